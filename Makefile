@@ -74,7 +74,7 @@ pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, i
 	@$(VENV)/bin/python -m tests.pictures
 
 test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other libraries with those libraries
-	@ADAPTERS=1 $(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
+	@ADAPTERS=1 $(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters tests/extensions/loggers tests/runner/analysis/test_frames.py tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
 
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
 	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/extensions/retrieval/ranking $(ARGS)
@@ -129,7 +129,8 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
 	@$(call compile,docs) pyproject.toml --extra docs --constraint $(LOCKS)/dev.txt \
 		--constraint $(LOCKS)/models.txt --constraint $(LOCKS)/extras.txt
-	@$(call compile,adapters) pyproject.toml --extra adapters --extra lexical --extra ray --extra dev \
+	@$(call compile,adapters) pyproject.toml --extra adapters --extra frames --extra lexical --extra loggers --extra ray \
+		--extra dev \
 		--constraint $(LOCKS)/dev.txt
 	@$(call compile,retrieval) pyproject.toml --extra retrieval --extra training --constraint $(LOCKS)/models.txt \
 		--override configs/packaging/no_torch.txt

@@ -1,5 +1,5 @@
-"""The judge: pure functions from outcomes to verdicts. No I/O, no live backends.
+"""The checkers: pure functions from outcomes to verdicts, without I/O and live backends.
 
-What a model's calls led to is compared with what the ground truth leads to, by the rules of a
-profile. Imports ``envs``, for its records only.
+They compare the outcome of a model's calls with the outcome of the ground truth, by the rules of a
+profile. The package imports only the records of ``envs``.
 """

@@ -1,4 +1,4 @@
-"""What shows that a turn failed: the evidence that a failure carries."""
+"""Evidence of a failed turn."""
 
 from __future__ import annotations
 
@@ -13,98 +13,97 @@ from envs.state import ABSENT, Difference, brief, to_json
 
 @dataclass(frozen=True, eq=False)
 class StateEvidence:
-    """The state is not the one that the ground truth leads to.
+    """A state that differs from the ground truth's.
 
     Attributes:
-        find: Gives the differences; asked once, by who looks first. To find them takes as long as
-            to judge, and most are never looked at.
+        find: Computes the differences on first use, since that takes as long as judging.
     """
 
     find: Callable[[], Iterable[Difference]]
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Where the state departs from what the ground truth leads to."""
+        """Differences from the ground truth's state."""
         return tuple(self.find())
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the differences are the same."""
+        """Compare the differences."""
         return isinstance(other, StateEvidence) and self.differences == other.differences
 
     def __hash__(self) -> int:
-        """Return a hash that agrees with equality."""
+        """Hash the paths of the differences."""
         return hash(tuple([difference.path for difference in self.differences]))
 
 
 class MissingFact(NamedTuple):
-    """Something that the model should know and does not."""
+    """A needed fact that the model does not know."""
 
     name: str
-    """The member of the result, such as ``fuelLevel``; inner ones after a point."""
+    """Path of the member in the result, such as ``fuelLevel`` or ``owner.name``."""
     value: Any
-    """Its value, in JSON's types."""
+    """JSON value."""
     call: str
-    """The ground-truth call that gives it."""
+    """Ground-truth call that returns the fact."""
 
     def __str__(self) -> str:
-        """Return the fact and where it could have been had, in one line."""
-        fact = f"{self.name} {brief(self.value)}" if self.name else "what was asked"
-        return f"{fact}; {self.call} gives it"
+        """Return the fact and the call that returns it, in one line."""
+        fact = f"{self.name} {brief(self.value)}" if self.name else "a result"
+        return f"{fact}; {self.call} returns it"
 
 
 class ResultEvidence(NamedTuple):
-    """The model has not seen all that it should have."""
+    """Results that the model needed and has not seen."""
 
     missing: tuple[str, ...]
-    """Ground-truth results, as text."""
+    """Texts of the ground truth's results."""
     facts: tuple[MissingFact, ...] = ()
-    """Which of their facts it does not know; none where whole results are compared."""
+    """Unknown facts of these results; empty if whole results are compared."""
 
     def lines(self) -> Iterator[str]:
-        """Yield what was not seen, a line each."""
+        """Yield one line per missing fact or result."""
         yield from map(str, self.facts) if self.facts else self.missing
 
 
-class ToldEvidence(NamedTuple):
-    """The model did all that it should, and did not say all that was asked."""
+class MissingInfoEvidence(NamedTuple):
+    """Required information that the answers of a turn lack."""
 
     untold: tuple[str, ...]
-    """The facts of the turn that were not told, as people read them."""
+    """Unreported facts, as text."""
 
 
-class FaultEvidence(NamedTuple):
-    """The model did something for which its server gave no answer."""
+class RejectionEvidence(NamedTuple):
+    """A request that the model's server refused to answer."""
 
     said: str
-    """The server's words, in one line."""
+    """Error message of the server, in one line."""
 
 
 class CallEvidence(NamedTuple):
-    """What is wrong with the calls of a turn, with one of them or with its result."""
+    """A mistake in the calls of a turn, in one call or in its result."""
 
     reason: Reason
     message: str
     """One sentence."""
     function: str | None = None
-    """The function of the call that is wrong."""
+    """Function of the wrong call."""
     parameter: str | None = None
-    """The parameter that is wrong."""
+    """Wrong parameter."""
     expected: Any = ABSENT
-    """What would have been right: a number of calls, a type, a list of allowed values."""
+    """A number of calls, a type or a list of allowed values."""
     actual: str | None = None
-    """What was given, as Python writes it; None where nothing was."""
+    """Python literal of the given value; None if none was given."""
     causes: tuple[CallEvidence, ...] = ()
-    """Why each of the calls that could have matched did not."""
+    """Evidence against each candidate for a match."""
 
     def lines(self) -> Iterator[str]:
-        """Yield what is wrong and its causes, a line each."""
+        """Yield the message and the lines of the causes, indented."""
         place = ".".join(name for name in (self.function, self.parameter) if name)
         yield f"{place}: {self.message}" if place else self.message
         for cause in self.causes:
             yield from (f"  {line}" for line in cause.lines())
 
     def to_json(self) -> dict[str, Any]:
-        """Return the evidence as one JSON object."""
+        """Return a JSON object."""
         shown: dict[str, Any] = {"error_type": self.reason.value, "message": self.message}
         if self.function is not None:
             shown["function"] = self.function
@@ -120,7 +119,7 @@ class CallEvidence(NamedTuple):
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Read what ``to_json`` writes."""
+        """Read a JSON object from ``to_json``."""
         return cls(
             Reason(document["error_type"]),
             document["message"],
@@ -132,4 +131,4 @@ class CallEvidence(NamedTuple):
         )
 
 
-Evidence = StateEvidence | ResultEvidence | ToldEvidence | FaultEvidence | CallEvidence
+Evidence = StateEvidence | ResultEvidence | MissingInfoEvidence | RejectionEvidence | CallEvidence

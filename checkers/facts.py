@@ -1,10 +1,10 @@
-"""Which facts a turn owed the model, and whether it has them: how `strict` judges reads.
+"""Check of facts: the `strict` profile's rule for reads.
 
-A ground-truth call that changed the state is judged by the state. One that only read is owed for
-what it tells: its **facts**, the members of its result with their values. The model has them if it
-was shown an equal result, another answer that the entry accepts, or every fact by itself, and if
-what it was shown still held. To see that, the ground truth's own call is made again at every moment
-since, in a copy of the model's world.
+A ground-truth call that changed the state is judged by the state. A read is judged by the **facts**
+in its result: its members with their values. The model knows the facts if it has seen an equal
+result, an accepted alternative, or every fact by itself. These results must also still hold. To
+test this, the ground truth's call is repeated at every later moment, in a copy of the model's
+state.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
+from checkers.entry_queries import CallPosition, EntryQueries, Made, ObservedCall
 from checkers.evidence import MissingFact, ResultEvidence
-from checkers.order import alike, missing_results
-from checkers.scene import Given, Made, Point, Scene
-from checkers.told import literals, stands_in
+from checkers.known_values import contains_value, list_literals
+from checkers.order import is_alike, list_missing_results
 from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.results import Result
@@ -25,55 +25,49 @@ from envs.state import to_json
 
 _HUGE = 1e300
 _LARGE = 1000
-"""From this size on a number is told from others by itself."""
+"""Minimum absolute value of a distinctive number."""
 _DIGITS = 3
-"""So many digits has a broken number that is told from others by itself."""
-_LONG = 4
-"""So many characters has a text that is told from others by itself."""
-_MOST_LEFT_OUT = 6
-"""Up to so many changes of a turn are left out in all combinations."""
+"""Minimum digits of a distinctive fraction."""
+_MIN_FACT_CHARS = 4
+"""Minimum length of a distinctive text."""
+_MAX_OMITTED = 6
+"""Maximum number of changes of a turn that are omitted in all combinations."""
 
-_START = Point(0, -1)
+_START = CallPosition(0, -1)
 
 Path = tuple[str, ...]
 Facts = Mapping[Path, Any]
-"""Values by the names that lead to them."""
+"""Values by their path of names."""
 
 
-def missing_facts(
-    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: Scene
+def find_missing_facts(
+    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
 ) -> ResultEvidence | None:
-    """Return what the model does not know at the end of a turn, None where it has it all.
-
-    Args:
-        truth: What the ground truth led to, up to the turn.
-        model: What the model's calls led to, up to the turn.
-        scene: Whatever else is to be known of the entry.
-    """
-    # Most turns end here.
-    if not missing_results(truth[-1].results, model[-1].results):
+    """Return the facts of the last turn that the model does not know, None if it knows all."""
+    # The most common case.
+    if not list_missing_results(truth[-1].results, model[-1].results):
         return None
     turn = len(truth) - 1
-    left = _without_equal(truth[-1], model[-1])
+    left = _list_unmatched(truth[-1], model[-1])
     lacking = []
     for position in left:
         if not truth[-1].results[position].changed:
-            need = _need(position, truth, model, scene)
+            need = _make_need(position, truth, model, scene)
             if not _is_met(need, turn, position, scene):
                 lacking.append(need)
     if not lacking:
-        undone = sorted(_undone(truth[-1], left, turn, scene))
-        needs = [_need(position, truth, model, scene) for position in undone]
+        undone = sorted(_list_undone(truth[-1], left, turn, scene))
+        needs = [_make_need(position, truth, model, scene) for position in undone]
         lacking = [need for need in needs if not need.is_done()]
     texts = [need.result.text for need in lacking]
     facts = [fact for need in lacking for fact in need.lacking()]
     return ResultEvidence(tuple(texts), tuple(facts)) if texts else None
 
 
-def _without_equal(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
-    """Return which results of the truth have no result of equal text for themselves.
+def _list_unmatched(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
+    """Return the positions of the ground truth's results without a match of equal text.
 
-    Results of equal calls go to each other before others of the same text do.
+    Results of equal calls are matched first.
     """
     texts: dict[str, list[Made]] = {}
     for call, result in zip(model.calls, model.results, strict=True):
@@ -95,13 +89,15 @@ def _without_equal(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
     return unpaired
 
 
-def _undone(outcome: TurnOutcome, left: Sequence[int], turn: int, scene: Scene) -> set[int]:
+def _list_undone(
+    outcome: TurnOutcome, left: Sequence[int], turn: int, scene: EntryQueries
+) -> set[int]:
     """Return the changes that the state at the end of the turn does not show.
 
-    They may undo each other, so they are left out together, too.
+    Changes may undo each other, so that combinations are tested, too.
     """
     changes = [position for position in left if outcome.results[position].changed]
-    most = len(changes) if len(changes) <= _MOST_LEFT_OUT else 1
+    most = len(changes) if len(changes) <= _MAX_OMITTED else 1
     found: set[int] = set()
     for size in range(1, most + 1):
         for some in combinations(changes, size):
@@ -110,34 +106,28 @@ def _undone(outcome: TurnOutcome, left: Sequence[int], turn: int, scene: Scene) 
     return found
 
 
-def _need(
-    position: int, truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: Scene
-) -> _Need:
+def _make_need(
+    position: int, truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
+) -> _OwedResult:
     call, result = truth[-1].calls[position], truth[-1].results[position]
-    return _Need(call, result, position, truth, model, scene)
+    return _OwedResult(call, result, position, truth, model, scene)
 
 
-def _is_met(need: _Need, turn: int, position: int, scene: Scene) -> bool:
-    """Tell whether the model has what a read gives, or all of what the entry accepts instead."""
+def _is_met(need: _OwedResult, turn: int, position: int, scene: EntryQueries) -> bool:
+    """Tell whether the model knows the result of a read or an accepted alternative."""
     if need.is_met() and (need.is_done() or not scene.acts(turn, position)):
         return True
     return any(
-        all(_Need(*given, position, need.truth, need.model, scene).is_met() for given in answers)
+        all(
+            _OwedResult(*given, position, need.truth, need.model, scene).is_met()
+            for given in answers
+        )
         for answers in scene.instead(turn, position)
     )
 
 
-class _Need:
-    """A result that the model should know, and was not shown as it is in the turn.
-
-    Args:
-        call: What gives it where the ground truth stands.
-        result: The result.
-        position: The ground truth's call in the turn.
-        truth: What the ground truth led to, up to the turn.
-        model: What the model's calls led to, up to the turn.
-        scene: Whatever else is to be known of the entry.
-    """
+class _OwedResult:
+    """Result that the model should know and has not seen in the turn."""
 
     def __init__(
         self,
@@ -146,7 +136,7 @@ class _Need:
         position: int,
         truth: Sequence[TurnOutcome],
         model: Sequence[TurnOutcome],
-        scene: Scene,
+        scene: EntryQueries,
     ) -> None:
         self.call = call
         self.result = result
@@ -160,19 +150,19 @@ class _Need:
         self._known: set[Path] = set()
 
     def is_met(self) -> bool:
-        """Tell whether the model has the facts, by what it was shown or told that still holds."""
-        # What it was never shown need not be asked for again to see whether it holds.
+        """Tell whether the model knows the facts from results or messages that still hold."""
+        # Facts that were never shown need no test whether they still hold.
         return self._is_known(_START) and self._is_known(self.since)
 
     def is_done(self) -> bool:
-        """Tell whether the model has made the same call; knowing what it gives is not enough."""
+        """Tell whether the model has made the same call."""
         return any(
             self._is_by_same_function(answer) and self._agrees(answer.result)
             for answer in self._shown(self.since)
         )
 
     def lacking(self) -> list[MissingFact]:
-        """Return the facts that the model does not have, and which call gives them."""
+        """Return the facts that the model does not know, with the call that returns them."""
         lack = [path for path in self.facts if path not in self._known] or list(self.facts)
         if not lack:
             return [MissingFact("", to_json(self.result.held), str(self.call))]
@@ -180,15 +170,15 @@ class _Need:
 
     @cached_property
     def facts(self) -> Facts:
-        """What the result tells; nothing where it is no object, or a refusal."""
-        return _facts(self.result.held) if self.result.ok else {}
+        """Facts of a successful result that is an object."""
+        return _collect_facts(self.result.held) if self.result.ok else {}
 
     @cached_property
-    def since(self) -> Point:
-        """From where on the call has given the result without a break; the end where it does not.
+    def since(self) -> CallPosition:
+        """Moment since which the call has returned the result without interruption.
 
-        The end of the turn counts, or its start, if the ground truth asks before it changes
-        anything. What was changed is not asked for again.
+        The result has to hold at the end of the turn, or at its start if the ground truth reads
+        before it changes anything. Calls that change the state are not repeated.
         """
         earlier = list(zip(self.truth[-1].calls, self.truth[-1].results, strict=True))
         changed = any(
@@ -198,16 +188,16 @@ class _Need:
         moments = self.scene.again(
             self.call, self.turn, self.position, self.model[: self.turn + changed]
         )
-        since: Point | None = None
+        since: CallPosition | None = None
         for place, result in () if self.result.changed else moments:
             if not self._agrees(result):
                 since = None
             elif since is None:
                 since = place
-        return since or Point(self.turn, len(self.model[self.turn].calls))
+        return since or CallPosition(self.turn, len(self.model[self.turn].calls))
 
-    def _is_known(self, since: Point) -> bool:
-        """Tell whether the model has the facts, by what it was shown or told from a place on."""
+    def _is_known(self, since: CallPosition) -> bool:
+        """Tell whether the model knows the facts from results or messages since a moment."""
         shown = self._shown(since)
         telling = _is_telling(self.result.held)
         for answer in shown:
@@ -230,10 +220,10 @@ class _Need:
             if path not in best
         )
 
-    def _shown(self, since: Point) -> list[Given]:
-        """Return what the model was shown in this turn, and before it from a place on.
+    def _shown(self, since: CallPosition) -> list[ObservedCall]:
+        """Return the results of this turn, and earlier ones since a moment.
 
-        What the same function says of something else is no answer, however much alike.
+        Results of the same function about another subject do not count.
         """
         return [
             answer
@@ -241,24 +231,24 @@ class _Need:
             if not self._is_by_same_function(answer) or self._is_about(answer)
         ]
 
-    def _all_shown(self, since: Point) -> Iterator[Given]:
+    def _all_shown(self, since: CallPosition) -> Iterator[ObservedCall]:
         for turn in range(min(since.turn, self.turn), self.turn + 1):
-            for position, answer in enumerate(_answers(self.model[turn])):
+            for position, answer in enumerate(_list_answers(self.model[turn])):
                 if turn == self.turn or (turn, position) >= since:
                     yield answer
 
-    def _is_by_same_function(self, answer: Given) -> bool:
+    def _is_by_same_function(self, answer: ObservedCall) -> bool:
         return (
             isinstance(answer.call, Call)
             and isinstance(self.call, Call)
             and answer.call.name == self.call.name
         )
 
-    def _best(self, shown: Sequence[Given]) -> set[Path]:
-        """Return the facts that one object holds which was shown, the most that any does."""
+    def _best(self, shown: Sequence[ObservedCall]) -> set[Path]:
+        """Return the largest set of facts in any one object that was shown."""
         best: set[Path] = set()
         for answer in self._own(shown):
-            for held in map(_facts, _objects(answer.result.held)):
+            for held in map(_collect_facts, _list_objects(answer.result.held)):
                 common = {path for path in self.facts if path in held and self._same(path, held)}
                 if len(common) > len(best) and (
                     any(_is_telling(self.facts[path]) for path in common) or self._is_about(answer)
@@ -268,67 +258,66 @@ class _Need:
 
     @cached_property
     def _asked(self) -> set[str | float]:
-        return {_plain(value) for value in self.scene.asks_about(self.call)}
+        return {_fold_case(value) for value in self.scene.asks_about(self.call)}
 
-    def _is_about(self, answer: Given) -> bool:
-        """Tell whether an answer is about all that the call asks about."""
+    def _is_about(self, answer: ObservedCall) -> bool:
+        """Tell whether a result is about all subjects of the call."""
         if not self._asked:
             return True
-        values = literals([self.scene.arguments(answer.call), answer.result.held])
-        return self._asked <= {_plain(value) for value in values}
+        values = list_literals([self.scene.arguments(answer.call), answer.result.held])
+        return self._asked <= {_fold_case(value) for value in values}
 
     def _agrees(self, result: Result) -> bool:
-        return alike(self.result.held, result.held, self.unordered)
+        return is_alike(self.result.held, result.held, self.unordered)
 
     def _same(self, path: Path, held: Facts) -> bool:
-        return alike(self.facts[path], held[path], self.unordered, path[-1])
+        return is_alike(self.facts[path], held[path], self.unordered, path[-1])
 
-    def _own(self, shown: Iterable[Given]) -> Iterator[Given]:
-        """Yield the answers of the backend that is asked, but for refusals."""
+    def _own(self, shown: Iterable[ObservedCall]) -> Iterator[ObservedCall]:
+        """Yield the successful results of the call's backend."""
         for answer in shown:
             if answer.result.ok and self.scene.backend(answer.call) == self.backend:
                 yield answer
 
-    def _is_in_more(self, value: Any, since: Point) -> bool:
-        """Tell whether a text stands, line by line, in a longer one about the same thing."""
+    def _is_in_more(self, value: Any, since: CallPosition) -> bool:
+        """Tell whether the lines of a text occur in a longer text about the same subject."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
             return False
         return any(
             f"\n{value}\n" in f"\n{longer}\n"
             for answer in self._own(self._all_shown(since))
-            if texts <= {_plain(each) for each in literals(self.scene.arguments(answer.call))}
-            for longer in literals(answer.result.held)
+            if texts
+            <= {_fold_case(each) for each in list_literals(self.scene.arguments(answer.call))}
+            for longer in list_literals(answer.result.held)
             if isinstance(longer, str)
         )
 
-    def _is_shown(self, name: str, value: Any, shown: Sequence[Given]) -> bool:
-        """Tell whether a value was shown under its name."""
+    def _is_shown(self, name: str, value: Any, shown: Sequence[ObservedCall]) -> bool:
         return any(
             path[-1] == name and value == theirs
             for answer in self._own(shown)
-            for held in _objects(answer.result.held)
-            for path, theirs in _facts(held).items()
+            for held in _list_objects(answer.result.held)
+            for path, theirs in _collect_facts(held).items()
         )
 
 
-def _answers(outcome: TurnOutcome) -> Iterator[Given]:
-    return map(Given, outcome.calls, outcome.results)
+def _list_answers(outcome: TurnOutcome) -> Iterator[ObservedCall]:
+    return map(ObservedCall, outcome.calls, outcome.results)
 
 
-def _facts(value: Any, path: Path = ()) -> dict[Path, Any]:
-    """Return the facts of a value: the members of its objects by name; a list is one fact."""
+def _collect_facts(value: Any, path: Path = ()) -> dict[Path, Any]:
+    """Return the facts of a value: the members of its objects by path; a list is one fact."""
     if isinstance(value, Mapping) and value:
         return {
             place: fact
             for name, member in value.items()
-            for place, fact in _facts(member, (*path, str(name))).items()
+            for place, fact in _collect_facts(member, (*path, str(name))).items()
         }
     return {path: value} if path else {}
 
 
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects in a value, the outer ones first."""
+def _list_objects(value: Any) -> Iterator[Mapping[str, Any]]:
     if isinstance(value, Mapping):
         yield value
         inside: Iterable[Any] = value.values()
@@ -338,16 +327,18 @@ def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
         return
     for member in inside:
         if isinstance(member, (dict, list, tuple)):
-            yield from _objects(member)
+            yield from _list_objects(member)
 
 
 def _is_telling(value: Any) -> bool:
-    """Tell whether a value is hardly one of something else: a name, an id, a larger number."""
+    """Tell whether a value is distinctive, such as a name, an id or a large number."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, str):
         text = value.strip()
-        return len(text) >= _LONG and any(char.isdigit() or char.isspace() for char in text)
+        return len(text) >= _MIN_FACT_CHARS and any(
+            char.isdigit() or char.isspace() for char in text
+        )
     if isinstance(value, (int, float)):
         if not abs(value) < _HUGE:
             return False
@@ -361,8 +352,8 @@ def _is_telling(value: Any) -> bool:
 def _is_said(value: Any, words: str) -> bool:
     if isinstance(value, str):
         return value.casefold() in words.casefold()
-    return isinstance(value, (int, float)) and stands_in(value, words)
+    return isinstance(value, (int, float)) and contains_value(value, words)
 
 
-def _plain(value: str | float) -> str | float:
+def _fold_case(value: str | float) -> str | float:
     return value.casefold() if isinstance(value, str) else value

@@ -1,7 +1,7 @@
-"""Guesses: values that nobody has told, and functions that are not there.
+"""Detection of guesses: invented argument values and calls of functions that do not exist.
 
-A guess is looked for in two places, where state and results cannot show it: in a turn that waits
-for something to be told or handed over, and in an argument that nothing depends on.
+The comparison of state and results does not find all guesses. So this module checks turns that wait
+for information or a function, and arguments without effect.
 """
 
 from __future__ import annotations
@@ -9,48 +9,38 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from checkers.entry_queries import EntryQueries
 from checkers.evidence import CallEvidence
+from checkers.known_values import KnownValues, OriginNote, contains_value, list_literals
 from checkers.reasons import Reason
-from checkers.scene import Scene
-from checkers.told import Doubt, Told, literals, stands_in
 from checkers.verdict import Failure, TurnOutcome
 from envs.calls import Call
 from envs.errors import UnknownFunction
 
 
-def check_waiting(model: Sequence[TurnOutcome], scene: Scene) -> Failure | None:
-    """Check the last of some turns, in which nothing is to be done.
+def check_waiting(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
+    """Check the last turn, which needs no calls.
 
-    A call of a function that is not there fails it, and so does a value for a parameter that waits
-    to be told, if neither the user's words nor a result has told it. What else is read is free.
-
-    Args:
-        model: Outcome of the model's calls, up to the turn.
-        scene: Whatever else is to be known of the entry.
+    It fails by a call of a function that does not exist, or by an invented value of a parameter
+    that the user has yet to give. Other reads are allowed.
     """
     turn = len(model) - 1
     for position, (call, result) in enumerate(zip(model[-1].calls, model[-1].results, strict=True)):
         if isinstance(result.error, UnknownFunction):
             name = call.name if isinstance(call, Call) else None
-            evidence = CallEvidence(Reason.ABSENT_FUNCTION, "is not there, at least not yet", name)
+            evidence = CallEvidence(Reason.ABSENT_FUNCTION, "the function does not exist yet", name)
             return Failure(Reason.ABSENT_FUNCTION, evidence)
         if isinstance(call, Call) and not _is_plainly_said(call, model, scene):
-            failure = _guessed(model, position, scene.waiting(turn, call.name), scene)
+            failure = _check_arguments(model, position, scene.waiting(turn, call.name), scene)
             if failure is not None:
                 return failure
     return None
 
 
 def check_untraced(
-    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: Scene
+    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last of some turns, whose state is right, for guesses that left no trace in it.
-
-    Args:
-        truth: Outcome of the ground truth, up to the turn.
-        model: Outcome of the model's calls, up to the turn.
-        scene: Whatever else is to be known of the entry.
-    """
+    """Check the last turn, whose state is right, for guesses that the state does not show."""
     turn, made = len(model) - 1, model[-1].calls
     for position, result in enumerate(truth[-1].results):
         if not result.changed:
@@ -68,47 +58,45 @@ def check_untraced(
         ]
         ignored = scene.ignored(turn, position) if same else ()
         for place in same:
-            failure = _guessed(model, place, ignored, scene, call)
+            failure = _check_arguments(model, place, ignored, scene, call)
             if failure is not None:
                 return failure
     return None
 
 
-def _guessed(
+def _check_arguments(
     model: Sequence[TurnOutcome],
     position: int,
     parameters: Collection[str],
-    scene: Scene,
+    scene: EntryQueries,
     right: Call | None = None,
 ) -> Failure | None:
-    """Check some arguments of a call of the last turn for values that nobody had told by then.
+    """Check the arguments of a call in the last turn for values that were unknown at that moment.
 
-    Where the right call has such a value itself, something has to be made up.
+    If the right call has an unknown value, too, any value is allowed.
     """
     if not parameters:
         return None
     call = model[-1].calls[position]
     assert isinstance(call, Call)
-    told = _told(model, position, scene)
+    told = _collect_known(model, position, scene)
     expected = scene.arguments(right) if right else {}
     for name, value in scene.arguments(call).items():
-        if name not in parameters or next(_untold(expected.get(name), told), None):
+        if name not in parameters or next(_list_unknown(expected.get(name), told), None):
             continue
-        for doubt in _untold(value, told):
+        for doubt in _list_unknown(value, told):
             reason, given = Reason.GUESSED_ARGUMENT, repr(value)
             return Failure(reason, CallEvidence(reason, doubt.why, call.name, name, actual=given))
     return None
 
 
-def _is_plainly_said(call: Call, model: Sequence[TurnOutcome], scene: Scene) -> bool:
-    """Tell whether the user has said all values of a call as they are, which is seen at once."""
+def _is_plainly_said(call: Call, model: Sequence[TurnOutcome], scene: EntryQueries) -> bool:
     said = "\n".join(map(scene.words, range(len(model))))
-    return all(stands_in(value, said) for value in literals(scene.arguments(call)))
+    return all(contains_value(value, said) for value in list_literals(scene.arguments(call)))
 
 
-def _told(model: Sequence[TurnOutcome], position: int, scene: Scene) -> Told:
-    """Return what is known before a call of the last turn."""
-    told = Told()
+def _collect_known(model: Sequence[TurnOutcome], position: int, scene: EntryQueries) -> KnownValues:
+    told = KnownValues()
     for turn in range(len(model)):
         told.hear(scene.words(turn))
     earlier = [result for outcome in model[:-1] for result in outcome.results]
@@ -117,7 +105,7 @@ def _told(model: Sequence[TurnOutcome], position: int, scene: Scene) -> Told:
     return told
 
 
-def _untold(value: Any, told: Told) -> Iterator[Doubt]:
-    """Yield what is to be said of the parts of a value that are made up, by all that is known."""
-    doubts = (told.doubt(literal) for literal in literals(value))
+def _list_unknown(value: Any, told: KnownValues) -> Iterator[OriginNote]:
+    """Yield a note for each invented part of a value."""
+    doubts = (told.doubt(literal) for literal in list_literals(value))
     return (doubt for doubt in doubts if doubt is not None and doubt.serious)

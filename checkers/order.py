@@ -1,33 +1,30 @@
-"""Lists whose order means nothing, so that they are compared without it."""
+"""Comparison of states and results regardless of the order of unordered lists."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from envs.results import Result, surely_alike
+from envs.results import Result, is_surely_alike
 from envs.state import Snapshot
 
 
-def arranged_snapshot(
+def arrange_snapshot(
     expected: Snapshot, actual: Snapshot, unordered: Callable[[str], Collection[str]]
 ) -> Snapshot:
-    """Return a state with the lists whose order means nothing in the order of the expected one.
+    """Return the actual state with its unordered lists in the expected order.
 
-    Args:
-        expected: A state.
-        actual: The state that is compared with it.
-        unordered: Gives the names of the members that hold such lists, for each backend.
+    ``unordered`` maps a backend to the names of its unordered members.
     """
     states = {
-        name: arranged(expected.states[name], state, unordered(name))
+        name: arrange(expected.states[name], state, unordered(name))
         for name, state in actual.states.items()
     }
     return Snapshot(states)
 
 
-def alike(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> bool:
-    """Tell whether two values are equal but for order that means nothing; see ``arranged``."""
+def is_alike(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> bool:
+    """Tell whether two values are equal regardless of the order of unordered lists."""
     if expected == actual:
         return True
     if not unordered:
@@ -37,18 +34,18 @@ def alike(expected: Any, actual: Any, unordered: Collection[str], name: str = ""
     else:
         lists = isinstance(expected, (list, tuple)) and isinstance(actual, (list, tuple))
         fits = lists and len(expected) == len(actual)
-    return fits and bool(expected == arranged(expected, actual, unordered, name))
+    return fits and bool(expected == arrange(expected, actual, unordered, name))
 
 
-def arranged(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> Any:
-    """Return a value with the lists whose order means nothing in the order of the expected one."""
+def arrange(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> Any:
+    """Return the actual value with its unordered lists in the expected order."""
     if expected is actual or not unordered or expected == actual:
         return actual
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
-        # An object of lists, such as one of each user, stands for its lists.
+        # An unordered object of lists, such as one per user, has unordered lists.
         of_lists = name in unordered
         return {
-            key: arranged(expected[key], member, unordered, name if of_lists else str(key))
+            key: arrange(expected[key], member, unordered, name if of_lists else str(key))
             if key in expected
             else member
             for key, member in actual.items()
@@ -59,25 +56,25 @@ def arranged(expected: Any, actual: Any, unordered: Collection[str], name: str =
     if name in unordered:
         members = [members.pop(members.index(one)) for one in expected if one in members] + members
     pairs = zip(expected, members, strict=False)
-    inside = [arranged(one, other, unordered, name) for one, other in pairs]
+    inside = [arrange(one, other, unordered, name) for one, other in pairs]
     return type(actual)([*inside, *members[len(inside) :]])
 
 
-def missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
-    """Return the result texts that the truth needed and the model has not had often enough."""
-    # Writing results out takes longest, and those that are needed are most often the latest.
+def list_missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
+    """Return the texts of the ground truth's results that the model has not seen often enough."""
+    # Serializing results is slow, and needed results are mostly the latest.
     for result, latest in zip(reversed(truth), reversed(seen), strict=False):
-        if result.error or latest.error or not surely_alike(result.held, latest.held):
+        if result.error or latest.error or not is_surely_alike(result.held, latest.held):
             break
     else:
         if len(seen) >= len(truth):
             return ()
-    # A plain dict, because making a Counter takes longer than all the rest.
+    # A plain dict, because creating a Counter takes longer than all the rest.
     needed: dict[str, int] = {}
     for result in truth:
         needed[result.text] = needed.get(result.text, 0) + 1
     missing = len(truth)
-    # Objects of equal text have the same members, which is faster to see than the text.
+    # Comparing members is faster than comparing texts.
     members = {result.members for result in truth}
     for result in reversed(seen):
         if not missing:

@@ -1,7 +1,6 @@
-"""The named profiles: all that differs between agreeing with BFCL and being right.
+"""Profiles of judging: ``bfcl``, which agrees with BFCL, and ``strict``.
 
-Each field is one named rule. Taken over from the other profile one at a time, with ``_replace``,
-they tell which rule makes a verdict differ.
+Each field is one named rule. Rules that are replaced one at a time show why verdicts differ.
 """
 
 from __future__ import annotations
@@ -15,98 +14,98 @@ from checkers.replies.as_bfcl import decoding as as_bfcl
 from checkers.replies.decoding import Decoder
 
 Mode = Literal["fc", "prompt"]
-"""How a model calls functions: by structured tool calls, or in its text."""
+"""Way of calling functions: structured tool calls, or text."""
 
 
-class Manner(StrEnum):
-    """How something is done that takes modules of its own, which are loaded where it is done."""
+class RuleSet(StrEnum):
+    """Implementation of a rule: BFCL's or the correct one."""
 
     AS_BFCL = "as_bfcl"
     RIGHT = "right"
 
 
 class ExecutionRules(NamedTuple):
-    """How calls are executed."""
+    """Rules for executing calls."""
 
     only_offered: bool
-    """Whether only functions that are offered in the turn may be called."""
+    """Whether only the functions offered in the turn may be called."""
     checks_arguments: bool
     """Whether arguments are validated against the function's schema before it runs."""
     executes_step_past_limit: bool
-    """Whether the step limit is noticed only after one step more has been executed."""
+    """Whether one step more than the step limit is executed."""
     limits_recorded_runs: bool
     """Whether the step limit also holds when a recorded run is scored."""
     keeps_all: bool
-    """Whether state is kept that BFCL's backends forget; BFCL's data is played as there."""
+    """Whether state is kept that BFCL's backends forget; never for BFCL's data."""
 
 
 class ReplyRules(NamedTuple):
-    """How replies become calls that are executed."""
+    """Rules for turning replies into calls to execute."""
 
     decoders: Mapping[Mode, Decoder]
-    """How a step becomes calls."""
     answers_unreadable_steps: bool
-    """Whether a step that cannot be read is answered by the reason, so that the model can mend it;
-    where not, it ends the turn."""
+    """Whether the model receives parse errors and may correct them; else they end the turn."""
 
 
 class StateRules(NamedTuple):
-    """How an episode is judged whose state is compared."""
+    """Rules for judging episodes by state."""
 
     empty_turns_forbid_changes: bool
     """Whether a call that changes state fails a turn whose ground truth is empty."""
     notices_late_termination: bool
-    """Whether running into the step limit in the last turn fails the episode."""
+    """Whether reaching the step limit in the last turn fails the episode."""
     needs_facts: bool
-    """Whether a read of the ground truth is needed for its facts only, which may be known
-    otherwise, and a change for the state alone; where not, every result is needed as text."""
+    """Whether reads count by their facts and changes by the state; else every result text is
+    needed."""
     order_may_mean_nothing: bool
-    """Whether lists whose order means nothing are equal in any order."""
+    """Whether unordered lists are equal in any order."""
     judges_guesses: bool
-    """Whether a turn fails by a value that nobody has told where nothing else would show it, and,
-    if nothing is to be done in it, by a call of a function that is not there."""
+    """Whether invented values fail a turn, and calls of functions that do not exist fail a turn
+    that needs no calls."""
+    judges_trace: bool
+    """Whether calls that the user has ruled out fail a turn even if undone, and calls or items in
+    another order than dictated."""
 
 
 class CallRules(NamedTuple):
-    """How the calls of a single turn are read and judged where they are compared."""
+    """Rules for reading and comparing the calls of single-turn entries."""
 
-    read_tool_calls: Manner
-    """How the step of a function-calling model becomes calls."""
-    read_text: Manner
-    """How the step of a prompting model becomes calls."""
-    converters: Manner
-    """How the text of a Java or JavaScript expression becomes a value."""
-    normalise: Manner
-    """What of a text counts when texts are compared; done right, also a number's sign and point."""
+    read_tool_calls: RuleSet
+    """Reader of tool calls."""
+    read_text: RuleSet
+    """Reader of calls in text."""
+    converters: RuleSet
+    """Converter of Java and JavaScript expressions to values."""
+    normalise: RuleSet
+    """Normalisation of compared texts; the correct one keeps a number's sign and point."""
     compares_deeply: bool
-    """Whether inside of lists and objects the rules are those outside: texts are normalised, an
-    integer does for a float, a truth value is no number. Where not, an integer does for a float
-    in Python and outside only."""
+    """Whether members of lists and objects are compared like outer values: texts are normalised,
+    an integer may stand for a float, a boolean is not a number. Otherwise an integer may stand
+    for a float only in Python and outside of lists and objects."""
     variables_by_any_answer: bool
-    """Whether any of the right values, not just the first, may show that a variable is meant."""
+    """Whether any right value, not just the first, may indicate a variable."""
     maximum_matching: bool
-    """Whether parallel calls are matched in the best way, not first come, first served."""
+    """Whether parallel calls get the best matching, not the first one found."""
     only_offered: bool
-    """Whether a call only counts as one, where any will do, when its function was offered."""
+    """Whether only calls of offered functions count if any call is right."""
     counts_broken_calls: bool
-    """Whether a call whose arguments cannot be read is a call where none should be made."""
+    """Whether malformed calls count as calls if none should be made."""
     judges_inference_errors: bool
     """Whether a failed request counts as a model's output without calls."""
     executes_statements: bool
-    """Whether SQL statements are executed, and what they show and leave is compared."""
+    """Whether SQL statements are executed and their rows and databases compared."""
 
 
 class ResultRules(NamedTuple):
-    """How the results of a single turn are judged where they are compared."""
+    """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether, where structure is compared, that is so all the way down; where not, each member of
-    a result has to be of the same type, as long, and have the same keys, and no more is looked
-    at."""
+    """Whether structure is compared at all levels; else only the type, length and keys of each
+    member of a result."""
 
 
 class Profile(NamedTuple):
-    """How a run is executed and judged."""
+    """Rules for executing and judging a run."""
 
     name: str
     execution: ExecutionRules
@@ -116,7 +115,7 @@ class Profile(NamedTuple):
     results: ResultRules
 
     def __repr__(self) -> str:
-        """Return its name; the rules are no matter of one line."""
+        """Return the profile's name without its rules."""
         return f"Profile({self.name!r})"
 
 
@@ -139,12 +138,13 @@ BFCL = Profile(
         needs_facts=False,
         order_may_mean_nothing=False,
         judges_guesses=False,
+        judges_trace=False,
     ),
     CallRules(
-        read_tool_calls=Manner.AS_BFCL,
-        read_text=Manner.AS_BFCL,
-        converters=Manner.AS_BFCL,
-        normalise=Manner.AS_BFCL,
+        read_tool_calls=RuleSet.AS_BFCL,
+        read_text=RuleSet.AS_BFCL,
+        converters=RuleSet.AS_BFCL,
+        normalise=RuleSet.AS_BFCL,
         compares_deeply=False,
         variables_by_any_answer=False,
         maximum_matching=False,
@@ -155,7 +155,7 @@ BFCL = Profile(
     ),
     ResultRules(compares_structure_deeply=False),
 )
-"""Agrees with BFCL verdict for verdict."""
+"""Profile with BFCL's verdicts."""
 
 STRICT = Profile(
     "strict",
@@ -176,12 +176,13 @@ STRICT = Profile(
         needs_facts=True,
         order_may_mean_nothing=True,
         judges_guesses=True,
+        judges_trace=True,
     ),
     CallRules(
-        read_tool_calls=Manner.RIGHT,
-        read_text=Manner.RIGHT,
-        converters=Manner.RIGHT,
-        normalise=Manner.RIGHT,
+        read_tool_calls=RuleSet.RIGHT,
+        read_text=RuleSet.RIGHT,
+        converters=RuleSet.RIGHT,
+        normalise=RuleSet.RIGHT,
         compares_deeply=True,
         variables_by_any_answer=True,
         maximum_matching=True,
@@ -192,11 +193,11 @@ STRICT = Profile(
     ),
     ResultRules(compares_structure_deeply=True),
 )
-"""What a careful engineer expects."""
+"""Profile without BFCL's known errors."""
 
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (BFCL, STRICT)}
 
 
-def offering_all(profile: Profile) -> Profile:
-    """Return a profile under which any function may be called, as the ground truth may."""
+def allow_all_functions(profile: Profile) -> Profile:
+    """Return a profile that allows calls of any function, as for the ground truth."""
     return profile._replace(execution=profile.execution._replace(only_offered=False))

@@ -1,4 +1,4 @@
-"""Why episodes fail: a table of reasons, with what each means."""
+"""Reasons for failure: every reason and its meaning."""
 
 from __future__ import annotations
 
@@ -6,65 +6,72 @@ from enum import StrEnum
 from typing import Self
 
 
-class Explained(StrEnum):
-    """Names that come with what they mean."""
+class ExplainedEnum(StrEnum):
+    """String enum whose members carry their meaning."""
 
     meaning: str
-    """What it means, without a full stop."""
+    """One clause without a full stop."""
 
     def __new__(cls, value: str, meaning: str = "") -> Self:
-        """Make a member of its value and its meaning."""
+        """Create a member from its value and meaning."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.meaning = meaning
         return member
 
 
-class Reason(Explained):
-    """Why an episode failed; all but those that say so are BFCL's error types."""
+class Reason(ExplainedEnum):
+    """Reasons for a failure: BFCL's error types and those marked as ours."""
 
     INFERENCE_ERROR = (
         "multi_turn:inference_error",
-        "there is no record of the model's steps, only an error",
+        "the record has an error instead of the model's steps",
     )
     FORCE_TERMINATED = (
         "multi_turn:force_terminated",
-        "the record does not have the trajectory's number of turns: the step limit ended it",
+        "the step limit ended the episode before its last turn",
     )
     EMPTY_TURN = (
         "multi_turn:empty_turn_model_response",
-        "something was to be done, and the model made no call",
+        "the turn needed calls, and the model made none",
     )
     STATE_MISMATCH = (
         "multi_turn:instance_state_mismatch",
-        "the state differs from what the ground truth leads to",
+        "the final state of the turn differs from the ground truth's",
     )
     RESPONSE_MISMATCH = (
         "multi_turn:execution_response_mismatch",
-        "a result that the ground truth needed is not among the model's results so far",
+        "the model has not seen a result that the ground truth needs",
     )
     # Ours.
     CHANGE_IN_EMPTY_TURN = (
         "multi_turn:state_change_in_empty_turn",
-        "nothing was to be done, and the model changed the state (strict profile only)",
+        "the turn needed no calls, and the model changed the state (strict profile only)",
     )
     GUESSED_ARGUMENT = (
         "multi_turn:guessed_argument",
-        "the model gave a function a value that nobody had told it (strict profile only)",
+        "the model invented the value of an argument (strict profile only)",
     )
     ABSENT_FUNCTION = (
         "multi_turn:absent_function",
-        "nothing was to be done, and the model called a function that is not there (strict "
-        "profile only)",
+        "the turn needed no calls, and the model called an unknown function (strict profile only)",
+    )
+    PROHIBITED_CALL = (
+        "multi_turn:prohibited_call",
+        "the model made a call that the user had ruled out (strict profile only)",
+    )
+    WRONG_ORDER = (
+        "multi_turn:wrong_order",
+        "the calls or items are in another order than the user asked for (strict profile only)",
     )
     NOT_TOLD = (
         "multi_turn:not_told",
-        "the user asked to hear something that no answer told (only with --require-told)",
+        "the answers lack required information (only with --require-info)",
     )
-    # Ours, of entries of any kind; to BFCL each is an inference error.
+    # Ours, for entries of any kind; BFCL counts each as an inference error.
     CONTEXT_OVERFLOW = (
         "inference_error:context_overflow",
-        "the conversation grew longer than the model's context",
+        "the conversation exceeded the model's context window",
     )
     UNPARSED_CALL = (
         "inference_error:unparsed_call",
@@ -76,64 +83,61 @@ class Reason(Explained):
     )
     REQUEST_TOO_LARGE = (
         "inference_error:request_too_large",
-        "the conversation grew larger than the server takes",
+        "the request exceeded the server's size limit",
     )
     NO_ANSWER = (
         "inference_error:no_answer",
-        "a request got no answer, and --errors-as counts that as a failure",
+        "a request got no answer, which --errors-as counts as a failure",
     )
 
-    DECODER_FAILED = "ast_decoder:decoder_failed", "no call can be read in the answer"
-    WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format", "what was read is not a list of calls"
+    DECODER_FAILED = "ast_decoder:decoder_failed", "the answer could not be parsed as calls"
+    WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format", "the answer is not a list of calls"
     SIMPLE_COUNT = "simple_function_checker:wrong_count", "one call was expected"
     MULTIPLE_COUNT = "multiple_function_checker:wrong_count", "one call was expected"
     PARALLEL_COUNT = (
         "parallel_function_checker_no_order:wrong_count",
-        "another number of calls was expected",
+        "the number of calls is wrong",
     )
     NO_MATCH = (
         "parallel_function_checker_no_order:cannot_find_match",
-        "one of the expected calls was not made",
+        "an expected call was not made",
     )
-    FUNCTION = "simple_function_checker:wrong_func_name", "another function was to be called"
-    MISSING_REQUIRED = "simple_function_checker:missing_required", "a required argument is left out"
+    FUNCTION = "simple_function_checker:wrong_func_name", "another function was expected"
+    MISSING_REQUIRED = "simple_function_checker:missing_required", "a required argument is missing"
     UNEXPECTED = (
         "simple_function_checker:unexpected_param",
-        "an argument is given that the function does not take, or that was not to be given",
+        "an argument is not a parameter of the function, or should not be given",
     )
     MISSING_OPTIONAL = (
         "simple_function_checker:missing_optional",
-        "an argument is left out that was needed here",
+        "an optional argument is missing that this entry needs",
     )
-    TYPE = "type_error:simple", "an argument is not of its type"
-    ITEM_TYPE = "type_error:nested", "an element of an argument is not of its type"
+    TYPE = "type_error:simple", "an argument has the wrong type"
+    ITEM_TYPE = "type_error:nested", "an element of an argument has the wrong type"
     JAVA_TEXT = "type_error:java", "an argument is not the text of a Java expression"
     JAVASCRIPT_TEXT = "type_error:js", "an argument is not the text of a JavaScript expression"
     STRING = "value_error:string", "the text is none of those allowed"
     LIST = "value_error:list/tuple", "the list is none of those allowed"
-    DICT_KEY = "value_error:dict_key", "the keys are not those expected"
-    DICT_VALUE = "value_error:dict_value", "a member is none of those allowed"
-    DICT_COUNT = "value_error:list_dict_count", "the list has not the expected number of objects"
+    DICT_KEY = "value_error:dict_key", "the object has wrong keys"
+    DICT_VALUE = "value_error:dict_value", "the value of a member is none of those allowed"
+    DICT_COUNT = "value_error:list_dict_count", "the list has a wrong number of objects"
     OTHER_VALUE = "value_error:others", "the value is none of those allowed"
-    DICT_UNCLEAR = "dict_checker:unclear", "there is no object to compare with"
-    DICTS_UNCLEAR = "list_dict_checker:unclear", "there is no list to compare with"
-    CALL_MADE = "irrelevance_error:decoder_success", "no function fits, and one was called"
-    NO_CALL_MADE = "relevance_error:decoder_failed", "a function fits, and none was called"
+    DICT_UNCLEAR = "dict_checker:unclear", "the answers allow no object"
+    DICTS_UNCLEAR = "list_dict_checker:unclear", "the answers allow no list"
+    CALL_MADE = "irrelevance_error:decoder_success", "no function fits, but the model called one"
+    NO_CALL_MADE = "relevance_error:decoder_failed", "a function fits, but the model called none"
 
-    # Ours, of entries whose results are compared.
-    RESULT_COUNT = "executable_checker:wrong_count", "another number of calls was expected"
-    REFUSED = "executable_checker:execution_error", "the call is refused"
-    RESULT_TYPE = "executable_checker:wrong_result_type", "a result has a value of another type"
+    # Ours, for entries whose results are compared.
+    RESULT_COUNT = "executable_checker:wrong_count", "the number of calls is wrong"
+    REFUSED = "executable_checker:execution_error", "the call was refused"
+    RESULT_TYPE = "executable_checker:wrong_result_type", "a result has a value of the wrong type"
     RESULT_STRUCTURE = (
         "executable_checker:wrong_result_structure",
-        "a result has another length, or other keys",
+        "a result has a wrong length or wrong keys",
     )
-    RESULT_VALUE = "executable_checker:wrong_result_value", "a result has another value"
-    RESULT_NO_MATCH = (
-        "executable_checker:cannot_find_match",
-        "one of the expected results was not seen",
-    )
+    RESULT_VALUE = "executable_checker:wrong_result_value", "a result has a wrong value"
+    RESULT_NO_MATCH = "executable_checker:cannot_find_match", "no call gave an expected result"
     DATABASE = (
         "executable_checker:wrong_database",
-        "the database is not what the right statements leave (strict profile only)",
+        "the database differs from the ground truth's (strict profile only)",
     )

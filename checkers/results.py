@@ -1,7 +1,6 @@
-"""The results of a model's calls against those of the ground truth, where calls are executed.
+"""Comparison of the results of executed single-turn calls with the ground truth's.
 
-There are as many calls as in the ground truth, in any order, and each has a result of its own that
-agrees with one of the ground truth's: all of them, or the entry fails.
+An entry passes if its calls match the ground truth's one to one, in any order, by their results.
 """
 
 from __future__ import annotations
@@ -10,45 +9,43 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 from typing import Any, Literal, NamedTuple
 
-from checkers.calls.documents import CannotJudge
-from checkers.calls.judge import first_unmatched
+from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.judge import find_unmatched
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief, to_json
 
 _MEMBERS = 2
-"""Levels of a result that are looked at where structure is not compared deeply: what a function
-gives wraps what was asked for in an object."""
+"""Compared levels of a result whose structure is not compared deeply."""
 _ROUNDING = 1e-9
-"""Largest relative difference of numbers that are the same, calculated in another order."""
+"""Relative tolerance for rounding errors."""
 
 
 class Comparison(NamedTuple):
-    """How a result is compared with that of a ground-truth call.
+    """Rules for comparing a result with the ground truth's.
 
-    Types, lengths of lists and keys of objects must be the same in any case.
+    Types, lengths of lists and keys of objects must always agree.
     """
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
-    """All values the same; numbers within the tolerance; or any values of the same types."""
+    """Equal values, numbers within the tolerance, or any values of the same types."""
     tolerance: float = 0.2
-    """Largest difference of a number, as a part of the expected one."""
+    """Maximum relative difference of numbers."""
     deeply: bool = True
-    """Whether structure is compared all the way down; else of a result's members only."""
+    """Whether structure is compared at all levels, or only for a result's members."""
 
 
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[Comparison]
 ) -> CallEvidence | None:
-    """Compare the results of a model's calls with those of the ground truth, for each a comparison.
+    """Compare a model's results with the ground truth's, each of which has a comparison.
 
-    Raises:
-        CannotJudge: A ground-truth call was refused.
+    Raises UnjudgeableEntry if a ground-truth call was refused.
     """
     for expected in truth:
         if not expected.ok:
-            raise CannotJudge(f"a call of the ground truth is refused: {expected.text}")
+            raise UnjudgeableEntry(f"a call of the ground truth was refused: {expected.text}")
     if len(given) != len(truth):
         message = f"{len(truth)} calls expected, {len(given)} made"
         made = str(len(given))
@@ -59,22 +56,22 @@ def check_results(
     def fits(one: int, other: int) -> bool:
         return check_result(truth[one], given[other], comparisons[one]) is None
 
-    left = first_unmatched(len(truth), len(given), fits)
+    left = find_unmatched(len(truth), len(given), fits)
     if left is None:
         return None
     causes = (check_result(truth[left], result, comparisons[left]) for result in given)
-    message = f"no call is left that gives {truth[left].text[:200]}"
+    message = f"no remaining call returns {truth[left].text[:200]}"
     return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=tuple([c for c in causes if c]))
 
 
 def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEvidence | None:
-    """Compare the result of one call with that of a ground-truth call, which succeeded."""
+    """Compare the result of one call with the result of a successful ground-truth call."""
     if not given.ok:
-        return CallEvidence(Reason.REFUSED, f"the call is refused: {given.text[:500]}")
+        return CallEvidence(Reason.REFUSED, f"the call was refused: {given.text[:500]}")
     everything = comparison.deeply or comparison.by != "structure"
     levels = None if everything else _MEMBERS
     values = to_json(truth.held), to_json(given.held)
-    found = next(_disagreements(*values, comparison, levels), None)
+    found = next(_list_differences(*values, comparison, levels), None)
     if found is None:
         return None
     reason, difference = found
@@ -82,24 +79,21 @@ def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEv
     return CallEvidence(reason, str(difference), expected=difference.expected, actual=actual)
 
 
-def _disagreements(
+def _list_differences(
     expected: Any, actual: Any, comparison: Comparison, levels: int | None, path: str = "result"
 ) -> Iterator[tuple[Reason, Difference]]:
-    """Yield where two JSON values do not agree, in the order of the expected one.
-
-    Lists and objects are looked into for so many levels, None for all.
-    """
+    """Yield the differences between two JSON values down to a number of levels, or all."""
     if _kind(expected) != _kind(actual):
         yield Reason.RESULT_TYPE, Difference(path, expected, actual)
     elif isinstance(expected, list):
-        yield from _in_lists(expected, actual, comparison, levels, path)
+        yield from _compare_lists(expected, actual, comparison, levels, path)
     elif isinstance(expected, Mapping):
-        yield from _in_objects(expected, actual, comparison, levels, path)
-    elif comparison.by != "structure" and not _agree(expected, actual, comparison):
+        yield from _compare_objects(expected, actual, comparison, levels, path)
+    elif comparison.by != "structure" and not _is_equal(expected, actual, comparison):
         yield Reason.RESULT_VALUE, Difference(path, expected, actual)
 
 
-def _in_lists(
+def _compare_lists(
     expected: list[Any], actual: list[Any], comparison: Comparison, levels: int | None, path: str
 ) -> Iterator[tuple[Reason, Difference]]:
     if len(expected) != len(actual):
@@ -107,10 +101,10 @@ def _in_lists(
     elif levels != 1:
         below = levels and levels - 1
         for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
-            yield from _disagreements(one, other, comparison, below, f"{path}[{index}]")
+            yield from _list_differences(one, other, comparison, below, f"{path}[{index}]")
 
 
-def _in_objects(
+def _compare_objects(
     expected: Mapping[str, Any],
     actual: Mapping[str, Any],
     comparison: Comparison,
@@ -124,22 +118,21 @@ def _in_objects(
             yield Reason.RESULT_STRUCTURE, Difference(place, one, other)
         elif levels != 1:
             below = levels and levels - 1
-            yield from _disagreements(one, other, comparison, below, place)
+            yield from _list_differences(one, other, comparison, below, place)
 
 
-def _agree(expected: Any, actual: Any, comparison: Comparison) -> bool:
+def _is_equal(expected: Any, actual: Any, comparison: Comparison) -> bool:
     if _kind(expected) != "number":
         return bool(expected == actual)
     try:
         if comparison.by == "exact":
             return isclose(expected, actual, rel_tol=_ROUNDING)
         return bool(abs(actual - expected) <= comparison.tolerance * abs(expected))
-    except OverflowError:  # an integer larger than any float
+    except OverflowError:  # an integer beyond the range of float
         return bool(expected == actual)
 
 
 def _kind(value: Any) -> str:
-    """Return the JSON type of a value; to JSON an integer is a number like any other."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, (int, float)):

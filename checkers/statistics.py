@@ -1,7 +1,7 @@
-"""From verdicts to scores, with intervals that respect what entries share, and runs compared.
+"""Scores with confidence intervals, and tests for comparing runs.
 
-Entries that were made from one another pass or fail together, and trials of one entry more so, so
-the unit that is drawn anew or given the other sign is the cluster.
+Entries made from one base entry pass or fail together, as do trials of one entry. So resampling and
+sign flipping work on clusters of entries.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Z_95 = 1.959963984540054
 
 
 class Score(NamedTuple):
-    """The score of a set of episodes."""
+    """Score of a set of episodes."""
 
     entries: int
     passed: int
@@ -39,7 +39,7 @@ class Score(NamedTuple):
 
 
 def score(verdicts: Iterable[Verdict]) -> Score:
-    """Count what passed, in episodes and in turns."""
+    """Count passed episodes and turns."""
     judged = list(verdicts)
     return Score(
         len(judged),
@@ -61,19 +61,19 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
 
 def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Return how far two raters agree beyond chance (Cohen, 1960), at most 1.
+    """Return the agreement of two raters beyond chance (Cohen, 1960), at most 1.
 
     Args:
-        pairs: Per item the class that each rater gave it.
+        pairs: The two raters' classes of each item.
 
     Returns:
-        Kappa; None where there are no items, or both gave all of them one and the same class.
+        Kappa; None if there are no items, or only one class.
     """
     return kappa(Counter(pairs))
 
 
 def kappa(table: Mapping[tuple[str, str], int]) -> float | None:
-    """Return Cohen's kappa as ``cohen_kappa`` does, from how often each pair of classes comes."""
+    """Return Cohen's kappa like ``cohen_kappa``, from counts of pairs."""
     first: Counter[str] = Counter()
     second: Counter[str] = Counter()
     for (one, other), count in table.items():
@@ -88,54 +88,56 @@ def kappa(table: Mapping[tuple[str, str], int]) -> float | None:
 
 
 _RESAMPLES = 2000
+_SAME_SHARE = 1e-9
+"""Relative difference of weights up to which they count as equal."""
 _BITS = 32
-"""In so many the entries of all clusters are counted."""
+"""Bits of each packed count."""
 
 
-class Attempts(NamedTuple):
-    """The trials of one entry."""
+class TrialCounts(NamedTuple):
+    """Trials of one entry."""
 
     cluster: str
-    """What entries share that came from one base entry: they pass or fail together."""
+    """Name shared by the entries of one base entry."""
     trials: int
     passed: int
 
 
-def pass_at_1(entries: Sequence[Attempts]) -> float:
-    """Return the share of trials that passed, every entry counting the same."""
+def pass_at_1(entries: Sequence[TrialCounts]) -> float:
+    """Return the share of passed trials, averaged over entries."""
     return sum(entry.passed / entry.trials for entry in entries) / len(entries)
 
 
-def pass_at_k(entries: Sequence[Attempts], k: int) -> float:
-    """Return the chance that at least one of k trials passes (Chen et al., 2021, unbiased).
+def pass_at_k(entries: Sequence[TrialCounts], k: int) -> float:
+    """Estimate the chance that at least one of k trials passes (Chen et al., 2021, unbiased).
 
     Every entry has at least k trials.
     """
     return sum(1 - comb(e.trials - e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
 
 
-def pass_hat_k(entries: Sequence[Attempts], k: int) -> float:
-    """Return pass^k, the chance that all of k trials pass (Yao et al., 2024, unbiased).
+def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> float:
+    """Estimate pass^k, the chance that all of k trials pass (Yao et al., 2024, unbiased).
 
     Every entry has at least k trials.
     """
     return sum(comb(e.passed, k) / comb(e.trials, k) for e in entries) / len(entries)
 
 
-def cluster_interval(entries: Sequence[Attempts]) -> tuple[float, float]:
-    """Return a 95% percentile interval of pass@1 from resampling clusters, with a fixed seed.
+def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
+    """Return a 95% percentile interval of pass@1 from resampling clusters with a fixed seed.
 
-    Where all clusters agree there is nothing to resample, and each of them counts as one trial.
+    If all clusters agree, each counts as one trial of a Wilson interval.
     """
-    # Sorted, so that neither the order of entries nor what they are called has a part in it.
+    # Sorted, so that the order and names of entries do not matter.
     return _resampled_share(sorted(_clusters(sorted(entries)).values()))
 
 
 def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a share of things of which clusters have many or few.
+    """Return a 95% percentile interval of a share of items from resampling clusters.
 
     Args:
-        parts: The cluster, how many of its things count, and how many it has; at least one thing.
+        parts: Cluster, counted items and all items; at least one item in total.
     """
     clusters: dict[str, tuple[float, int]] = {}
     for cluster, counted, things in parts:
@@ -144,16 +146,47 @@ def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]
     return _resampled_share(sorted(each for each in clusters.values() if each[1]))
 
 
+Stratum = tuple[float, Sequence[TrialCounts]]
+"""Weight of a set of entries in a mean of sets, and its entries."""
+
+
+def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
+    """Return a 95% percentile interval of a weighted mean of pass@1 of sets of entries.
+
+    Clusters are resampled across the sets, which may share them. Equal weights per entry make it
+    the interval of one set.
+    """
+    strata = [(weight, entries) for weight, entries in strata if weight and entries]
+    shares = [weight / len(entries) for weight, entries in strata]
+    if max(shares) - min(shares) <= _SAME_SHARE * max(shares):
+        return cluster_interval([entry for _, entries in strata for entry in entries])
+    parts = min(_FINEST, lcm(*(entry.trials for _, entries in strata for entry in entries)))
+    counts: dict[str, list[int]] = {}
+    for place, (_, entries) in enumerate(strata):
+        for entry in entries:
+            of = counts.setdefault(entry.cluster, [0] * 2 * len(strata))
+            of[2 * place] += round(parts * entry.passed / entry.trials)
+            of[2 * place + 1] += parts
+    means = []
+    for drawn in resample_counts([*counts.values()]):
+        sums = zip(strata, drawn[::2], drawn[1::2], strict=True)
+        found = [(weight, passed / total) for (weight, _), passed, total in sums if total]
+        means.append(sum(w * rate for w, rate in found) / sum(w for w, _ in found))
+    interval = percentiles(means)
+    assert interval is not None
+    return interval
+
+
 class Slope(NamedTuple):
-    """By how much something grows with a quantity, all else being the entry's own."""
+    """Slope of a regression with its interval."""
 
     value: float
     interval: tuple[float, float]
-    """95%, from resampling clusters."""
+    """95% interval from resampling clusters."""
 
 
 def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> Slope | None:
-    """Return the slope of y over x within entries, by least squares; None where x never differs."""
+    """Return the least-squares slope of y over x within entries; None if x never varies."""
     clusters: dict[str, complex] = {}
     for (cluster, _), found in sorted(points.items()):
         middle = sum(x for x, _ in found) / len(found)
@@ -172,31 +205,29 @@ def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]
     return Slope(whole.real / whole.imag, (low, high))
 
 
-def unpaired(first: Sequence[Attempts], second: Sequence[Attempts]) -> RunDifference:
-    """Compare two runs over different entries, each at least one, by what their clusters have.
+def compare_unpaired(first: Sequence[TrialCounts], second: Sequence[TrialCounts]) -> RunDifference:
+    """Compare two runs over different entries, at least one each.
 
-    The interval is Newcombe's, from Wilson's of either share; the p-value is Fisher's exact one of
-    the clusters, each of which counts as one that passes if it mostly does.
+    The interval is Newcombe's. The p-value is Fisher's exact one over clusters, which pass if at
+    least half of their trials do.
     """
     ours, theirs = pass_at_1(first), pass_at_1(second)
     (low_a, high_a), (low_b, high_b) = cluster_interval(first), cluster_interval(second)
     middle = theirs - ours
     low = middle - sqrt((theirs - low_b) ** 2 + (high_a - ours) ** 2)
     high = middle + sqrt((high_b - theirs) ** 2 + (ours - low_a) ** 2)
-    counts = [
+    one, other = (
         (sum(2 * total >= count for total, count in found), len(found))
         for found in (_clusters(first).values(), _clusters(second).values())
-    ]
-    p_value = fisher(counts[0], counts[1])
-    entries = len(first) + len(second)
+    )
     return RunDifference(
-        entries,
+        len(first) + len(second),
         ours,
         second=theirs,
         worse=0,
         better=0,
         interval=(max(-1.0, low), min(1.0, high)),
-        p_value=p_value,
+        p_value=fisher(one, other),
         mcnemar=None,
         needed=None,
     )
@@ -219,10 +250,10 @@ def _resampled_share(clusters: Sequence[tuple[float, int]]) -> tuple[float, floa
     if len(shares) == 1:
         return wilson(shares.pop() * len(clusters), len(clusters))
     source = Random(0)
-    # As one number each, so that one sum adds up passes and entries; it runs very often.
+    # Passes and entries are packed into one number, so that one sum adds up both.
     if all(total == int(total) for total, _ in clusters):
         wholes = [(int(total) << _BITS) + count for total, count in clusters]
-        sums = sums_of_draws(source, wholes, _RESAMPLES)
+        sums = sum_draws(source, wholes, _RESAMPLES)
         rates = [(drawn >> _BITS) / (drawn & ~(-1 << _BITS)) for drawn in sums]
     else:
         pairs = [complex(total, count) for total, count in clusters]
@@ -232,22 +263,22 @@ def _resampled_share(clusters: Sequence[tuple[float, int]]) -> tuple[float, floa
     return rates[int(0.025 * _RESAMPLES)], rates[int(0.975 * _RESAMPLES) - 1]
 
 
-def resamples(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the sums of counts in clusters that are drawn anew, again and again, by fixed seed.
+def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the sums of counts over resampled clusters, with a fixed seed.
 
     Args:
-        clusters: Per cluster its counts, all of one length.
+        clusters: Counts of each cluster, all of one length.
     """
-    # As one number each, as for ``cluster_interval``; sorted, so that the order has no part in it.
+    # Counts are packed into one number; sorted, so that the order does not matter.
     wholes = sorted(sum(n << _BITS * place for place, n in enumerate(each)) for each in clusters)
     length = len(clusters[0]) if clusters else 0
     source, mask = Random(0), ~(-1 << _BITS)
-    sums = sums_of_draws(source, wholes, _RESAMPLES if wholes else 0)
+    sums = sum_draws(source, wholes, _RESAMPLES if wholes else 0)
     return [[drawn >> _BITS * place & mask for place in range(length)] for drawn in sums]
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return what 95% of values lie between; None where there are none."""
+    """Return the 2.5% and 97.5% percentiles of values; None if there are none."""
     ranked = sorted(values)
     if not ranked:
         return None
@@ -255,19 +286,13 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 _OPEN = 255
-"""Stands for a draw that its first byte does not tell."""
+"""Marks a draw that depends on more than the first byte."""
 
 
-def sums_of_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
-    """Return what ``sum(source.choices(values, k=len(values)))`` gives so many times, in less time.
+def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
+    """Return ``sum(source.choices(values, k=len(values)))`` for each round, but faster.
 
-    Values are sorted, and few of them are different, so the first byte of a random number nearly
-    always tells which is drawn.
-
-    Args:
-        source: As it comes; it is left in the state in which the draws leave it.
-        values: Sorted.
-        rounds: How often as many as there are are drawn.
+    Few of the sorted values differ, so the first byte of a random number usually decides.
     """
     size, kinds = len(values), sorted(set(values))
     if not values or len(kinds) > _OPEN:
@@ -288,24 +313,24 @@ def sums_of_draws(source: Random, values: Sequence[int], rounds: int) -> list[in
 
 
 def _index(drawn: bytes, place: int, size: int) -> int:
-    """Return which of so many things ``Random.choices`` draws by the bytes of one random number."""
+    """Return the index that ``Random.choices`` draws by the bytes of one random number."""
     number = int.from_bytes(drawn[8 * place : 8 * place + 8], "little")
     return floor((((number & 0xFFFFFFFF) >> 5) * 2**26 + (number >> 38)) / 2**53 * size)
 
 
 def sampling_error(rate: float, size: int, population: int) -> float:
-    """Return the 95% margin that a sample of a population adds, with finite correction."""
+    """Return the 95% margin of a sample with finite population correction."""
     if size >= population or not size:
         return 0.0
     correction = (population - size) / (population - 1)
     if rate in (0.0, 1.0):
-        # The rule of three: that none was seen bounds the rate, though it shows no variance.
+        # The rule of three bounds a rate without observed variance.
         return min(1.0, 3 / size) * sqrt(correction)
     return Z_95 * sqrt(rate * (1 - rate) / size * correction)
 
 
-def _clusters(entries: Sequence[Attempts]) -> Mapping[str, tuple[float, int]]:
-    """Return per cluster the sum of its entries' rates, and their number."""
+def _clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, int]]:
+    """Return the sum of entries' rates and the number of entries per cluster."""
     clusters: dict[str, tuple[float, int]] = {}
     for entry in entries:
         total, count = clusters.get(entry.cluster, (0.0, 0))
@@ -314,60 +339,59 @@ def _clusters(entries: Sequence[Attempts]) -> Mapping[str, tuple[float, int]]:
 
 
 SIGNIFICANCE = 0.05
-"""A difference that chance alone makes at least this often is called noise."""
+"""Threshold of the p-value; differences at or above it are noise."""
 POWER = 0.8
-"""Chance at which a difference is to be found by as many entries as are said to be needed."""
+"""Statistical power of the number of needed entries."""
 
 _Z_POWER = 0.8416212335729143
 _FINEST = 840
-"""Most parts that a pass rate is divided into; in these, that of up to eight trials is whole."""
+"""Maximum denominator of pass rates; a multiple of all trial counts up to eight."""
 
 
-class Pair(NamedTuple):
+class EntryPair(NamedTuple):
     """One entry in two runs."""
 
-    first: Attempts
-    second: Attempts
+    first: TrialCounts
+    second: TrialCounts
 
     @property
     def difference(self) -> float:
-        """The second run's pass rate less the first's."""
+        """Pass rate of the second run minus that of the first."""
         return self.second.passed / self.second.trials - self.first.passed / self.first.trials
 
 
 class RunDifference(NamedTuple):
-    """The second run less the first."""
+    """Second run minus the first."""
 
     entries: int
     first: float
-    """Pass rate of the first run, every entry counting the same."""
+    """Pass rate of the first run, averaged over entries."""
     second: float
     worse: int
     """Entries that pass less often in the second run."""
     better: int
-    """Entries that pass more often there."""
+    """Entries that pass more often in the second run."""
     interval: tuple[float, float]
     """95% interval of the difference of the rates."""
     p_value: float
-    """How often chance alone makes a difference as large."""
     mcnemar: float | None
-    """McNemar's exact p-value, which takes entries for independent; None with several trials."""
+    """McNemar's exact p-value for independent entries; None with several trials."""
     needed: int | None
-    """Entries that would show a difference like this; None where there is none to be shown."""
+    """Entries needed to show this difference; None without a difference."""
 
     @property
     def difference(self) -> float:
-        """The difference of the pass rates."""
+        """Difference of the pass rates."""
         return self.second - self.first
 
     @property
     def is_noise(self) -> bool:
-        """Whether chance alone explains the difference."""
+        """Whether the difference is not significant."""
         return self.p_value >= SIGNIFICANCE
 
 
-def compare(pairs: Sequence[Pair]) -> RunDifference:
-    """Compare two runs over the entries that both have, of which there is at least one."""
+def compare(pairs: Sequence[EntryPair]) -> RunDifference:
+    """Compare two runs over their common entries, at least one."""
     differences = [pair.difference for pair in pairs]
     worse, better = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
     single = all(pair.first.trials == pair.second.trials == 1 for pair in pairs)
@@ -379,15 +403,17 @@ def compare(pairs: Sequence[Pair]) -> RunDifference:
         second=sum(pair.second.passed / pair.second.trials for pair in pairs) / len(pairs),
         worse=worse,
         better=better,
-        interval=bonett_price(worse, better, len(pairs)) if simple else _resampled(pairs),
+        interval=compute_bonett_price_interval(worse, better, len(pairs))
+        if simple
+        else _resampled(pairs),
         p_value=cluster_test(pairs),
         mcnemar=mcnemar(worse, better) if single else None,
-        needed=entries_needed(pairs),
+        needed=count_needed_entries(pairs),
     )
 
 
-def cluster_test(pairs: Sequence[Pair]) -> float:
-    """Return how often chance alone makes a difference as large as that of two runs."""
+def cluster_test(pairs: Sequence[EntryPair]) -> float:
+    """Return the p-value of the difference of two runs, by flipping signs of clusters."""
     return sign_flip(_by_cluster(pairs))
 
 
@@ -399,14 +425,14 @@ def mcnemar(worse: int, better: int) -> float:
 
 
 def sign_flip(differences: Sequence[int]) -> float:
-    """Return how often a sum is as far from zero if each term may as well have the other sign.
+    """Return the exact two-sided p-value of Fisher's randomization test of a sum.
 
-    Exact, two-sided (Fisher's randomization test). For terms of 1 and -1 it is McNemar's.
+    For terms of 1 and -1 it equals McNemar's.
     """
     sizes = [abs(difference) for difference in differences if difference]
     most = (sum(sizes) - abs(sum(differences))) // 2
-    # One long number as a table: its digit at place s, in base 2**width, counts the choices of
-    # sizes that add up to s.
+    # One long number serves as a table: its digit s in base 2**width counts the subsets of sizes
+    # with sum s.
     width = len(sizes) + 1
     ways = 1
     for size in sizes:
@@ -414,15 +440,12 @@ def sign_flip(differences: Sequence[int]) -> float:
     tail = ways & ((1 << width * (most + 1)) - 1)
     if not sizes:
         return 1.0
-    # The remainder by the base less one is the sum of the digits.
+    # The remainder modulo base - 1 is the sum of the digits.
     return min(1.0, 2 * (tail % ((1 << width) - 1)) / (1 << len(sizes)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for being several, in their order (Holm, 1979).
-
-    Where no difference is real, the chance that one of them comes out below 5% is below 5%.
-    """
+    """Return p-values corrected for multiple testing, in their order (Holm, 1979)."""
     corrected = [1.0] * len(p_values)
     least = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -431,7 +454,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected
 
 
-def bonett_price(worse: int, better: int, pairs: int) -> tuple[float, float]:
+def compute_bonett_price_interval(worse: int, better: int, pairs: int) -> tuple[float, float]:
     """Return the 95% interval of a difference of paired proportions (Bonett and Price, 2012)."""
     first, second = (worse + 1) / (pairs + 2), (better + 1) / (pairs + 2)
     middle = second - first
@@ -439,22 +462,22 @@ def bonett_price(worse: int, better: int, pairs: int) -> tuple[float, float]:
     return max(-1.0, middle - spread), min(1.0, middle + spread)
 
 
-def connor(discordant: float, difference: float) -> float:
-    """Return how many pairs McNemar's test needs (Connor, 1987), for two-sided 5% and 80% power.
+def count_connor_pairs(discordant: float, difference: float) -> float:
+    """Return the pairs that McNemar's test needs (Connor, 1987), for two-sided 5% and 80% power.
 
     Args:
         discordant: Share of pairs that differ.
-        difference: RunDifference of the proportions, not 0.
+        difference: Difference of the proportions, not 0.
     """
-    # Where all differ alike there is no variance but that of rounding.
+    # If all pairs differ alike, the variance is a rounding error.
     null, alternative = sqrt(discordant), sqrt(max(0.0, discordant - difference**2))
     return float(((Z_95 * null + _Z_POWER * alternative) / difference) ** 2)
 
 
-def entries_needed(pairs: Sequence[Pair]) -> int | None:
-    """Return how many entries like these would show the difference; None where there is none.
+def count_needed_entries(pairs: Sequence[EntryPair]) -> int | None:
+    """Return the entries needed to show the difference, or None without one.
 
-    Connor's number of pairs, multiplied by what clusters add to the variance.
+    The result is Connor's number of pairs times the variance inflation by clusters.
     """
     sums = _by_cluster(pairs)
     if not sum(sums):
@@ -463,11 +486,10 @@ def entries_needed(pairs: Sequence[Pair]) -> int | None:
     unit = _parts(pairs)
     inflation = sum((value / unit) ** 2 for value in sums) / squares
     mean = sum(pair.difference for pair in pairs) / len(pairs)
-    return ceil(connor(squares / len(pairs), mean) * max(1.0, inflation))
+    return ceil(count_connor_pairs(squares / len(pairs), mean) * max(1.0, inflation))
 
 
-def _by_cluster(pairs: Sequence[Pair]) -> list[int]:
-    """Return per cluster the sum of its differences, in parts of a pass rate."""
+def _by_cluster(pairs: Sequence[EntryPair]) -> list[int]:
     parts = _parts(pairs)
     sums: Counter[str] = Counter()
     for pair in pairs:
@@ -475,18 +497,21 @@ def _by_cluster(pairs: Sequence[Pair]) -> list[int]:
     return list(sums.values())
 
 
-def _parts(pairs: Sequence[Pair]) -> int:
-    """Return in how many parts a pass rate is divided so that all of them are whole numbers."""
+def _parts(pairs: Sequence[EntryPair]) -> int:
     return min(_FINEST, lcm(*(trials.trials for pair in pairs for trials in pair)))
 
 
-def _resampled(pairs: Sequence[Pair]) -> tuple[float, float]:
-    """Return a 95% interval of the difference from resampling clusters."""
+def _resampled(pairs: Sequence[EntryPair]) -> tuple[float, float]:
     parts = _parts(pairs)
-    # A difference from -1 to 1 is written as a share of passes from 0 to 1.
+    # Differences from -1 to 1 are mapped to shares from 0 to 1.
     halved = [
-        Attempts(pair.first.cluster, 2 * parts, parts + round(pair.difference * parts))
+        TrialCounts(pair.first.cluster, 2 * parts, parts + round(pair.difference * parts))
         for pair in pairs
     ]
+    turned = [each._replace(passed=each.trials - each.passed) for each in halved]
+    # The interval of the runs in reverse order is its mirror image, so one order is drawn.
+    if sorted(_clusters(turned).values()) > sorted(_clusters(halved).values()):
+        low, high = cluster_interval(turned)
+        return 1 - 2 * high, 1 - 2 * low
     low, high = cluster_interval(halved)
     return 2 * low - 1, 2 * high - 1

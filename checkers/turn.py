@@ -1,4 +1,4 @@
-"""Judging: which checks a turn gets, in which order, and what that makes of an episode."""
+"""Checks of a turn, in order, and the verdict on an episode of several turns."""
 
 from __future__ import annotations
 
@@ -6,36 +6,37 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from checkers.entry_queries import EntryQueries
 from checkers.evidence import ResultEvidence, StateEvidence
-from checkers.order import arranged_snapshot, missing_results
+from checkers.order import arrange_snapshot, list_missing_results
 from checkers.profile import Profile
 from checkers.reasons import Reason
-from checkers.scene import Scene
 from checkers.verdict import Failure, TurnOutcome, Verdict
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
-    from checkers import facts, guesses
+    from checkers import facts, guesses, trace_rules
 else:
-    # Only the profile strict looks at facts and guesses.
-    facts = lazily("checkers.facts")
-    guesses = lazily("checkers.guesses")
+    # Only the strict profile checks facts, guesses and the trace.
+    facts = lazy_module("checkers.facts")
+    guesses = lazy_module("checkers.guesses")
+    trace_rules = lazy_module("checkers.trace_rules")
 
 
 def judge(
     truth: Sequence[TurnOutcome],
     model: Sequence[TurnOutcome],
     profile: Profile,
-    scene: Scene,
+    scene: EntryQueries,
     *,
     terminated: bool = False,
 ) -> Verdict:
-    """Compare a model's turns with those of the ground truth, up to the first that fails.
+    """Compare a model's turns with those of the ground truth, up to the first failed turn.
 
-    ``terminated`` tells whether the step limit ended the episode.
+    ``terminated`` is true if the step limit ended the episode.
     """
     if len(model) != len(truth) or (terminated and profile.state.notices_late_termination):
-        return force_terminated(len(truth))
+        return make_force_terminated_verdict(len(truth))
     for turn in range(len(truth)):
         failure = check_turn(truth[: turn + 1], model[: turn + 1], profile, scene)
         if failure is not None:
@@ -43,21 +44,27 @@ def judge(
     return Verdict(True, None, None, len(truth), len(truth))
 
 
-def force_terminated(turns: int) -> Verdict:
-    """Return the verdict on an episode whose record has not the trajectory's number of turns."""
+def make_force_terminated_verdict(turns: int) -> Verdict:
+    """Return the verdict on an episode whose record has a wrong number of turns."""
     return _failed(Failure(Reason.FORCE_TERMINATED), None, turns, 0)
 
 
 def inference_error(turns: int) -> Verdict:
-    """Return the verdict on an episode that has no record of steps at all."""
+    """Return the verdict on an episode without recorded steps."""
     return _failed(Failure(Reason.INFERENCE_ERROR), None, turns, 0)
 
 
 def check_turn(
-    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], profile: Profile, scene: Scene
+    truth: Sequence[TurnOutcome],
+    model: Sequence[TurnOutcome],
+    profile: Profile,
+    scene: EntryQueries,
 ) -> Failure | None:
-    """Check the last of some turns, for ``judge``; the first check that fails decides."""
+    """Check the last turn; the first failing check decides."""
     expected, actual = truth[-1], model[-1]
+    traces = profile.state.judges_trace and actual.acted
+    if traces and (breach := trace_rules.check_prohibited(model, scene)):
+        return breach
     if not expected.acted:
         return _check_idle(model, profile, scene)
     if not (actual.acted or profile.state.needs_facts):
@@ -65,27 +72,32 @@ def check_turn(
     if expected.snapshot != actual.snapshot:
         there = actual.snapshot
         if profile.state.order_may_mean_nothing:
-            there = arranged_snapshot(expected.snapshot, there, scene.unordered)
+            there = arrange_snapshot(expected.snapshot, there, scene.unordered)
         if expected.snapshot != there:
             if not actual.acted:
                 return Failure(Reason.EMPTY_TURN)
             find = partial(expected.snapshot.differences, there)
             return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
+    if traces and (breach := trace_rules.check_order(model, scene)):
+        return breach
     if profile.state.judges_guesses and (guess := guesses.check_untraced(truth, model, scene)):
         return guess
     if profile.state.needs_facts:
-        lack = facts.missing_facts(truth, model, scene)
-        # A model that knows it all already need not call anything.
+        lack = facts.find_missing_facts(truth, model, scene)
+        # A model that knows all facts need not call a function.
         reason = Reason.RESPONSE_MISMATCH if actual.acted else Reason.EMPTY_TURN
         return Failure(reason, lack) if lack else None
-    missing = missing_results(expected.results, actual.results)
+    missing = list_missing_results(expected.results, actual.results)
     if missing:
-        missing = missing_results(expected.results, [r for each in model for r in each.results])
+        missing = list_missing_results(
+            expected.results, [r for each in model for r in each.results]
+        )
     return Failure(Reason.RESPONSE_MISMATCH, ResultEvidence(missing)) if missing else None
 
 
-def _check_idle(model: Sequence[TurnOutcome], profile: Profile, scene: Scene) -> Failure | None:
-    """Check a turn in which nothing should be done."""
+def _check_idle(
+    model: Sequence[TurnOutcome], profile: Profile, scene: EntryQueries
+) -> Failure | None:
     judged = profile.state.judges_guesses and model[-1].calls
     if judged and not scene.only_asks(len(model) - 1):
         failure = guesses.check_waiting(model, scene)

@@ -1,56 +1,58 @@
-"""The records of judging: what a turn led to, why it failed, and what became of an episode."""
+"""Verdicts: outcome of a turn, reason of a failure, verdict on an episode."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from checkers.evidence import (
     CallEvidence,
     Evidence,
-    FaultEvidence,
     MissingFact,
+    MissingInfoEvidence,
+    RejectionEvidence,
     ResultEvidence,
     StateEvidence,
-    ToldEvidence,
 )
 from checkers.reasons import Reason
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from envs.results import Result
 from envs.state import Difference, Snapshot, brief
 
 if TYPE_CHECKING:
     from envs import notebook
 else:
-    notebook = lazily("envs.notebook")
+    notebook = lazy_module("envs.notebook")
+
+
+_Plain = TypeVar("_Plain")
 
 
 class TurnOutcome(NamedTuple):
-    """What the calls of one turn led to."""
+    """Calls of one turn, their results and the final state."""
 
     results: tuple[Result, ...]
     """One per call, in order."""
     snapshot: Snapshot
-    """The state at the end of the turn."""
+    """State at the end of the turn."""
     acted: bool
-    """Whether there was at least one step with calls."""
+    """Whether any step had calls."""
     calls: Sequence[Call | MalformedCall]
     """One per result."""
 
 
 class Failure(NamedTuple):
-    """Why one turn failed."""
+    """Failure of one turn."""
 
     reason: Reason
     evidence: Evidence | None = None
-    """None where the reason says it all."""
 
     @property
     def differences(self) -> tuple[Difference, ...]:
-        """Where the state departs from what the ground truth leads to."""
+        """Differences from the ground truth's state."""
         return self.evidence.differences if isinstance(self.evidence, StateEvidence) else ()
 
     @property
@@ -60,44 +62,44 @@ class Failure(NamedTuple):
 
     @property
     def unseen(self) -> tuple[str, ...]:
-        """What the model has not seen, a line each: facts, or whole results."""
+        """One line per fact or result that the model has not seen."""
         return tuple(self.evidence.lines()) if isinstance(self.evidence, ResultEvidence) else ()
 
     @property
     def calls(self) -> CallEvidence | None:
-        """What is wrong with the calls of a single turn, or with one call of several turns."""
+        """Evidence against the calls of the turn."""
         return self.evidence if isinstance(self.evidence, CallEvidence) else None
 
 
-class Hallucinated(NamedTuple):
-    """What a model made up, each as often as it did; right or not."""
+class Hallucinations(NamedTuple):
+    """Hallucinations of an episode, listed once per occurrence, passed or not."""
 
     functions: tuple[str, ...] = ()
-    """Functions that it called and that it had not been offered."""
+    """Called functions that were not offered."""
     parameters: tuple[str, ...] = ()
-    """Parameters that it gave and that the function does not have: ``function.parameter``."""
+    """Parameters that the function lacks: ``function.parameter``."""
     needless: tuple[str, ...] = ()
-    """Functions that it called where none fits."""
+    """Functions called although none fits."""
 
 
-NOTHING_MADE_UP = Hallucinated()
+NOTHING_MADE_UP = Hallucinations()
 
 
-class Selected(NamedTuple):
-    """How well a model chose among the functions; right or not."""
+class FunctionSelection(NamedTuple):
+    """Counts of a model's choices among the functions, passed or not."""
 
     needed: int = 0
-    """Calls of the ground truth, or expected."""
+    """Calls of the ground truth."""
     functions: int = 0
-    """Of these, whose function was called in their turn."""
+    """Needed calls whose function was called in their turn."""
     arguments: int = 0
-    """Of those, with all arguments right."""
+    """Needed calls that were made with all arguments right."""
     strangers: int = 0
-    """Calls of functions that were offered and that the ground truth never calls: distractors."""
+    """Calls of distractors: offered functions that the ground truth never calls."""
 
 
 class Verdict(NamedTuple):
-    """What became of one episode."""
+    """Verdict on one episode."""
 
     valid: bool
     failure: Failure | None
@@ -108,37 +110,37 @@ class Verdict(NamedTuple):
     turns_passed: int
     """Number of turns before the first failing one."""
     irreversible: tuple[str, ...] = ()
-    """Calls that cannot be taken back and that the ground truth does not make; right or not."""
-    hallucinated: Hallucinated = NOTHING_MADE_UP
-    selected: Selected | None = None
-    """None where nobody counted."""
+    """Irreversible calls that the ground truth does not make, passed or not."""
+    hallucinated: Hallucinations = NOTHING_MADE_UP
+    selected: FunctionSelection | None = None
+    """None if not counted."""
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
-        """Return the verdict on an entry of one turn, from what is wrong with it."""
+        """Return the verdict on a single-turn entry, failed if there is evidence."""
         if evidence is None:
             return cls(True, None, None, 1, 1)
         return cls(False, Failure(evidence.reason, evidence), 0, 1, 0)
 
     @classmethod
     def unanswered(cls, turns: int, kind: str, said: str) -> Self:
-        """Return the verdict on an episode that ended since the model's server gave no answer.
+        """Return the verdict on an episode that an unanswered request ended.
 
-        As to BFCL, for which there is no record of it at all, no turn of it has passed.
+        No turn has passed, since BFCL has no record of the episode.
 
         Args:
-            turns: How many the trajectory has.
-            kind: What the model did, as the reasons have it; another only counts as its failure.
-            said: The server's words.
+            turns: Number of turns of the trajectory.
+            kind: Last part of a reason such as ``context_overflow``, or any other error.
+            said: Error message of the server.
         """
         try:
             reason = Reason(f"inference_error:{kind}")
         except ValueError:
             reason = Reason.NO_ANSWER
-        return cls(False, Failure(reason, FaultEvidence(said)), None, turns, 0)
+        return cls(False, Failure(reason, RejectionEvidence(said)), None, turns, 0)
 
     def __repr__(self) -> str:
-        """Return what became of it, and where it failed and why."""
+        """Return the verdict with turn and reason of a failure."""
         if self.failure is None:
             return f"Verdict(passed: {self.turns} turns)"
         turn = "" if self.failed_turn is None else f" in turn {self.failed_turn + 1}"
@@ -149,7 +151,7 @@ class Verdict(NamedTuple):
             ("passed" if self.valid else "failed", f"{self.turns_passed} of {self.turns} turns")
         ]
         if self.failure is not None:
-            where = "" if self.failed_turn is None else f"turn {self.failed_turn}"
+            where = "" if self.failed_turn is None else f"turn {self.failed_turn + 1}"
             rows.append((where, f"{self.failure.reason.value}: {self.failure.reason.meaning}"))
             rows += [
                 (path, f"expected {brief(one)}, got {brief(other)}")
@@ -160,17 +162,17 @@ class Verdict(NamedTuple):
 
     @property
     def said(self) -> str | None:
-        """The server's words, where it gave no answer for what the model did."""
+        """Error message of the server if an unanswered request ended the episode."""
         evidence = self.failure and self.failure.evidence
-        return evidence.said if isinstance(evidence, FaultEvidence) else None
+        return evidence.said if isinstance(evidence, RejectionEvidence) else None
 
     @property
     def error_type(self) -> str | None:
-        """What is wrong, as BFCL names it; None when the episode passes."""
+        """Error type, as named by BFCL; None if the episode passes."""
         return self.failure.reason.value if self.failure else None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the verdict as one flat JSON object."""
+        """Return a flat JSON object."""
         shown: dict[str, Any] = {
             "valid": self.valid,
             "error_type": self.error_type,
@@ -193,9 +195,9 @@ class Verdict(NamedTuple):
                 shown["missing_results"] = [*missing]
                 if facts:
                     shown["missing_facts"] = [fact._asdict() for fact in facts]
-            case ToldEvidence(untold):
+            case MissingInfoEvidence(untold):
                 shown["untold"] = [*untold]
-            case FaultEvidence(said):
+            case RejectionEvidence(said):
                 shown["said"] = said
             case CallEvidence() as calls:
                 shown["calls"] = calls.to_json()
@@ -203,29 +205,40 @@ class Verdict(NamedTuple):
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Read what ``to_json`` writes.
+        """Read a JSON object from ``to_json``.
 
-        Raises:
-            ValueError: It is no verdict, or its reason is unknown.
+        Raises ValueError if the object is not a verdict, or its reason is unknown.
         """
         try:
-            error = document["error_type"]
+            error, failed_turn = document["error_type"], document["failed_turn"]
+            made_up = document.get("hallucinated", {})
+            counts = document.get("selected")
             return cls(
-                document["valid"],
+                _typed(bool, document["valid"]),
                 None if error is None else Failure(Reason(error), _evidence(document)),
-                failed_turn=document["failed_turn"],
-                turns=document["turns"],
-                turns_passed=document["turns_passed"],
-                irreversible=tuple(document.get("irreversible", ())),
-                hallucinated=_hallucinated(document.get("hallucinated", {})),
-                selected=Selected(**document["selected"]) if document.get("selected") else None,
+                failed_turn=None if failed_turn is None else _typed(int, failed_turn),
+                turns=_typed(int, document["turns"]),
+                turns_passed=_typed(int, document["turns_passed"]),
+                irreversible=_texts(document.get("irreversible", [])),
+                hallucinated=Hallucinations(**{k: _texts(each) for k, each in made_up.items()}),
+                selected=FunctionSelection(**{k: _typed(int, n) for k, n in counts.items()})
+                if counts
+                else None,
             )
         except (AttributeError, KeyError, TypeError) as fault:
-            raise ValueError(f"this is no verdict: {fault}") from None
+            raise ValueError(f"not a verdict: {fault}") from None
 
 
-def _hallucinated(found: Mapping[str, Sequence[str]]) -> Hallucinated:
-    return Hallucinated(**{name: tuple(names) for name, names in found.items()})
+def _typed(kind: type[_Plain], value: object) -> _Plain:
+    """Return a value of exactly this type. Raises TypeError if it has another one."""
+    if type(value) is not kind:
+        raise TypeError(f"{value!r:.60} is not of type {kind.__name__}")
+    return value
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return a list of texts. Raises TypeError if it is not one."""
+    return tuple([_typed(str, text) for text in _typed(list, value)])
 
 
 def _evidence(document: Mapping[str, Any]) -> Evidence | None:
@@ -234,11 +247,11 @@ def _evidence(document: Mapping[str, Any]) -> Evidence | None:
             return StateEvidence(partial(tuple, [*map(Difference.from_json, differences)]))
         case {"missing_results": missing}:
             facts = [MissingFact(**fact) for fact in document.get("missing_facts", ())]
-            return ResultEvidence(tuple(missing), tuple(facts))
+            return ResultEvidence(_texts(missing), tuple(facts))
         case {"untold": untold}:
-            return ToldEvidence(tuple(untold))
+            return MissingInfoEvidence(_texts(untold))
         case {"said": said}:
-            return FaultEvidence(said)
+            return RejectionEvidence(_typed(str, said))
         case {"calls": calls}:
             return CallEvidence.from_json(calls)
     return None

@@ -1,8 +1,8 @@
-"""The simulator: backends, their state, and the calls made on them. Imports nothing of ours.
+"""Simulator: backends, their state and sessions. It imports no other package of Turnwise.
 
-A backend is one simulated API. A session is the backends of one trajectory: it turns calls of their
-functions into results, and can be forked and compared.
+A backend is one simulated API. A session has the backends of one trajectory: it turns calls of
+their functions into results, and can be forked and compared.
 """
 
 __version__ = "0.1.0"
-"""Version of the simulator: results of one version are the same everywhere."""
+"""Version of the simulator; equal versions give equal results."""

@@ -1,78 +1,108 @@
-"""What a backend is: state fields, a loader, and functions marked as reading or writing.
+"""Base class of backends: state fields, a loader, and functions that read or write.
 
 A backend declares its state as annotated class attributes with defaults, and its functions as
-methods marked ``@reads`` or ``@writes``. It holds nothing else, so that who copies its fields has
-copied it. **A field's value is never changed in place**: to write, assign a new value.
+methods marked ``@reads`` or ``@writes``. It has no other state, so that copying the fields copies
+the backend. **A field's value is never changed in place**: to write, assign a new value.
 """
 
 from __future__ import annotations
 
-import marshal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
+from inspect import (
+    isasyncgenfunction,
+    iscoroutinefunction,
+    isfunction,
+    isgeneratorfunction,
+)
+from types import new_class
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
 
 from typing_extensions import TypedDict
 
 from envs.errors import ConfigProblem
-from envs.lazy import lazily
-from envs.long_context import Pack
+from envs.lazy_modules import lazy_module
+from envs.long_context import BulkPack
 from envs.random_stream import RandomStream
-from envs.tool import Mark, Tool, raised_at, takes_models
+from envs.state import copy_json
+from envs.tool import Tool, ToolMark, locate_error, place, takes_models
 
 if TYPE_CHECKING:
-    from envs import schema
+    from envs import coroutines, plain_functions, schema
 else:
-    schema = lazily(".schema", __package__)
+    # Only needed for coroutine functions, plain functions and pydantic models.
+    coroutines = lazy_module(".coroutines", __package__)
+    plain_functions = lazy_module(".plain_functions", __package__)
+    schema = lazy_module(".schema", __package__)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def reads(function: Function) -> Function:
-    """Mark a method as a function for the model that leaves the state as it is."""
-    function.__dict__["_tool"] = Mark(writes=False)
-    return function
+    """Mark a method as a function for the model that does not change the state.
+
+    Raises TypeError if it is not a plain method, or already marked.
+    """
+    return _mark(function, ToolMark(writes=False))
 
 
 def writes(function: Function) -> Function:
     """Mark a method as a function for the model that may change the state.
 
-    A refused call is undone by the session, whatever the method had changed by then.
+    The session undoes all changes of a refused call. Raises as ``reads`` does.
     """
-    function.__dict__["_tool"] = Mark(writes=True)
-    return function
+    return _mark(function, ToolMark(writes=True))
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method whose refusals leave a change behind.
-
-    Args:
-        reason: Why; shown wherever the exceptions to "a refusal changes nothing" are listed.
-    """
-
-    def mark(function: Function) -> Function:
-        function.__dict__["_tool"] = Mark(writes=True, keeps_on_refusal=reason)
-        return function
-
-    return mark
+    """Mark a writing method whose refused calls may change the state, for a documented reason."""
+    return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 
 def irreversible(function: Function) -> Function:
-    """Mark a writing method, above ``writes``, whose deed no other function takes back.
+    """Mark a writing method, above ``writes``, whose effect no other function reverts.
 
-    What is destroyed, used up or made for good counts, and what others have read by then; what can
-    be put back to where it was, in content if not in form, does not.
+    Examples are deleting, using up and publishing. An effect is reversible if another call can
+    restore the content, even in another form. Raises TypeError if the method is not marked as
+    writing.
     """
-    function.__dict__["_tool"] = function.__dict__["_tool"]._replace(irreversible=True)
+    mark = find_mark(function)
+    if mark is None or not mark.writes:
+        raise _make_error(function, "write @irreversible above @writes")
+    function.__dict__["_tool"] = mark._replace(irreversible=True)
     return function
 
 
+def _mark(function: Function, mark: ToolMark) -> Function:
+    if not isfunction(function):
+        raise _make_error(
+            function, "only a plain method can be marked, not " + type(function).__name__
+        )
+    if isgeneratorfunction(function) or isasyncgenfunction(function):
+        raise _make_error(function, "is a generator; return a list instead of yielding members")
+    if find_mark(function) is not None:
+        raise _make_error(function, "has two marks; keep either @reads or @writes")
+    function.__dict__["_tool"] = mark
+    return function
+
+
+def find_mark(member: object) -> ToolMark | None:
+    """Return the mark of a method, also below ``staticmethod`` and ``classmethod``."""
+    mark = getattr(getattr(member, "__func__", member), "__dict__", {}).get("_tool")
+    return mark if isinstance(mark, ToolMark) else None
+
+
+def _make_error(thing: Any, why: str) -> TypeError:
+    thing = getattr(thing, "__func__", thing)
+    return TypeError(f"{place(thing)}: {getattr(thing, '__qualname__', thing)}: {why}")
+
+
 class Behaviour(NamedTuple):
-    """Where backends do as BFCL's do, and where they do better."""
+    """Deviations of backends from BFCL's."""
 
     draws_in_sequence: bool
-    """Whether random values come from one stream, so that reading once more changes later ones;
-    where not, a value follows from what it is drawn for."""
+    """Whether random values come from one stream, so that additional reads change later values;
+    else each value depends only on its occasion."""
     keeps_all: bool
     """Whether state is kept that BFCL's backends forget, such as messages to support."""
 
@@ -82,25 +112,24 @@ OWN = Behaviour(draws_in_sequence=False, keeps_all=True)
 
 
 class NoConfig(TypedDict, total=False):
-    """Initial config of a backend that holds no state: nothing."""
+    """Empty initial config of a backend without state."""
 
 
 class Backend:
     """Base of all simulated APIs.
 
     Attributes:
-        Config: TypedDict of the initial config: its keys are what may be given.
-        RENAMED: Config key to state field, where the two differ.
+        Config: TypedDict of the initial config.
+        RENAMED: State fields by config key, if the names differ.
         FIELDS: All state fields with their defaults, collected from the class's annotations.
-        KEYS: Config key to state field, for the keys whose value is taken over.
-        TOOLS: The model's functions by name, in the order of the source.
-        beyond_bfcl: State fields that only those sessions have which keep all.
-        unordered: Members of results and of the state that hold lists, or objects of lists, whose
-            order means nothing to a user.
-        aliases: Other names under which functions are called, such as one with a dot, to the
-            function's own.
-        acts: Functions that leave no state and are called for the user to see it: that somebody
-            knows already what they give does not do instead.
+        KEYS: State fields by config key, for values that are copied from the config.
+        TOOLS: Functions for the model by name, in the order of the source.
+        beyond_bfcl: State fields that exist only in sessions that keep all state.
+        unordered: Members of results and state with lists, or objects of lists, whose order does
+            not matter.
+        aliases: Functions by other name, such as a name with a dot.
+        acts: Functions without state that show something to the user, so that they are needed
+            even if the model knows the result.
     """
 
     Config: ClassVar[type]
@@ -115,43 +144,52 @@ class Backend:
     acts: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
-        """Collect state fields and functions.
+        """Collect state fields and functions, those of base backends first.
 
         Raises:
-            TypeError: A function's parameter has no type, or one that JSON cannot express.
+            TypeError: A name is reserved, a mark does not fit, a function's parameter has no type
+                or one that JSON cannot express, or base classes contradict each other.
         """
-        cls.FIELDS = {
-            name: getattr(cls, name)
-            for name, kind in cls.__annotations__.items()
-            if not _is_class_variable(kind)
-        }
-        # A dict that something was deleted from is copied slowly, and a fork is a copy.
+        bases = [base for base in cls.__bases__ if issubclass(base, Backend)]
+        bases = [base for base in bases if base is not Backend]
+        if len(bases) > 1:
+            _merge_declarations(cls, bases)
+        own = [name for name, kind in cls.__annotations__.items() if not _is_class_variable(kind)]
+        inherited = [name for base in bases for name in base.FIELDS]
+        cls.FIELDS = {name: getattr(cls, name) for name in (*inherited, *own)}
+        _refuse_names(cls, own)
+        # A new dict, since dicts with deleted keys are slow to copy, and forks copy them.
         cls._BFCL_FIELDS = {n: v for n, v in cls.FIELDS.items() if n not in cls.beyond_bfcl}
         cls.KEYS = {
             key: field
             for key in cls.Config.__annotations__
             if (field := cls.RENAMED.get(key, key)) in cls.FIELDS
         }
-        cls.TOOLS = {
-            name: Tool(name, cls.__name__, _as_called(cls, member), *member.__dict__["_tool"])
-            for name, member in vars(cls).items()
-            if callable(member) and "_tool" in getattr(member, "__dict__", {})
+        tools = {
+            name: tool._replace(backend=cls.__name__)
+            for base in bases
+            for name, tool in base.TOOLS.items()
         }
+        for name, member in vars(cls).items():
+            if mark := find_mark(member):
+                tools[name] = Tool(name, cls.__name__, _wrap_for_models(cls, member), *mark)
+            elif name in tools:
+                raise _make_error(member, "replaces a function; mark it with @reads or @writes")
+        cls.TOOLS = tools
 
     @classmethod
     def load(
-        cls, config: Mapping[str, Any], pack: Pack | None = None, behaviour: Behaviour = OWN
+        cls, config: Mapping[str, Any], pack: BulkPack | None = None, behaviour: Behaviour = OWN
     ) -> Self:
-        """Make a backend in the state that an initial config describes.
+        """Create a backend from an initial config, which is copied.
 
-        A key that is given is taken as it is, one that is absent gets its default, an unknown one
-        is ignored; ``check_config`` is what finds fault. Loading copies, so that the config and the
-        state share nothing.
+        Given values are not checked, missing keys get their defaults, and unknown keys are ignored;
+        see ``check_config``.
 
         Args:
-            config: The initial config of this backend.
-            pack: Bulky material to mix in, or None.
-            behaviour: Where it does as BFCL's backend.
+            config: Initial config of this backend.
+            pack: Long-context material, if any.
+            behaviour: Deviations from BFCL's backend.
         """
         self = cls()
         self.__dict__.update(cls.FIELDS if behaviour.keeps_all else cls._BFCL_FIELDS)
@@ -165,11 +203,11 @@ class Backend:
                     self.__dict__[name] = value._replace(by_occasion=True)
         return self
 
-    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
-        """Derive what is not taken over literally; for backends to override."""
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+        """Derive state that is not copied from the config; for backends to override."""
 
     def _keeps(self, field: str) -> bool:
-        """Tell whether this session has a field that BFCL's does not."""
+        """Tell whether this session has a state field that BFCL's lacks."""
         return field in self.__dict__
 
     @classmethod
@@ -177,13 +215,13 @@ class Backend:
         """Yield the broken references of a well-typed config; for backends to override.
 
         Yields:
-            JSON path below the backend's own config, starting with ``.`` or ``[``, and message.
+            JSON path below the backend's config, starting with ``.`` or ``[``, and message.
         """
         yield from ()
 
     @classmethod
     def check_config(cls, config: object) -> list[ConfigProblem]:
-        """Return every unknown key, wrong type and broken reference of an initial config."""
+        """Return all unknown keys, wrong types and broken references of an initial config."""
         problems = schema.check_config(cls.__name__, cls.Config, config)
         if problems or not isinstance(config, Mapping):
             return problems
@@ -191,50 +229,103 @@ class Backend:
         try:
             return [ConfigProblem(root + path, message) for path, message in cls.references(config)]
         except Exception as error:  # an author's hook may raise anything
-            said = f"references broke with {type(error).__name__}: {error} ({raised_at(error)})"
+            said = f"references raised {type(error).__name__}: {error} ({locate_error(error)})"
             return [ConfigProblem(root, said)]
 
+    @classmethod
+    def from_functions(
+        cls, state: object, functions: Iterable[Callable[..., Any]], name: str | None = None
+    ) -> type[Backend]:
+        """Return a backend of plain functions over a state: see ``envs.plain_functions``."""
+        return plain_functions.make_backend(Backend, state, functions, name)
+
+    @classmethod
+    def from_object(cls, instance: object, name: str | None = None) -> type[Backend]:
+        """Return a backend of an object's methods: see ``envs.plain_functions``."""
+        return plain_functions.make_backend_of_object(Backend, instance, name)
+
     def fork(self) -> Self:
-        """Return an independent copy: nothing done to one is seen by the other."""
+        """Return an independent copy."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         return copy
 
 
-def _as_called(backend: type[Backend], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method as it is called with a model's arguments: pydantic models are made first."""
-    if not takes_models(backend.__name__, function):
+_HOOKS = ("_load", "references")
+"""Methods of ``Backend`` for backends to override."""
+
+
+def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
+    """Raise TypeError if a field or function has the name of a part of ``Backend``."""
+    reserved = {name for name in dir(Backend) if not name.startswith("__")}
+    for name in reserved.intersection(fields):
+        raise _make_error(cls, f"a state field cannot have the reserved name {name}")
+    for name, member in vars(cls).items():
+        if not find_mark(member):
+            continue
+        if name in reserved:
+            raise _make_error(member, f"a function cannot have the reserved name {name}")
+        if not isfunction(member):
+            raise _make_error(member, f"is a {type(member).__name__}; take self instead")
+
+
+def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> None:
+    """Join the declarations of several base backends, as far as the class has none of its own.
+
+    Raises TypeError if a hook, field or function of one would hide that of another.
+    """
+    own = vars(cls)
+    for name in {name for base in bases for name in (*base.FIELDS, *base.TOOLS, *_HOOKS)}:
+        found = [getattr(base, name, None) for base in bases if hasattr(base, name)]
+        found = [getattr(member, "__func__", member) for member in found]
+        known = vars(Backend).get(name)
+        owners = {id(member) for member in found if member is not getattr(known, "__func__", known)}
+        if len(owners) > 1 and name not in own:
+            listed = " and ".join(base.__name__ for base in bases)
+            raise _make_error(cls, f"{listed} both define {name}; define it in {cls.__name__}")
+    if "Config" not in own:
+        configs = tuple(dict.fromkeys(base.Config for base in bases))
+        cls.Config = new_class(f"{cls.__name__}Config", configs) if configs[1:] else configs[0]
+    for name in ("RENAMED", "aliases"):
+        merged = [item for base in bases for item in getattr(base, name).items()]
+        setattr(cls, name, dict(merged) | own.get(name, {}))
+    for name in ("beyond_bfcl", "unordered", "acts"):
+        members = [getattr(base, name) for base in (*bases, cls)]
+        setattr(cls, name, frozenset().union(*members))
+
+
+def _wrap_for_models(backend: type[Backend], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that converts JSON arguments to pydantic models, if it takes any.
+
+    A coroutine function becomes one that returns the result.
+    """
+    converts = takes_models(backend.__name__, function)
+    waits = iscoroutinefunction(function)
+    if not (converts or waits):
         return function
 
     @wraps(function)
     def call(live: Backend, *args: Any, **kwargs: Any) -> Any:
-        tool = live.TOOLS[function.__name__]
-        return function(live, **schema.check_arguments(tool, args, kwargs))
+        if converts:
+            tool = live.TOOLS[function.__name__]
+            args, kwargs = (), schema.check_arguments(tool, args, kwargs)
+        value = function(live, *args, **kwargs)
+        return coroutines.finish(value) if waits else value
 
     return call
 
 
 def _is_class_variable(annotation: object) -> bool:
-    # Annotations are text in a module with postponed evaluation, objects otherwise.
+    # Annotations are text in modules with postponed evaluation, else objects.
     return str(annotation).startswith(("ClassVar", "typing.ClassVar")) or (
         get_origin(annotation) is ClassVar
     )
 
 
-def copy_json(value: Any) -> Any:
-    """Return a copy of plain data that shares no list and no dict with the original.
-
-    Raises:
-        ValueError: The data holds something that is not plain, or is nested too deep.
-    """
-    return marshal.loads(marshal.dumps(value))
-
-
 def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:
-    """Return the private generator that a config asks for by its key ``random_seed``.
+    """Return the random stream of a config's key ``random_seed``.
 
-    Raises:
-        TypeError: The seed is not an integer; null, for one, would be another seed in every run.
+    Raises TypeError if the seed is not an integer.
     """
     seed = config.get("random_seed", default_seed)
     if not isinstance(seed, int):

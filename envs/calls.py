@@ -1,7 +1,7 @@
-"""A tool call as a record, and the one place where text and JSON become such records.
+"""Record of a tool call, and its parsing from text and JSON.
 
-Model output is hostile. Nothing here evaluates, imports or looks anything up: text is parsed
-to a syntax tree of which only literals and plain function calls are read, within fixed bounds.
+Model output is untrusted. Nothing is evaluated or imported: only literals and plain function calls
+of a syntax tree are read, within fixed limits.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from keyword import kwlist
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from envs.bounds import BOUNDS, size_of
+from envs.bounds import BOUNDS, measure_size
 from envs.errors import MalformedCall
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from envs.state import cut
 
 if TYPE_CHECKING:
-    from envs import flaws
+    from envs import syntax_errors
 else:
-    # Only for what cannot be read.
-    flaws = lazily("envs.flaws")
+    # Only for parse errors.
+    syntax_errors = lazy_module("envs.syntax_errors")
 
 MAX_TEXT = BOUNDS.text
 MAX_DEPTH = BOUNDS.nesting
 MAX_INT_BITS = BOUNDS.int_bits
 
 _SOURCE = "<call>"
-# Python warns about odd escapes in the model's strings; the warning is not for the user.
+# Python's warnings about invalid escapes in the model's strings do not concern the user.
 warnings.filterwarnings("ignore", module=re.escape(_SOURCE))
 
-# Possessive, so that no text takes more than linear time. A word after the ticks is a language
-# where something follows it, and the name of a function otherwise.
+# Possessive, so that matching takes linear time. A word after the ticks is a language if something
+# follows it, else the name of a function.
 _FENCE = re.compile(r"```(?:[\w+-]*+[ \t]*+\n|[\w+-]++[ \t]++(?=[A-Za-z_\[]))?(.*?)```", re.DOTALL)
 _CALL_START = re.compile(r"[A-Za-z_][\w.]*+[ \t]*+\(")
 _LIST_START = re.compile(r"\[\s*+[A-Za-z_][\w.]*+[ \t]*+\(")
 
 
-# Calls in plain form, which nearly all are: ASCII, named arguments, no escapes, short numbers. They
-# are read in a fifth of the time that a syntax tree takes; whatever else there is takes the tree.
+# Plain calls, as nearly all are: ASCII, named arguments, no escapes, short numbers. They are parsed
+# in a fifth of the time of a syntax tree, which is used for other calls.
 _NAME = r"[A-Za-z_]\w*+"
 _SCALAR = (
     r"(?:'[^'\\\n\r\0]*+'|\"[^\"\\\n\r\0]*+\"|True|False|None"
@@ -61,16 +61,16 @@ _RESERVED = frozenset([*kwlist, "__debug__"])
 _JSON = json.JSONDecoder()
 _NUMBERS = frozenset([int, float, bool])
 _LARGE = 10**15
-"""Most arguments are texts, whose length is all that has a bound, or numbers nearer to 0."""
+"""Absolute value below which numbers need no check of their size."""
 _new = tuple.__new__
-"""Makes a record in half the time that its own function takes."""
+"""Creates a record in half the time of its constructor."""
 
 
 class Call(NamedTuple):
     """One tool call.
 
-    A value in ``args`` or ``kwargs`` is a literal (None, bool, int, float, str, list, tuple,
-    dict) or, where ``nested`` is set, another Call whose result takes its place.
+    Values in ``args`` and ``kwargs`` are literals (None, bool, int, float, str, list, tuple, dict)
+    or, if ``nested`` is set, calls that are replaced by their results.
     """
 
     name: str
@@ -81,50 +81,50 @@ class Call(NamedTuple):
     def __str__(self) -> str:
         """Return the call as a Python call expression."""
         try:
-            shown = [*map(_shown, self.args), *(f"{k}={_shown(v)}" for k, v in self.kwargs.items())]
+            shown = [
+                *map(_format_value, self.args),
+                *(f"{k}={_format_value(v)}" for k, v in self.kwargs.items()),
+            ]
         except (RecursionError, ValueError):
             shown = ["something too deep or too long to show"]
         return f"{self.name}({', '.join(shown)})"
 
 
-def _shown(value: object) -> str:
-    """Return a value as Python writes it, with the calls inside it as call expressions."""
+def _format_value(value: object) -> str:
+    """Return the repr of a value, with inner calls as call expressions."""
     if isinstance(value, Call):
         return str(value)
-    if not holds_call(value):
+    if not contains_call(value):
         return repr(value)
     if isinstance(value, dict):
-        members = [f"{key!r}: {_shown(member)}" for key, member in value.items()]
+        members = [f"{key!r}: {_format_value(member)}" for key, member in value.items()]
         return f"{{{', '.join(members)}}}"
     assert isinstance(value, (list, tuple))
-    inside = ", ".join(map(_shown, value))
+    inside = ", ".join(map(_format_value, value))
     if isinstance(value, list):
         return f"[{inside}]"
     return f"({inside},)" if len(value) == 1 else f"({inside})"
 
 
 def parse_call(text: str, variables: Collection[str] = ()) -> Call:
-    """Read one Python call expression, such as ``cd(folder='src')``; arguments may be calls, too.
+    """Parse one Python call expression, such as ``cd(folder='src')``; arguments may be calls.
 
-    Args:
-        text: The expression.
-        variables: Names that may stand for a value; each is read as a text.
+    ``variables`` are names that may stand for a value; each is read as text.
 
-    Raises:
-        MalformedCall: The text is anything else than one call with literal arguments.
+    Raises MalformedCall if the text is not one call with literal arguments.
     """
     match = _PLAIN_CALL.fullmatch(text) if len(text) <= MAX_TEXT else None
-    call = _plain_call(match) if match else None
+    call = _read_plain_call(match) if match else None
     if call is not None:
         return call
     node = parse_expression(text)
     if not isinstance(node, ast.Call):
-        raise MalformedCall(f"{_excerpt(text)} is not a function call. Write name(argument=value).")
-    return call_from_node(node, variables)
+        raise MalformedCall(f"{_quote(text)} is not a function call. Write name(argument=value).")
+    return read_call_node(node, variables)
 
 
 def read_call(text: str) -> Call | MalformedCall:
-    """Return the call that a text stands for, or the reason why there is none."""
+    """Parse one call, or return the error."""
     try:
         return parse_call(text)
     except MalformedCall as error:
@@ -132,33 +132,28 @@ def read_call(text: str) -> Call | MalformedCall:
 
 
 def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
-    """Read the calls in a model's text reply.
+    """Parse the calls in a model's text reply: a list of calls, or one call.
 
-    Understood are a bracketed list of calls, a bare call, and either of them in a code fence
-    or after prose. Text without any call gives an empty list.
+    Calls may be in a code fence or follow prose. ``variables`` are names that may stand for a
+    value; each is read as text.
 
-    Args:
-        text: The reply.
-        variables: Names that may stand for a value; each is read as a text.
-
-    Raises:
-        MalformedCall: The text contains what looks like calls but cannot be read as such.
+    Raises MalformedCall if the text has something like calls that cannot be parsed.
     """
     if len(text) > MAX_TEXT:
         raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
-    calls = plain_calls(text)
+    calls = parse_plain_calls(text)
     if calls:
         return calls
     fence = _FENCE.search(text)
     for stretch in (text, fence[1] if fence else ""):
-        # Before looking for lists and fences anywhere: one inside of a call is an argument of it.
-        calls = _bare_calls(stretch, variables) or _whole_list(stretch, variables)
+        # Before the search for lists and fences, which may be arguments of a call.
+        calls = _read_bare_call(stretch, variables) or _read_whole_list(stretch, variables)
         if calls:
             return calls
     problem = None
-    for stretch in _bracketed_stretches(text):
+    for stretch in _find_lists(text):
         try:
-            calls = _listed_calls(stretch, variables)
+            calls = _read_list(stretch, variables)
         except MalformedCall as error:
             problem = problem or error
             continue
@@ -169,12 +164,12 @@ def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
     return []
 
 
-def plain_calls(text: str) -> list[Call]:
-    """Read a bracketed list of calls in plain form; any other text gives an empty list."""
+def parse_plain_calls(text: str) -> list[Call]:
+    """Parse a list of plain calls; other texts give an empty list."""
     calls: list[Call] = []
     position = 1 if text.startswith("[") else len(text)
     while match := _PLAIN_CALL.match(text, position):
-        call = _plain_call(match)
+        call = _read_plain_call(match)
         if call is None:
             return []
         calls.append(call)
@@ -188,8 +183,8 @@ def plain_calls(text: str) -> list[Call]:
     return calls if text[position:] == "]" else []
 
 
-def _plain_call(match: re.Match[str]) -> Call | None:
-    """Return the call in plain form that was found; None where it needs a closer look."""
+def _read_plain_call(match: re.Match[str]) -> Call | None:
+    """Return the matched plain call; None if it needs a syntax tree."""
     name, arguments = match.groups()
     if name in _RESERVED or not arguments.isascii():
         return None
@@ -197,32 +192,31 @@ def _plain_call(match: re.Match[str]) -> Call | None:
     for key, value in _PLAIN_ARGUMENT.findall(arguments):
         if key in kwargs or key in _RESERVED:
             return None
-        kwargs[key] = _plain_value(value)
+        kwargs[key] = _read_plain_value(value)
     return _new(Call, (name, (), kwargs, False))
 
 
-def _plain_value(text: str) -> Any:
+def _read_plain_value(text: str) -> Any:
     if text[0] in "'\"":
         return text[1:-1]
     if text[0] == "[":
-        return [_plain_value(member) for member in _PLAIN_SCALAR.findall(text)]
+        return [_read_plain_value(member) for member in _PLAIN_SCALAR.findall(text)]
     if text in _CONSTANTS:
         return _CONSTANTS[text]
     return float(text) if "." in text else int(text)
 
 
-def call_from_tool(name: str, arguments: object) -> Call:
-    """Build a call from a structured tool call.
+def make_call_from_tool(name: str, arguments: object) -> Call:
+    """Create a call from a structured tool call.
+
+    Raises MalformedCall if the arguments are not an object, or exceed the limits.
 
     Args:
-        name: The function's name as the model gave it.
-        arguments: An object, its JSON text, or nothing at all (None or blank text).
-
-    Raises:
-        MalformedCall: The arguments are not an object, or exceed the bounds.
+        name: Name of the function.
+        arguments: Object, its JSON text, or None or blank text for no arguments.
     """
     if not isinstance(arguments, dict):
-        return call_of(name, _arguments(name, arguments))
+        return make_call(name, _read_arguments(name, arguments))
     size = 0
     for key, value in arguments.items():
         size += len(key)
@@ -231,17 +225,16 @@ def call_from_tool(name: str, arguments: object) -> Call:
             size += len(value)
         elif kind not in _NUMBERS or not -_LARGE < value < _LARGE:
             check_bounds(value, 1)
-            size += size_of(value, MAX_TEXT)
+            size += measure_size(value, MAX_TEXT)
     if size > MAX_TEXT:
-        raise too_long(name)
+        raise make_too_long_error(name)
     return _new(Call, (name, (), arguments, False))
 
 
-def call_of(name: str, kwargs: dict[str, Any]) -> Call:
-    """Build a call from the arguments that a text of bounded length held.
+def make_call(name: str, kwargs: dict[str, Any]) -> Call:
+    """Create a call from arguments that were parsed from text of bounded length.
 
-    Raises:
-        MalformedCall: One of them exceeds the bounds of a value.
+    Raises MalformedCall if an argument exceeds the limits of a value.
     """
     for value in kwargs.values():
         kind = type(value)
@@ -250,9 +243,9 @@ def call_of(name: str, kwargs: dict[str, Any]) -> Call:
     return _new(Call, (name, (), kwargs, False))
 
 
-def _arguments(name: str, arguments: object) -> dict[str, Any]:
+def _read_arguments(name: str, arguments: object) -> dict[str, Any]:
     if isinstance(arguments, str):
-        arguments = _json_arguments(name, arguments)
+        arguments = _parse_arguments(name, arguments)
     if arguments is None:
         return {}
     if not isinstance(arguments, dict):
@@ -261,29 +254,29 @@ def _arguments(name: str, arguments: object) -> dict[str, Any]:
     return arguments
 
 
-def too_long(name: str) -> MalformedCall:
-    """Return why the arguments of a call are not read."""
+def make_too_long_error(name: str) -> MalformedCall:
+    """Return the error for arguments that are too long."""
     return MalformedCall(f"The arguments of {name[:100]} are longer than {MAX_TEXT} characters.")
 
 
-def _json_arguments(name: str, text: str) -> object:
+def _parse_arguments(name: str, text: str) -> object:
     if len(text) > MAX_TEXT:
-        raise too_long(name)
+        raise make_too_long_error(name)
     if not text.strip():
         return {}
     try:
         return read_json(text)
     except (ValueError, RecursionError) as error:
-        flaw = flaws.flaw_of_json(error)
+        flaw = syntax_errors.describe_json_error(error)
         raise MalformedCall(f"The arguments of {name} are not valid JSON: {flaw}.") from None
 
 
 def read_json(text: str) -> Any:
-    """Return what ``json.loads`` does, faster where no blanks surround the value.
+    """Parse JSON like ``json.loads``, but faster without surrounding whitespace.
 
     Raises:
         ValueError: The text is not JSON.
-        RecursionError: It is nested too deep.
+        RecursionError: The text is nested too deep.
     """
     try:
         value, end = _JSON.raw_decode(text)
@@ -293,10 +286,9 @@ def read_json(text: str) -> Any:
 
 
 def check_bounds(value: object, depth: int = 0) -> None:
-    """Refuse what is nested too deep, an integer too large, or a number that is not finite.
+    """Check a value for nesting, size of integers and finite numbers.
 
-    Raises:
-        MalformedCall: A bound is exceeded.
+    Raises MalformedCall if a limit is exceeded.
     """
     if isinstance(value, (str, bool)) or value is None:
         return
@@ -315,42 +307,40 @@ def check_bounds(value: object, depth: int = 0) -> None:
 
 
 def parse_expression(text: str) -> ast.expr:
-    """Parse text as one Python expression, without evaluating anything.
+    """Parse text as one Python expression without evaluation.
 
-    Raises:
-        MalformedCall: The text is empty, too long, or not one expression.
+    Raises MalformedCall if the text is empty, too long, or not one expression.
     """
     if len(text) > MAX_TEXT:
         raise MalformedCall(f"The text has {len(text)} characters; at most {MAX_TEXT} are read.")
     try:
         return ast.parse(text.strip(" \t"), _SOURCE, "eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        flaw = flaws.flaw_of_python(text, error)
-        raise MalformedCall(f"{_excerpt(text)} is not valid Python: {flaw}.", error) from None
+        flaw = syntax_errors.describe_python_error(text, error)
+        raise MalformedCall(f"{_quote(text)} is not valid Python: {flaw}.", error) from None
 
 
-def call_from_node(node: ast.Call, variables: Collection[str] = (), depth: int = 0) -> Call:
-    """Read a call from its syntax tree; names among the variables stand for a value.
+def read_call_node(node: ast.Call, variables: Collection[str] = (), depth: int = 0) -> Call:
+    """Read a call from its syntax tree, with these names as variables.
 
-    Raises:
-        MalformedCall: An argument is neither a literal nor a call, or a bound is exceeded.
+    Raises MalformedCall if an argument is neither a literal nor a call, or a limit is exceeded.
     """
-    name = dotted_name(node.func)
+    name = get_dotted_name(node.func)
     if name is None:
-        raise MalformedCall(f"{_source(node.func)} is not the name of a function.")
-    args = tuple([_value(arg, variables, depth + 1) for arg in node.args])
+        raise MalformedCall(f"{_unparse(node.func)} is not the name of a function.")
+    args = tuple([_read_value(arg, variables, depth + 1) for arg in node.args])
     kwargs: dict[str, Any] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
             raise MalformedCall(f"{name}: ** is not allowed; name each argument.")
         if keyword.arg in kwargs:
             raise MalformedCall(f"{name}: the argument {keyword.arg} is given twice.")
-        kwargs[keyword.arg] = _value(keyword.value, variables, depth + 1)
-    nested = any(holds_call(value) for value in (*args, *kwargs.values()))
+        kwargs[keyword.arg] = _read_value(keyword.value, variables, depth + 1)
+    nested = any(contains_call(value) for value in (*args, *kwargs.values()))
     return Call(name, args, kwargs, nested)
 
 
-def dotted_name(node: ast.expr) -> str | None:
+def get_dotted_name(node: ast.expr) -> str | None:
     """Return ``a.b.c`` for names joined by dots, None for any other expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
@@ -361,8 +351,8 @@ def dotted_name(node: ast.expr) -> str | None:
     return ".".join([node.id, *reversed(parts)])
 
 
-def inner_calls(value: object) -> Iterator[Call]:
-    """Yield the calls inside a call or a value, at any depth."""
+def list_inner_calls(value: object) -> Iterator[Call]:
+    """Yield the inner calls of a call or a value, at any depth."""
     if isinstance(value, Call):
         members: Iterable[object] = (*value.args, *value.kwargs.values())
     elif isinstance(value, dict):
@@ -372,34 +362,34 @@ def inner_calls(value: object) -> Iterator[Call]:
     for member in members:
         if isinstance(member, Call):
             yield member
-        yield from inner_calls(member)
+        yield from list_inner_calls(member)
 
 
-def holds_call(value: object) -> bool:
+def contains_call(value: object) -> bool:
     """Tell whether a value is a Call or contains one."""
     if isinstance(value, Call):
         return True
     if isinstance(value, dict):
-        return any(map(holds_call, value.values()))
-    return isinstance(value, (list, tuple)) and any(map(holds_call, value))
+        return any(map(contains_call, value.values()))
+    return isinstance(value, (list, tuple)) and any(map(contains_call, value))
 
 
-def _value(node: ast.expr, variables: Collection[str], depth: int) -> Any:
+def _read_value(node: ast.expr, variables: Collection[str], depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
     if isinstance(node, ast.Constant):
-        return _constant(node)
+        return _read_constant(node)
     if isinstance(node, ast.List):
-        return [_value(item, variables, depth + 1) for item in node.elts]
+        return [_read_value(item, variables, depth + 1) for item in node.elts]
     if isinstance(node, ast.Tuple):
-        return tuple([_value(item, variables, depth + 1) for item in node.elts])
+        return tuple([_read_value(item, variables, depth + 1) for item in node.elts])
     if isinstance(node, ast.Dict):
         pairs = zip(node.keys, node.values, strict=True)
-        return {_key(k): _value(v, variables, depth + 1) for k, v in pairs}
+        return {_read_key(k): _read_value(v, variables, depth + 1) for k, v in pairs}
     if isinstance(node, ast.Call):
-        return call_from_node(node, variables, depth)
+        return read_call_node(node, variables, depth)
     if isinstance(node, ast.UnaryOp):
-        return _signed(node)
+        return _read_signed(node)
     if isinstance(node, ast.Name) and node.id in ("true", "false", "null"):
         _refuse(node, "write True, False or None")
     if isinstance(node, ast.Name) and node.id in variables:
@@ -409,7 +399,7 @@ def _value(node: ast.expr, variables: Collection[str], depth: int) -> Any:
     return _refuse(node, "give a literal value")
 
 
-def _constant(node: ast.Constant) -> Any:
+def _read_constant(node: ast.Constant) -> Any:
     value = node.value
     if isinstance(value, (bytes, complex)) or value is ...:
         _refuse(node, "use text, numbers, True, False, None, lists or dicts")
@@ -417,18 +407,18 @@ def _constant(node: ast.Constant) -> Any:
     return value
 
 
-def _key(node: ast.expr | None) -> Any:
+def _read_key(node: ast.expr | None) -> Any:
     if isinstance(node, ast.Constant):
-        return _constant(node)
+        return _read_constant(node)
     if isinstance(node, ast.UnaryOp):
-        return _signed(node)
+        return _read_signed(node)
     raise MalformedCall("The keys of a dict must be literals.")
 
 
-def _signed(node: ast.UnaryOp) -> int | float:
+def _read_signed(node: ast.UnaryOp) -> int | float:
     operand = node.operand
     if isinstance(operand, ast.Constant) and type(operand.value) in (int, float):
-        value: int | float = _constant(operand)
+        value: int | float = _read_constant(operand)
         if isinstance(node.op, ast.USub):
             return -value
         if isinstance(node.op, ast.UAdd):
@@ -437,35 +427,35 @@ def _signed(node: ast.UnaryOp) -> int | float:
 
 
 def _refuse(node: ast.expr, advice: str) -> NoReturn:
-    raise MalformedCall(f"{_source(node)} is not a literal: {advice}.")
+    raise MalformedCall(f"{_unparse(node)} is not a literal: {advice}.")
 
 
-def _source(node: ast.expr) -> str:
+def _unparse(node: ast.expr) -> str:
     try:
-        return _excerpt(ast.unparse(node))
+        return _quote(ast.unparse(node))
     except (RecursionError, ValueError):
         return "An expression"
 
 
-def _excerpt(text: str, limit: int = 60) -> str:
+def _quote(text: str, limit: int = 60) -> str:
     text = " ".join(text[: 4 * limit].split())
     return repr(cut(text, limit))
 
 
-def _listed_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
-    """Return the calls of a bracketed list; a list of anything else has none."""
+def _read_list(text: str, variables: Collection[str] = ()) -> list[Call]:
+    """Return the calls in a list; other lists have none."""
     node = parse_expression(text)
     if not isinstance(node, ast.List):
         return []
     made = [member for member in node.elts if isinstance(member, ast.Call)]
-    calls = [call_from_node(member, variables) for member in made]
+    calls = [read_call_node(member, variables) for member in made]
     if calls and len(calls) < len(node.elts):
-        raise MalformedCall(f"{_excerpt(text)} holds something else than function calls.")
+        raise MalformedCall(f"{_quote(text)} holds something else than function calls.")
     return calls
 
 
-def _bare_calls(text: str, variables: Collection[str]) -> list[Call]:
-    """Return the one call that a text consists of; prose has none."""
+def _read_bare_call(text: str, variables: Collection[str]) -> list[Call]:
+    """Return the call if a text has nothing else."""
     bare = text.strip().strip("`").strip()
     if not _CALL_START.match(bare):
         return []
@@ -481,24 +471,24 @@ def _bare_calls(text: str, variables: Collection[str]) -> list[Call]:
     return [parse_call(bare, variables)]
 
 
-def _whole_list(text: str, variables: Collection[str]) -> list[Call]:
-    """Return the calls of the one list that a text consists of; other text has none."""
+def _read_whole_list(text: str, variables: Collection[str]) -> list[Call]:
+    """Return the calls of the list if a text has nothing else."""
     stripped = text.strip().strip("`").strip()
     if not (stripped.startswith("[") and stripped.endswith("]")):
         return []
     try:
-        return _listed_calls(stripped, variables)
+        return _read_list(stripped, variables)
     except MalformedCall:
-        # It may be prose between two lists; if not, the search for lists says what is wrong.
+        # The text may be prose between two lists; else the search for lists reports the error.
         return []
 
 
-def _bracketed_stretches(text: str) -> Iterator[str]:
-    """Yield the outermost bracketed stretches that open with something like a call."""
+def _find_lists(text: str) -> Iterator[str]:
+    """Yield the outermost bracketed parts that start with something like a call."""
     position = 0
     while match := _LIST_START.search(text, position):
         start = match.start()
-        end = closing_bracket(text, start)
+        end = find_closing_bracket(text, start)
         if end is None:
             yield text[start:]
             return
@@ -506,8 +496,8 @@ def _bracketed_stretches(text: str) -> Iterator[str]:
         position = end + 1
 
 
-def closing_bracket(text: str, start: int) -> int | None:
-    """Return where the bracket at ``start`` closes, not counting those inside string literals."""
+def find_closing_bracket(text: str, start: int) -> int | None:
+    """Return the position of the bracket that closes the one at ``start``, outside of strings."""
     depth, quote, position = 0, "", start
     while position < len(text):
         char = text[position]

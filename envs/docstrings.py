@@ -1,4 +1,4 @@
-"""What the docstrings of functions say, which pydantic is not needed for."""
+"""Parser of functions' docstrings, without pydantic."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ _ITEM = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 class Docstring(NamedTuple):
-    """What a function's docstring says; nothing of a section that it has not."""
+    """Sections of a function's docstring; missing ones are empty."""
 
     summary: str
     parameters: Mapping[str, str]
-    """What is said of each, in the order of the docstring."""
+    """Descriptions by parameter, in the order of the docstring."""
     returns: str
     examples: str
-    """As it is written."""
 
 
 @cache
-def docstring(function: Callable[..., Any]) -> Docstring:
-    """Return what a function's docstring says."""
+def parse_docstring(function: Callable[..., Any]) -> Docstring:
+    """Parse a function's docstring."""
     summary, *rest = _SECTION.split(inspect.getdoc(function) or "")
     sections = dict(zip(rest[::2], rest[1::2], strict=True))
     items = _ITEM.findall(sections.get("Args", ""))
     return Docstring(
-        joined(summary),
-        {name: joined(text) for name, text in items},
-        joined(sections.get("Returns", "")),
+        join_lines(summary),
+        {name: join_lines(text) for name, text in items},
+        join_lines(sections.get("Returns", "")),
         sections.get("Examples", ""),
     )
 
 
-def joined(text: str) -> str:
-    """Return a text on one line."""
+def join_lines(text: str) -> str:
+    """Join the lines of a text."""
     return " ".join(text.split())

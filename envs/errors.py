@@ -1,17 +1,18 @@
-"""The two families of error.
+"""Error classes in two families.
 
-ToolError                 the model reads it, as the result of its call
-├── MalformedCall         the text or the arguments are no call at all
-├── UnknownFunction       no such function, or not offered in this turn
+ToolError                 for the model, as the result of its call
+├── MalformedCall         text or arguments that cannot be parsed as a call
+├── UnknownFunction       unknown function, or not offered in this turn
 ├── InvalidArgument       a missing, unknown, ill-typed or impossible argument
-└── Refused               the call was fine, the state says no
-    ├── NotFound          what the call names does not exist
-    ├── AlreadyExists     what the call would make is there already
+└── Refused               a valid call that the state forbids
+    ├── NotFound          the named object does not exist
+    ├── AlreadyExists     the object to create exists
     └── AccessDenied      not logged in, wrong or expired token
 
-SimulatorError            the person who runs the simulator reads it
-├── ConfigError           an initial config that cannot be loaded
+SimulatorError            for the user of the simulator
+├── ConfigError           an initial config that cannot be loaded; also a DataError
 └── BackendFault          a bug in a backend
+DataError                 bad input of the user: data, results, options, parameters
 """
 
 from __future__ import annotations
@@ -21,20 +22,17 @@ from typing import NamedTuple
 
 
 class ToolError(Exception):
-    """A call that did not succeed, worded so that a model can correct itself.
+    """A failed call, with a message that lets the model correct itself.
 
     Args:
-        message: What was wrong, the offending value, and what would do; or what finds that out,
-            where it takes long and often nobody asks.
-        why: A word for what was wrong, where errors of one class come of different causes, or the
-            exception that Python would have raised.
-        values: What the error is about, where neither arguments nor state tell.
-        fields: Further members of the result, in front of ``error``; used where a
-            function reports a status flag in success and failure alike.
+        message: Error, wrong value and advice, or a function that returns them if that is slow.
+        why: Word for the error within its class, or the exception that Python would have raised.
+        values: Values of the error that neither arguments nor state show.
+        fields: Members of the result before ``error``, such as a status flag.
 
     Attributes:
-        kind: A word for what was wrong: why it was, or the name of the class.
-        cause: What Python raised or would have, where it was Python that refused; else None.
+        kind: Word for the error, or the name of its class.
+        cause: Python exception, if any.
     """
 
     def __init__(
@@ -47,7 +45,7 @@ class ToolError(Exception):
     ) -> None:
         super().__init__()
         self._message = message
-        # Its frames would keep the state alive.
+        # Frames would keep the state alive.
         self.cause = why.with_traceback(None) if isinstance(why, BaseException) else None
         self.kind = why if isinstance(why, str) else type(self.cause or self).__name__
         self.values = values or {}
@@ -55,7 +53,7 @@ class ToolError(Exception):
 
     @property
     def message(self) -> str:
-        """What was wrong, and what would do."""
+        """Error and advice."""
         if not isinstance(self._message, str):
             self._message = self._message()
         return self._message
@@ -66,7 +64,7 @@ class ToolError(Exception):
 
 
 class MalformedCall(ToolError):
-    """The model's text cannot be read as a call."""
+    """The model's text cannot be parsed as a call."""
 
 
 class UnknownFunction(ToolError):
@@ -82,45 +80,57 @@ class Refused(ToolError):
 
 
 class NotFound(Refused):
-    """Something that the call names does not exist."""
+    """The object that the call names does not exist."""
 
 
 class AlreadyExists(Refused):
-    """Something that the call would create exists already."""
+    """The object that the call would create exists."""
 
 
 class AccessDenied(Refused):
     """The call needs a login or a valid token."""
 
 
+class DataError(Exception):
+    """A data set, results file, option or parameter that cannot be used.
+
+    Args:
+        where: File with line, option, parameter or JSON path.
+        message: Error and advice.
+    """
+
+    def __init__(self, where: str, message: str) -> None:
+        super().__init__(f"{where}: {message}")
+
+
 class SimulatorError(Exception):
-    """An error that is not the model's."""
+    """An error that the model did not cause."""
 
 
 class ConfigProblem(NamedTuple):
-    """One defect of an initial config."""
+    """One error in an initial config."""
 
     path: str
-    """JSON path of the offending value, such as ``$.TicketAPI.ticket_queue[0].id``."""
+    """JSON path of the wrong value, such as ``$.TicketAPI.ticket_queue[0].id``."""
     message: str
-    """What is wrong and what would do."""
+    """Error and advice."""
 
     def __str__(self) -> str:
-        """Return the problem as one line."""
+        """Return path and message in one line."""
         return f"{self.path}: {self.message}"
 
 
-class ConfigError(SimulatorError):
-    """An initial config that cannot be loaded, with all its defects."""
+class ConfigError(SimulatorError, DataError):
+    """An initial config that cannot be loaded, with all its errors."""
 
     def __init__(self, problems: Sequence[ConfigProblem]) -> None:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-        super().__init__(f"{problems[0]}{more}")
+        super().__init__(problems[0].path, f"{problems[0].message}{more}")
         self.problems = tuple(problems)
 
 
 class BackendFault(SimulatorError):
-    """A backend raised something else than a ToolError on a well-formed call."""
+    """A backend raised another exception than ToolError on a valid call."""
 
     def __init__(self, call: str, cause: BaseException) -> None:
         super().__init__(f"{call} broke with {type(cause).__name__}: {cause}")

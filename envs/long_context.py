@@ -1,8 +1,4 @@
-"""Bulky material for long-context trajectories, as a value that is mixed into a session.
-
-Whether a trajectory is long is a property of its config: a session that is given a pack is, one
-that is not is not. Where packs come from is not known here.
-"""
+"""Long-context material that a session may be loaded with."""
 
 from __future__ import annotations
 
@@ -10,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
-class Pack(NamedTuple):
-    """What long context adds to each backend; nothing but what is given. All are read-only."""
+class BulkPack(NamedTuple):
+    """Additions of long context to each backend; all are read-only."""
 
     file_suffix: str = ""
     """Text appended to the content of every loaded file."""
@@ -24,13 +20,13 @@ class Pack(NamedTuple):
     parking_brake: str = ""
     """Text added when the parking brake is used."""
     weather: Mapping[str, Any] = {}
-    """Members put in front of the outside temperature."""
+    """Members before the outside temperature."""
     cities: Sequence[str] = ()
     """City names added to a distance."""
     watch_list: Sequence[Any] | None = None
-    """Entries added to the watch list when it is shown, which then is a bare list."""
+    """Items added to the watch list when it is shown, as a bare list."""
     transactions: Sequence[Mapping[str, Any]] = ()
-    """Transactions added to the history when it is shown, whatever days are asked for."""
+    """Transactions added to the history when it is shown, for any days."""
     moving_average_5: tuple[float, ...] | None = None
     """Numbers shown instead of a stock's 5-day average."""
     moving_average_20: tuple[float, ...] | None = None
@@ -38,10 +34,10 @@ class Pack(NamedTuple):
     sector_stocks: Mapping[str, Sequence[str]] = {}
     """Symbols added to a sector when its stocks are listed."""
     order_metadata: Mapping[str, str] | None = None
-    """Texts added to an order; ``{symbol}`` stands for the order's symbol."""
+    """Texts added to an order; ``{symbol}`` is replaced by the order's symbol."""
     credit_cards: Mapping[str, Mapping[str, Any]] = {}
     """Credit cards added to the account, unless the id is taken."""
     bookings: Mapping[str, Mapping[str, Any]] = {}
     """Bookings added to the record, unless the id is taken."""
     lists_fares: bool = False
-    """Whether the price of a flight is one among all fares, and a booking shows all bookings."""
+    """Whether the price of a flight includes all fares, and a booking shows all bookings."""

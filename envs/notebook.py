@@ -1,20 +1,22 @@
-"""What a notebook shows of a value: a small table, in which every text is escaped."""
+"""HTML tables for notebooks, with escaped texts."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
 
-_LONGEST = 300
-"""Characters of a cell."""
-_MOST = 50
-"""Rows."""
+_MAX_TEXT_CHARS = 300
+"""Maximum length of a cell."""
+_MAX_ROWS = 50
 
 
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> str:
-    """Return an HTML table of texts; long ones are cut off, and so are rows beyond the first 50."""
+    """Return an HTML table of at most 50 rows, with long texts cut."""
     found = list(rows)
-    shown = [*found[:_MOST], *([(f"and {len(found) - _MOST} more",)] if len(found) > _MOST else [])]
+    shown = [
+        *found[:_MAX_ROWS],
+        *([(f"and {len(found) - _MAX_ROWS} more",)] if len(found) > _MAX_ROWS else []),
+    ]
     caption = f"<caption>{_cell(title)}</caption>" if title else ""
     head = "".join(f"<th>{_cell(text)}</th>" for text in heading)
     body = "".join(f"<tr>{''.join(f'<td>{_cell(t)}</td>' for t in row)}</tr>" for row in shown)
@@ -22,6 +24,6 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[str]], title: str = ""
 
 
 def _cell(text: str) -> str:
-    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-    # Half of a surrogate pair has no bytes in a notebook's file.
+    shown = text if len(text) <= _MAX_TEXT_CHARS else f"{text[: _MAX_TEXT_CHARS - 3]}..."
+    # Lone surrogates cannot be written to a notebook's file.
     return html.escape(shown.encode("utf-8", "backslashreplace").decode())

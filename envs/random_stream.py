@@ -1,9 +1,8 @@
-"""Random numbers as a value.
+"""Random streams as values.
 
-A stream is a seed and a position in the 32-bit output of Python's Mersenne Twister. It is
-two integers, so that forking and snapshots cost nothing, and it yields exactly what
-``random.Random(seed)`` yields for the same sequence of draws. Or it draws by occasion: then a
-value follows from the seed and from what it is drawn for, whatever was drawn before.
+A stream is a seed and a position in the output of Python's Mersenne Twister, so that forks and
+snapshots are cheap. It draws the same numbers as ``random.Random(seed)``. Draws by occasion depend
+on the seed and the occasion, not on earlier draws.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from random import Random
 from threading import Lock
 from typing import NamedTuple
 
-from envs.state import canonical
+from envs.state import write_canonical
 
 _WORD = 32
 _BLOCK = 64
 
 
 class _Words:
-    """The 32-bit outputs of one seed, produced as far as anyone has asked."""
+    """32-bit outputs of one seed, generated on demand."""
 
     def __init__(self, seed: int) -> None:
         self._source = Random(seed)
@@ -38,7 +37,7 @@ class _Words:
             return self._words[position]
 
     def bits(self, count: int, position: int) -> tuple[int, int]:
-        """Return an integer of so many bits, lowest word first, and the position after it."""
+        """Return an integer of ``count`` bits, lowest word first, and the position after it."""
         if count <= _WORD:
             return self.at(position) >> (_WORD - count), position + 1
         value, shift = 0, 0
@@ -55,27 +54,27 @@ class _Words:
 
 
 @lru_cache(maxsize=256)
-def _words(seed: int) -> _Words:
+def _get_words(seed: int) -> _Words:
     return _Words(seed)
 
 
 class RandomStream(NamedTuple):
-    """A position in the outputs of one seed; a draw returns the value and the stream after it.
+    """Random stream; a draw returns the value and the stream after it.
 
-    What a draw is for is its occasion: the function, and what of arguments and state tells it from
-    other draws. A draw without one always goes in sequence.
+    The occasion of a draw is its function with the relevant arguments and state. Draws without an
+    occasion are always in sequence.
     """
 
     seed: int
     position: int = 0
     by_occasion: bool = False
-    """Whether a draw depends on its occasion alone, so that it leaves the stream as it is."""
+    """Whether draws depend on their occasion only and do not advance the stream."""
 
     def uniform(self, low: float, high: float, *occasion: object) -> tuple[float, RandomStream]:
-        """Draw a float between low and high, as ``Random.uniform`` does."""
+        """Draw a float like ``Random.uniform``."""
         if self.by_occasion and occasion:
             return self._at(occasion).uniform(low, high)[0], self
-        words, position = _words(self.seed), self.position
+        words, position = _get_words(self.seed), self.position
         first, second = words.at(position), words.at(position + 1)
         fraction = ((first >> 5) * 67108864.0 + (second >> 6)) / 9007199254740992.0
         return low + (high - low) * fraction, RandomStream(
@@ -83,7 +82,7 @@ class RandomStream(NamedTuple):
         )
 
     def randint(self, low: int, high: int, *occasion: object) -> tuple[int, RandomStream]:
-        """Draw an integer from low to high, both included, as ``Random.randint`` does."""
+        """Draw an integer like ``Random.randint``."""
         if self.by_occasion and occasion:
             return self._at(occasion).randint(low, high)[0], self
         if high < low:
@@ -91,12 +90,12 @@ class RandomStream(NamedTuple):
         span = high - low + 1
         bits = span.bit_length()
         seed, position, by_occasion = self
-        words = _words(seed)
+        words = _get_words(seed)
         while True:
             value, position = words.bits(bits, position)
             if value < span:
                 return low + value, RandomStream(seed, position, by_occasion)
 
     def _at(self, occasion: tuple[object, ...]) -> RandomStream:
-        digest = sha256(f"{self.seed} {canonical(occasion)}".encode()).digest()
+        digest = sha256(f"{self.seed} {write_canonical(occasion)}".encode()).digest()
         return RandomStream(int.from_bytes(digest[:8]))

@@ -1,34 +1,39 @@
-"""The backends there are: BFCL's eight, more of ours, and those of other packages.
+"""Registry of backends: BFCL's eight, more of this repository, and those of users.
 
-A package offers a backend, under its class's name, by the entry-point group named ``GROUP``.
-Installed packages are looked through only for a name that is none of ours, or when all are listed,
-and nothing is imported because of a name: what there is, is listed first.
+A package offers a backend under its class's name by the entry-point group ``GROUP``. Entry points
+are searched only for other names than ours, or to list all backends. A class without a package is
+known after ``register``, or by its path ``module:Class``.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import envs
 from envs import more as further
 from envs.backend import Backend, Behaviour
 from envs.errors import ConfigError, ConfigProblem
-from envs.lazy import lazily
-from envs.long_context import Pack
-from envs.tool import Tool, raised_at
+from envs.lazy_modules import lazy_module
+from envs.long_context import BulkPack
+from envs.tool import Tool, locate_error
 
 if TYPE_CHECKING:
+    import difflib
     from importlib import metadata
 else:
-    # Only asked for names that are none of ours.
-    metadata = lazily("importlib.metadata")
+    # Only needed for errors and other packages.
+    difflib, metadata = lazy_module("difflib"), lazy_module("importlib.metadata")
+
+BackendClass = TypeVar("BackendClass", bound=type[Backend])
 
 GROUP = "turnwise.environments"
 """Entry-point group of environments outside of this package."""
@@ -47,7 +52,7 @@ _MODULES = {
 
 
 class _LazyBackends(Mapping[str, type[Backend]]):
-    """Backends by name, each imported when it is first asked for."""
+    """Backends by name, each imported on first use."""
 
     def __init__(self) -> None:
         self._loaded: dict[str, type[Backend]] = {}
@@ -69,28 +74,28 @@ class _LazyBackends(Mapping[str, type[Backend]]):
 
 
 BACKENDS: Mapping[str, type[Backend]] = _LazyBackends()
-"""BFCL's backends by name: what our data set, its graph and the comparisons are about."""
+"""BFCL's backends by name, which the built-in data set uses."""
 
 
 @cache
-def more() -> Mapping[str, type[Backend]]:
-    """Return the further environments of this repository by name: those of ``envs/more/``."""
-    return _backends_in(further)
+def load_more() -> Mapping[str, type[Backend]]:
+    """Return the environments of ``envs/more/`` by name."""
+    return _list_backends(further)
 
 
 @cache
-def library() -> Mapping[str, type[Backend]]:
-    """Return the environments of our own extensions by name, in the order of their modules."""
-    points = [point for found in _installed().values() for point in found]
-    ours = [point for point in points if _package(point) == _OURS]
-    return {point.name: _imported(point.name) for point in sorted(ours, key=_module)}
+def load_library() -> Mapping[str, type[Backend]]:
+    """Return the environments of our extensions by name, in the order of their modules."""
+    points = [point for found in _list_installed().values() for point in found]
+    ours = [point for point in points if _package_name(point) == _OURS]
+    return {point.name: _import_installed(point.name) for point in sorted(ours, key=_module_name)}
 
 
-def _module(point: metadata.EntryPoint) -> str:
+def _module_name(point: metadata.EntryPoint) -> str:
     return point.module.rpartition(".")[2]
 
 
-def _backends_in(package: ModuleType) -> Mapping[str, type[Backend]]:
+def _list_backends(package: ModuleType) -> Mapping[str, type[Backend]]:
     files = sorted(Path(package.__path__[0]).glob("[!_]*.py"))
     modules = [import_module(f"{package.__name__}.{file.stem}") for file in files]
     return {
@@ -106,31 +111,87 @@ def _backends_in(package: ModuleType) -> Mapping[str, type[Backend]]:
 def names() -> list[str]:
     """Return the names of all environments, ours first.
 
-    Raises:
-        ConfigError: Two of them have the same name.
+    Raises ConfigError if two environments have the same name.
     """
-    installed = _installed()
+    installed = _list_installed()
     for name in installed:
-        _only(name)
-    return [*BACKENDS, *more(), *library(), *sorted({*installed} - {*library()})]
+        _get_only_point(name)
+    others = sorted({*installed} - {*load_library()})
+    return [*BACKENDS, *load_more(), *load_library(), *others, *_REGISTERED]
+
+
+_REGISTERED: dict[str, type[Backend]] = {}
+
+
+def register(backend: BackendClass) -> BackendClass:
+    """Make a backend known in this process under its class's name; also a decorator.
+
+    A class that is defined again in the same place, as in a notebook, replaces the earlier one.
+    Raises ConfigError if another backend has the name.
+    """
+    name = backend.__name__
+    known = _REGISTERED.get(name)
+    is_same = known is not None and (
+        (known.__module__, known.__qualname__) == (backend.__module__, backend.__qualname__)
+    )
+    if not is_same and (known or name in {*BACKENDS, *load_more(), *_list_installed()}):
+        raise _make_error(name, "another backend has this name; rename the class")
+    _REGISTERED[name] = backend
+    for known_names in (list_tools, list_irreversible, _find_clashes):
+        known_names.cache_clear()
+    return backend
 
 
 def backend_class(name: str) -> type[Backend]:
-    """Return the backend of a name.
+    """Return the backend of a name, or of a path ``module:Class``.
 
-    Raises:
-        ConfigError: There is no such backend, more than one, or it cannot be imported.
+    Raises ConfigError if the name is unknown or ambiguous, or the backend cannot be imported.
     """
-    ours = BACKENDS.get(name) or more().get(name)
+    ours = BACKENDS.get(name) or load_more().get(name) or _REGISTERED.get(name)
     if ours:
         return ours
-    if name not in _installed():
-        raise _problem(name, f"there is no such backend; there are {', '.join(names())}")
-    return _imported(name)
+    if name in _list_installed():
+        return _import_installed(name)
+    if ":" in name:
+        return _import_path(name)
+    close = difflib.get_close_matches(name[:100], names(), n=1)
+    advice = f"did you mean {close[0]}?" if close else f"known backends are {', '.join(names())};"
+    raise _make_error(
+        name,
+        f"unknown backend; {advice} To use one of your own, write module:Class, call "
+        f"turnwise.register, or install a package with an entry point in {GROUP}",
+    )
+
+
+@cache
+def _import_path(name: str) -> type[Backend]:
+    """Import ``module:Class``.
+
+    A data set may come from a stranger, so that its entries load only modules that are imported
+    already or lie below the current folder.
+    """
+    module_name, _, class_name = name.partition(":")
+    module = sys.modules.get(module_name)
+    if module is None:
+        here = str(Path.cwd())
+        if PathFinder.find_spec(module_name.partition(".")[0], [here]) is None:
+            advice = "start the command in the folder of the module, or import the module first"
+            raise _make_error(name, f"no module {module_name} in the current folder; {advice}")
+        if here not in sys.path:
+            sys.path.append(here)
+        try:
+            module = import_module(module_name)
+        except Exception as error:
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            raise _make_error(name, f"{module_name} cannot be imported: {said}") from error
+    backend = vars(module).get(class_name)
+    if not (isinstance(backend, type) and issubclass(backend, Backend)):
+        raise _make_error(name, f"{module_name} has no subclass of Backend named {class_name!r}")
+    return backend
 
 
 def is_usable(name: str) -> bool:
-    """Tell whether there is a backend of a name and it can be imported."""
+    """Tell whether a backend exists and can be imported."""
     try:
         return bool(backend_class(name))
     except ConfigError:
@@ -138,13 +199,13 @@ def is_usable(name: str) -> bool:
 
 
 def forget_installed() -> None:
-    """Look for installed packages again, after one has come or gone while the program runs."""
-    for found in (_installed, _imported, library):
+    """Clear the caches of installed packages."""
+    for found in (_list_installed, _import_installed, load_library):
         found.cache_clear()
 
 
 @cache
-def _installed() -> Mapping[str, Sequence[metadata.EntryPoint]]:
+def _list_installed() -> Mapping[str, Sequence[metadata.EntryPoint]]:
     found: dict[str, list[metadata.EntryPoint]] = defaultdict(list)
     for point in metadata.entry_points(group=GROUP):
         found[point.name].append(point)
@@ -152,71 +213,77 @@ def _installed() -> Mapping[str, Sequence[metadata.EntryPoint]]:
 
 
 @cache
-def _imported(name: str) -> type[Backend]:
-    point = _only(name)
+def _import_installed(name: str) -> type[Backend]:
+    point = _get_only_point(name)
     try:
         backend = point.load()
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise _problem(name, f"{_package(point)} cannot be imported: {said}") from error
+        raise _make_error(name, f"{_package_name(point)} cannot be imported: {said}") from error
     if not (isinstance(backend, type) and issubclass(backend, Backend)):
-        raise _problem(name, f"{point.value} of {_package(point)} is no subclass of Backend")
+        raise _make_error(
+            name, f"{point.value} of {_package_name(point)} is not a subclass of Backend"
+        )
     if backend.__name__ != name:
         advice = f"name its entry point {backend.__name__}"
-        raise _problem(name, f"the class in {_package(point)} is {backend.__name__}; {advice}")
+        raise _make_error(
+            name, f"the class in {_package_name(point)} is {backend.__name__}; {advice}"
+        )
     return backend
 
 
-def _only(name: str) -> metadata.EntryPoint:
-    points = _installed()[name]
-    ours = [_OURS] if name in {*BACKENDS, *more()} else []
-    packages = [*ours, *map(_package, points)]
+def _get_only_point(name: str) -> metadata.EntryPoint:
+    points = _list_installed()[name]
+    ours = [_OURS] if name in {*BACKENDS, *load_more()} else []
+    packages = [*ours, *map(_package_name, points)]
     if len(packages) > 1:
         listed = ", ".join(packages)
-        raise _problem(name, f"is in more than one package; uninstall all but one of {listed}")
+        raise _make_error(name, f"is in more than one package; uninstall all but one of {listed}")
     return points[0]
 
 
-def _package(point: metadata.EntryPoint) -> str:
+def _package_name(point: metadata.EntryPoint) -> str:
     return point.dist.name if point.dist else point.value
 
 
-def _problem(name: str, message: str) -> ConfigError:
+def _make_error(name: str, message: str) -> ConfigError:
     return ConfigError([ConfigProblem(f"$.{name}", message)])
 
 
 @cache
-def tools_of(environments: tuple[str, ...]) -> Mapping[str, Tool]:
-    """Return the functions of several backends by name and alias; a later backend wins a clash."""
+def list_tools(environments: tuple[str, ...]) -> Mapping[str, Tool]:
+    """Return the functions of backends by name and alias; later backends override earlier ones."""
     tools: dict[str, Tool] = {}
-    for backend in map(backend_class, environments):
-        tools |= backend.TOOLS
-        tools |= {a: backend.TOOLS[name]._replace(name=a) for a, name in backend.aliases.items()}
+    for environment in environments:
+        backend = backend_class(environment)
+        own = {n: tool._replace(backend=environment) for n, tool in backend.TOOLS.items()}
+        tools |= own
+        tools |= {alias: own[name]._replace(name=alias) for alias, name in backend.aliases.items()}
     return tools
 
 
 @cache
-def irreversible_of(environments: tuple[str, ...]) -> frozenset[str]:
-    """Return the functions of several backends whose deeds no other one takes back."""
-    return frozenset(name for name, tool in tools_of(environments).items() if tool.irreversible)
+def list_irreversible(environments: tuple[str, ...]) -> frozenset[str]:
+    """Return the functions of several backends whose effect no other function reverts."""
+    return frozenset(name for name, tool in list_tools(environments).items() if tool.irreversible)
 
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
 
 
-def file_folder(backend: type[Backend], ours: Path) -> Path:
-    """Return the folder of a backend's files: beside its module, ``ours`` for one of ``envs``."""
+def get_file_folder(backend: type[Backend], ours: Path) -> Path:
+    """Return the folder of a backend's files: ``ours`` for those of ``envs``, else its module's."""
     beside = Path(inspect.getfile(backend)).parent
     return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
 
 
-def example_file(backend: type[Backend]) -> Path:
-    """Return the path of a backend's example initial config, which not every backend has."""
-    return file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
+def get_example_file(backend: type[Backend]) -> Path:
+    """Return the path of a backend's example config, which may not exist."""
+    return get_file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
-    """Return every defect of a trajectory's initial config, in the order of the config."""
+    """Return all errors of a trajectory's initial config, in the order of the config."""
     problems = [
         ConfigProblem(f"$.{name}", f"is not a backend of this session: {', '.join(environments)}")
         for name in config
@@ -227,14 +294,27 @@ def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list
             problems += backend_class(name).check_config(config.get(name, {}))
         except ConfigError as error:
             problems += error.problems
-    return problems
+    return problems or [*_find_clashes(tuple(environments))]
 
 
-def load_backend(name: str, config: Any, pack: Pack | None, behaviour: Behaviour) -> Backend:
-    """Load one backend, turning what an unchecked config may do to it into a ConfigError.
+@cache
+def _find_clashes(environments: tuple[str, ...]) -> Sequence[ConfigProblem]:
+    """Return a problem for each function that two backends of a session have."""
+    owners: dict[str, str] = {}
+    clashes = []
+    for name in environments:
+        for tool in backend_class(name).TOOLS:
+            other = owners.setdefault(tool, name)
+            if other != name:
+                message = f"{other} in the same session also has the function {tool}; rename one"
+                clashes.append(ConfigProblem(f"$.{name}", message))
+    return clashes
 
-    Raises:
-        ConfigError: It cannot be loaded.
+
+def load_backend(name: str, config: Any, pack: BulkPack | None, behaviour: Behaviour) -> Backend:
+    """Load one backend from a config that may be unchecked.
+
+    Raises ConfigError if the backend cannot be loaded.
     """
     backend = backend_class(name)
     try:
@@ -243,5 +323,5 @@ def load_backend(name: str, config: Any, pack: Pack | None, behaviour: Behaviour
         raise
     except (Exception, SystemExit) as error:  # an author's _load may raise anything
         problems = backend.check_config(config)
-        said = f"loading broke with {type(error).__name__}: {error} ({raised_at(error)})"
+        said = f"loading raised {type(error).__name__}: {error} ({locate_error(error)})"
         raise ConfigError(problems or [ConfigProblem(f"$.{name}", said)]) from error

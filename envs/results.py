@@ -1,4 +1,4 @@
-"""What a call gave, and the one place where that becomes the text a model reads."""
+"""Result of a call, and its conversion to the text that a model reads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from envs.errors import ToolError
 
 _encoder = json.JSONEncoder()
 _make: Any = getattr(json.encoder, "c_make_encoder", None)
-# JSONEncoder.encode makes this function anew for every object, which takes longer than using it.
-# State values hold no cycles, so none are looked for.
+# JSONEncoder.encode creates this function for every object, which takes longer than its use.
+# State values have no cycles, so that the check for cycles is off.
 _chunks = _make and _make(
     None,
     _encoder.default,
@@ -34,18 +34,18 @@ def encode(value: Any) -> str:
 
     Raises:
         TypeError: JSON cannot express the value.
-        ValueError: An integer in it is too long to write.
+        ValueError: An integer has too many digits.
     """
     return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
 
 
-_LONGEST = BOUNDS.result
+_MAX_CHARS = BOUNDS.result
 _BULK = 200
-"""From this length on a tuple's text is kept: long-context material is shown again and again."""
+"""Minimum length of tuples whose text is cached, since long-context material is shown often."""
 
 
-class _Same:
-    """Stands for one object, equal to nothing but itself: 1 and 1.0 are not written alike."""
+class _Identity:
+    """Cache key by identity, because 1 and 1.0 are equal but have different texts."""
 
     __slots__ = ("value",)
 
@@ -56,29 +56,25 @@ class _Same:
         return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.value is other.value
+        return isinstance(other, _Identity) and self.value is other.value
 
 
 @lru_cache(maxsize=64)
-def _text_of(bulk: _Same) -> str:
+def _encode_cached(bulk: _Identity) -> str:
     return encode(bulk.value)
 
 
 def _encode_bulky(value: dict[str, Any]) -> str:
-    """Return the JSON text of an object, with those of its long tuples from memory."""
+    """Return the JSON text of an object, with cached texts of its long tuples."""
     members = [
-        f"{encode(str(name))}: {_text_of(_Same(v)) if type(v) is tuple else encode(v)}"
+        f"{encode(str(name))}: {_encode_cached(_Identity(v)) if type(v) is tuple else encode(v)}"
         for name, v in value.items()
     ]
     return f"{{{', '.join(members)}}}"
 
 
-class Declined(dict[str, Any]):
-    """What a function returns that says no in a member of its own, without being an error.
-
-    Attributes:
-        kind: A word for why.
-    """
+class DeclinedResult(dict[str, Any]):
+    """Result of a function that declines without an error; ``kind`` is a word for the reason."""
 
     def __init__(self, why: str, /, **members: Any) -> None:
         super().__init__(members)
@@ -86,17 +82,17 @@ class Declined(dict[str, Any]):
 
 
 class Result:
-    """The outcome of one call.
+    """Result of one call.
 
     Args:
-        value: What the function returned; None for an error.
-        text: The wire form where it is known, or None.
+        value: Return value of the function; None for an error.
+        text: Text of the value, if known.
 
     Attributes:
-        error: The error, or None for a success.
-        changed: Whether compared state is different from before the call.
-        call: The call with values in the place of the calls inside it, where there were any.
-        shown: What the model reads where that is not our text.
+        error: Error, or None for a success.
+        changed: Whether the call changed compared state.
+        call: The call with the values of its inner calls, if it had any.
+        shown: Text for the model, if not the usual one.
     """
 
     __slots__ = ("_text", "_value", "call", "changed", "error", "shown")
@@ -117,26 +113,26 @@ class Result:
 
     @classmethod
     def refused(cls, error: ToolError, changed: bool = False) -> Result:
-        """Turn an error into the object that the model reads: its fields, then the reason."""
-        # Frames would keep all that was done alive, and in a circle.
+        """Return the result of a refused call."""
+        # Frames would keep the state alive, in a reference cycle.
         error.__traceback__ = error.__context__ = error.__cause__ = None
         return cls(None, error, changed)
 
     @property
     def value(self) -> Any:
-        """What the function returned, as a copy; for an error, the object that says so."""
+        """Copy of the return value, or of an error's object."""
         return deepcopy(self.held)
 
     @property
     def held(self) -> Any:
-        """The value itself, of which state and other results may hold parts: only to be read."""
+        """Read-only value, which state and other results may share."""
         if self.error is not None and self._value is None:
             self._value = {**self.error.fields, "error": self.error.message}
         return self._value
 
     @property
     def members(self) -> tuple[str, ...] | None:
-        """The names of an object's members, None for any other value."""
+        """Names of an object's members, None for other values."""
         if self.error is not None:
             return (*self.error.fields, "error")
         return tuple(map(str, self._value)) if isinstance(self._value, dict) else None
@@ -148,16 +144,16 @@ class Result:
 
     @property
     def text(self) -> str:
-        """The wire form: text as it is, an object as JSON, anything else in Python notation."""
+        """Text of the value: text unchanged, objects as JSON, other values as Python literals."""
         if self._text is None:
             text = render(self._value if self.error is None else self.held)
-            self._text = text = text if len(text) <= _LONGEST else _too_long(text)
+            self._text = text = text if len(text) <= _MAX_CHARS else _too_long(text)
             return text
         return self._text
 
     @property
     def observation(self) -> str:
-        """What the model reads: the text, unless another wording was asked for."""
+        """Text for the model."""
         return self.text if self.shown is None else self.shown
 
     def __repr__(self) -> str:
@@ -165,11 +161,11 @@ class Result:
         return f"Result({self.text if self.ok else 'error: ' + self.text})"
 
 
-def value_inside(held: Any) -> Any:
-    """Return what a call inside another one stands for.
+def get_inner_value(held: Any) -> Any:
+    """Return the value of an inner call as an argument of the outer one.
 
-    Of an object that is its member ``result``, else its only member, as a float where it is a
-    number of another library; all of anything else.
+    For an object, this is its member ``result`` or its only member. Numbers of libraries are
+    converted to float. Other values are unchanged.
     """
     if type(held) is not dict:
         return held
@@ -186,19 +182,19 @@ def _too_long(text: str) -> str:
 
 
 def render(value: Any) -> str:
-    """Return the wire form of a value, however long."""
+    """Return the text of a value, without a limit of length."""
     if not isinstance(value, dict):
-        return value if isinstance(value, str) else _written(value)
+        return value if isinstance(value, str) else _write(value)
     try:
         for member in value.values():
             if type(member) is tuple and len(member) > _BULK:
                 return _encode_bulky(value)
         return "".join(_chunks(value, 0)) if _chunks else _encoder.encode(value)
     except (TypeError, ValueError):
-        return _written(value)
+        return _write(value)
 
 
-def _written(value: Any) -> str:
+def _write(value: Any) -> str:
     try:
         return str(value)
     except ValueError:
@@ -210,16 +206,16 @@ _SCALAR = _PLAIN | {float}
 _TEXT = frozenset([str])
 
 
-def surely_alike(one: Any, other: Any) -> bool:
-    """Tell whether two values can be seen to have the same wire form without writing it.
+def is_surely_alike(one: Any, other: Any) -> bool:
+    """Tell whether two values certainly have equal texts, without serializing them.
 
-    Where it is not seen, they may be written alike all the same.
+    If not, the texts may be equal, too.
     """
     return type(one) is type(other) and one == other and _equals_alike(one, other)
 
 
 def _equals_alike(one: Any, other: Any) -> bool:
-    """Tell the same of two values of one type that are equal."""
+    """Tell whether two equal values of one type certainly have equal texts."""
     kind = type(one)
     if kind is dict:
         if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:

@@ -1,7 +1,7 @@
-"""What pydantic and docstrings say: the interface of a function, and the types of initial configs.
+"""Schemas of functions and initial configs, from type annotations and docstrings.
 
-JSON Schema, the check of arguments and of configs and the reference page all come from here. Which
-types a parameter may have is checked when a backend's class is made, in ``envs.tool``.
+Used for JSON Schema, for checking arguments and configs, and for the reference page. ``envs.tool``
+checks the types of parameters when a backend's class is created.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Discriminator, PydanticUserError, TypeAdapter, 
 from pydantic_core import ErrorDetails
 from typing_extensions import TypedDict
 
-from envs.docstrings import docstring, joined
+from envs.docstrings import join_lines, parse_docstring
 from envs.errors import ConfigProblem, InvalidArgument
 from envs.state import brief
 from envs.tool import Tool, bind, parameters
@@ -28,21 +28,21 @@ class Parameter(NamedTuple):
 
     name: str
     schema: Mapping[str, Any]
-    """JSON Schema of the value, with description and, where there is one, default."""
+    """JSON Schema of the value, with description and any default."""
     required: bool
 
 
 class Example(NamedTuple):
-    """A call that a docstring shows, in the environment's example config."""
+    """Example call in a docstring, for the environment's example config."""
 
     call: str
     """Text of the call."""
     shown: str
-    """The text of its result, ``...`` for any part of it; empty where none is shown."""
+    """Text of the result, with ``...`` for omitted parts; empty if not shown."""
 
 
 class ToolSpec(NamedTuple):
-    """What a model is told about a function, and examples, which it is not."""
+    """Interface of a function for the model, and examples for the documentation."""
 
     name: str
     description: str
@@ -51,7 +51,7 @@ class ToolSpec(NamedTuple):
     examples: tuple[Example, ...]
 
     def document(self) -> dict[str, Any]:
-        """Return the function document: name, description, and parameters as JSON Schema."""
+        """Return the function document: name, description and parameters as JSON Schema."""
         return {
             "name": self.name,
             "description": f"{self.description} Returns: {self.returns}",
@@ -69,20 +69,23 @@ class ToolSpec(NamedTuple):
 
 
 @cache
-def spec(tool: Tool) -> ToolSpec:
+def make_spec(tool: Tool) -> ToolSpec:
     """Return the interface of a function.
 
-    Raises:
-        TypeError: A parameter has no type or one that JSON Schema cannot express, or the
-            docstring does not describe it.
+    Raises TypeError if a parameter has no type or one that JSON Schema cannot express, or the
+    docstring does not describe it.
     """
-    told = docstring(tool.function)
-    properties = _schema(tool)
+    told = parse_docstring(tool.function)
+    properties = _arguments_schema(tool)
     described_parameters = []
     for parameter in parameters(tool):
         if parameter.name not in told.parameters:
-            raise TypeError(f"{_where(tool)}: the docstring does not describe {parameter.name!r}")
-        schema = _inlined(properties["properties"][parameter.name], properties.get("$defs", {}))
+            raise TypeError(
+                f"{_qualified_name(tool)}: the docstring does not describe {parameter.name!r}"
+            )
+        schema = _inline_references(
+            properties["properties"][parameter.name], properties.get("$defs", {})
+        )
         schema["description"] = told.parameters[parameter.name]
         required = parameter.default is parameter.empty
         if not required:
@@ -93,41 +96,37 @@ def spec(tool: Tool) -> ToolSpec:
         told.summary,
         tuple(described_parameters),
         told.returns,
-        tuple(_examples(told.examples)),
+        tuple(_parse_examples(told.examples)),
     )
 
 
-def docstring_defects(tool: Tool) -> Iterator[str]:
-    """Yield what is wrong with a function's docstring."""
+def list_docstring_errors(tool: Tool) -> Iterator[str]:
+    """Yield the errors in a function's docstring."""
     try:
-        told = spec(tool)
+        told = make_spec(tool)
     except TypeError as error:
         yield str(error)
         return
     if not told.description.endswith("."):
-        yield "its summary is no sentence that ends in a full stop"
+        yield "the summary must end with a full stop"
     if not told.returns:
-        yield "does not say what is returned"
+        yield "the section Returns is missing"
     names = [parameter.name for parameter in told.parameters]
-    for name in docstring(tool.function).parameters:
+    for name in parse_docstring(tool.function).parameters:
         if name not in names:
-            yield f"describes {name}, which is no parameter"
+            yield f"describes {name}, which is not a parameter"
 
 
 def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Check that arguments fit a function's schema.
+    """Check arguments against a function's schema; return them by name, with pydantic models.
 
-    Returns:
-        The arguments by name, those that are pydantic models made.
-
-    Raises:
-        InvalidArgument: One is missing, unknown, given twice, or of the wrong type.
+    Raises InvalidArgument if one is missing, unknown, given twice, or of the wrong type.
     """
     return check_bound(tool, bind(tool, args, kwargs))
 
 
 def check_bound(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Do what ``check_arguments`` does with arguments that are known by name."""
+    """Check arguments like ``check_arguments``, given by name."""
     try:
         fitting: dict[str, Any] = _adapter(tool).validate_python(arguments, strict=True)
         return fitting
@@ -136,11 +135,7 @@ def check_bound(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_value(tool: Tool, name: str, value: Any) -> None:
-    """Check that a value fits one parameter, whatever the others are.
-
-    Raises:
-        InvalidArgument: It does not.
-    """
+    """Check the value of one parameter. Raises InvalidArgument if the value does not fit."""
     try:
         _adapter(tool).validate_python({name: value}, strict=True)
     except ValidationError as error:
@@ -149,25 +144,25 @@ def check_value(tool: Tool, name: str, value: Any) -> None:
                 raise InvalidArgument(_explain(tool, detail)) from None
 
 
-def result_defect(tool: Tool, value: Any) -> str | None:
-    """Say why a result is not of the type that its function declares; None if it is."""
+def find_result_error(tool: Tool, value: Any) -> str | None:
+    """Return the deviation of a result from its function's declared type, if any."""
     try:
-        _result(tool).validate_python(value, strict=True)
+        _result_adapter(tool).validate_python(value, strict=True)
     except ValidationError as error:
         detail = error.errors()[0]
-        where = _path(value, detail["loc"])
-        return f"not of the declared type: {where.lstrip('.') or 'it'}: {_said(detail)}"
+        where = _json_path(value, detail["loc"])
+        return f"not of the declared type: {where.lstrip('.') or 'it'}: {_lower_first(detail)}"
     return None
 
 
 @cache
-def _result(tool: Tool) -> TypeAdapter[Any]:
+def _result_adapter(tool: Tool) -> TypeAdapter[Any]:
     hints = get_type_hints(inspect.unwrap(tool.function), include_extras=True)
     return TypeAdapter(hints.get("return", Any))
 
 
 @cache
-def _strict(kind: Any) -> TypeAdapter[Any]:
+def _strict_adapter(kind: Any) -> TypeAdapter[Any]:
     kind.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
     return TypeAdapter(kind)
 
@@ -181,16 +176,16 @@ def _adapter(tool: Tool) -> TypeAdapter[Any]:
             for p in parameters(tool)
         }
         arguments: Any = TypedDict(tool.name, fields)  # type: ignore[misc]
-        return _strict(arguments)
+        return _strict_adapter(arguments)
     except Exception as error:
-        raise TypeError(f"{_where(tool)}: {error}") from error
+        raise TypeError(f"{_qualified_name(tool)}: {error}") from error
 
 
-def _schema(tool: Tool) -> dict[str, Any]:
+def _arguments_schema(tool: Tool) -> dict[str, Any]:
     try:
         return _adapter(tool).json_schema()
     except PydanticUserError as error:
-        raise TypeError(f"{_where(tool)}: {error.message}") from error
+        raise TypeError(f"{_qualified_name(tool)}: {error.message}") from error
 
 
 def _explain(tool: Tool, detail: ErrorDetails) -> str:
@@ -200,60 +195,62 @@ def _explain(tool: Tool, detail: ErrorDetails) -> str:
     if detail["type"] == "missing":
         return f"{tool.name} needs the argument {name}."
     given = brief(detail["input"], 100)
-    return f"{tool.name}: {name} = {given}: {_said(detail)}."
+    return f"{tool.name}: {name} = {given}: {_lower_first(detail)}."
 
 
-def _said(detail: ErrorDetails) -> str:
+def _lower_first(detail: ErrorDetails) -> str:
     return detail["msg"][0].lower() + detail["msg"][1:]
 
 
-def _examples(section: str) -> Iterator[Example]:
+def _parse_examples(section: str) -> Iterator[Example]:
     for example in section.split(">>> ")[1:]:
         first, *rest = map(str.strip, example.splitlines())
         further = list(takewhile(lambda line: line.startswith("... "), rest))
         call = " ".join([first, *(line.removeprefix("... ") for line in further)])
-        yield Example(call, joined(" ".join(rest[len(further) :])))
+        yield Example(call, join_lines(" ".join(rest[len(further) :])))
 
 
-def _inlined(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a schema with its references replaced and pydantic's titles dropped."""
+def _inline_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
+    """Return a schema with its references replaced and without pydantic's titles."""
     if isinstance(schema, dict):
         if "$ref" in schema:
-            return _inlined(definitions[schema["$ref"].rsplit("/", 1)[1]], definitions)
+            return _inline_references(definitions[schema["$ref"].rsplit("/", 1)[1]], definitions)
         return {
-            key: _inlined(value, definitions)
+            key: _inline_references(value, definitions)
             for key, value in schema.items()
             if not (key == "title" and isinstance(value, str))
         }
     if isinstance(schema, list):
-        return [_inlined(member, definitions) for member in schema]
+        return [_inline_references(member, definitions) for member in schema]
     return schema
 
 
-def _where(tool: Tool) -> str:
+def _qualified_name(tool: Tool) -> str:
     return f"{tool.backend}.{tool.name}"
 
 
 BY_TYPE = Discriminator("type")
-"""Has a union of objects checked as what their ``type`` says, not as any of them."""
+"""Discriminator of unions of objects by their ``type``."""
 
 
-def config_schema(kind: type) -> dict[str, Any]:
-    """Return the JSON Schema of the type of a backend's initial config."""
-    return _strict(kind).json_schema()
+def make_config_schema(kind: type) -> dict[str, Any]:
+    """Return the JSON Schema of a backend's initial config."""
+    return _strict_adapter(kind).json_schema()
 
 
-def check_config(backend: str, kind: type, config: object) -> list[ConfigProblem]:
-    """Return what does not fit the type of one backend's initial config, in the config's order."""
+def check_config(
+    backend: str, kind: type, config: object, *, strict: bool = True
+) -> list[ConfigProblem]:
+    """Return the type errors of one backend's initial config, in the config's order."""
     try:
-        _strict(kind).validate_python(config)
+        _strict_adapter(kind).validate_python(config, strict=strict)
     except ValidationError as error:
-        return [_problem(f"$.{backend}", kind, config, detail) for detail in error.errors()]
+        return [_make_problem(f"$.{backend}", kind, config, detail) for detail in error.errors()]
     return []
 
 
-def _problem(root: str, kind: type, config: object, detail: ErrorDetails) -> ConfigProblem:
-    path = root + _path(config, detail["loc"])
+def _make_problem(root: str, kind: type, config: object, detail: ErrorDetails) -> ConfigProblem:
+    path = root + _json_path(config, detail["loc"])
     if detail["type"] == "extra_forbidden":
         key = str(detail["loc"][-1])
         known = list(kind.__annotations__) if len(detail["loc"]) == 1 else []
@@ -262,11 +259,10 @@ def _problem(root: str, kind: type, config: object, detail: ErrorDetails) -> Con
         return ConfigProblem(path, f"unknown key; {advice}")
     if detail["type"] == "missing":
         return ConfigProblem(path, "is missing")
-    return ConfigProblem(path, f"{_said(detail)}, got {brief(detail['input'], 60)}")
+    return ConfigProblem(path, f"{_lower_first(detail)}, got {brief(detail['input'], 60)}")
 
 
-def _path(config: object, location: tuple[int | str, ...]) -> str:
-    """Write a pydantic location as a JSON path, without the names of union members in it."""
+def _json_path(config: object, location: tuple[int | str, ...]) -> str:
     path, here = "", config
     for position, step in enumerate(location):
         last = position == len(location) - 1

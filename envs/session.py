@@ -1,4 +1,4 @@
-"""A session: the backends of one trajectory, the calls made on them, and their state."""
+"""Session: the backends of one trajectory, with calls of their functions and their state."""
 
 from __future__ import annotations
 
@@ -12,44 +12,45 @@ from envs.bounds import (
     UNCOUNTED,
     UNMEASURED,
     check_arguments,
-    growth,
-    too_large_state,
+    make_state_refusal,
+    measure_growth,
 )
 from envs.calls import Call
 from envs.errors import (
     BackendFault,
     ConfigError,
+    DataError,
     InvalidArgument,
     MalformedCall,
     ToolError,
 )
-from envs.lazy import lazily
-from envs.long_context import Pack
-from envs.registry import check_config, load_backend, tools_of
-from envs.results import Result, value_inside
-from envs.state import Snapshot, changed_in
-from envs.tool import Tool, bind, unknown
+from envs.lazy_modules import lazy_module
+from envs.long_context import BulkPack
+from envs.registry import check_config, list_tools, load_backend
+from envs.results import Result, get_inner_value
+from envs.state import Snapshot, has_changed
+from envs.tool import Tool, bind, make_unknown_function_error
 
 if TYPE_CHECKING:
     from envs import schema
 else:
-    schema = lazily(".schema", __package__)
+    schema = lazy_module(".schema", __package__)
 
 _NOTHING: Mapping[str, Any] = {}
-"""What a function that only reads can have changed."""
+"""State before a call that only reads."""
 
 
 class Session:
-    """The backends of one trajectory, live, and the one way to call their functions.
+    """Live backends of one trajectory, whose functions are called only here.
 
     Attributes:
-        backends: The backends by name, in the trajectory's order.
+        backends: Backends by name, in the trajectory's order.
         tools: All functions of the backends by name.
-        offered: Names that may be called, or None where every function may.
-        checks_arguments: Whether arguments are validated, and calls among them stand for the one
-            value in their result; where not, both are what Python makes of them, as in BFCL.
-        tolerant: Whether the initial config was not checked, so that the state may be irregular and
-            a backend that stumbles over it is not to blame.
+        offered: Names that may be called; None for all.
+        checks_arguments: Whether arguments are validated and inner calls are replaced by the value
+            in their result; otherwise Python's rules apply, as in BFCL.
+        tolerant: Whether the initial config was not checked, so that errors of a backend may come
+            from an irregular state.
     """
 
     __slots__ = (
@@ -71,7 +72,7 @@ class Session:
         tolerant: bool = False,
     ) -> None:
         self.backends = backends
-        self.tools = tools_of(tuple(backends))
+        self.tools = list_tools(tuple(backends))
         self.offered: frozenset[str] | None = None
         self.checks_arguments = checks_arguments
         self.tolerant = tolerant
@@ -84,30 +85,31 @@ class Session:
         cls,
         environments: Sequence[str],
         config: Mapping[str, Mapping[str, Any]],
-        pack: Pack | None = None,
+        pack: BulkPack | None = None,
         *,
         tolerant: bool = False,
         checks_arguments: bool = False,
         checks_config: bool | None = None,
         behaviour: Behaviour | None = None,
     ) -> Self:
-        """Make a session from an initial config.
+        """Create a session from an initial config.
+
+        Raises ConfigError if a name is unknown, or a config does not fit its backend; DataError if
+        a parameter has another type.
 
         Args:
-            environments: Names of the backends, in the order in which they are compared.
-            config: Backend name to its initial config; a backend without one gets its defaults.
-            pack: Bulky material to mix in, or None.
+            environments: Names of the backends, in the order of comparison.
+            config: Initial config by backend; default: the backend's defaults.
+            pack: Long-context material, if any.
             tolerant: See the class.
             checks_arguments: See the class.
-            checks_config: Whether the config has to pass the strict check; by default, unless the
-                session is tolerant. Where not, irregular values are taken as they are.
-            behaviour: Where backends do as BFCL's; by default everywhere if the session is
-                tolerant, as BFCL's data needs, else nowhere. Forks do the same.
-
-        Raises:
-            ConfigError: A name is unknown, a config does not fit its backend, or it cannot be
-                loaded at all.
+            checks_config: Whether the config is checked; default: unless the session is tolerant.
+            behaviour: Deviations from BFCL's backends; default: none if the session is tolerant,
+                else all.
         """
+        if isinstance(environments, str) or not isinstance(config, Mapping):
+            wanted = 'must be a list of names and a dict, such as ["TicketAPI"] and {}'
+            raise DataError("environments, config", wanted)
         if checks_config or (checks_config is None and not tolerant):
             problems = check_config(environments, config)
             if problems:
@@ -120,11 +122,7 @@ class Session:
         return cls(backends, checks_arguments=checks_arguments, tolerant=tolerant)
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
-        """Return an independent copy: nothing done to one is seen by the other.
-
-        Args:
-            checks_arguments: Whether the copy validates arguments; by default as this one does.
-        """
+        """Return an independent copy, which may check arguments or not."""
         copy = object.__new__(type(self))
         copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
         copy.tools = self.tools
@@ -139,28 +137,27 @@ class Session:
         return copy
 
     def offer(self, names: frozenset[str] | None) -> None:
-        """Let only functions of these names be called from now on, or every function."""
+        """Allow calls of these functions only, or of all functions."""
         self.offered = names
 
     def replace(self, tool: Tool) -> None:
-        """Have another function take the place of the one of its name, in this session only."""
+        """Replace the function of the same name in this session."""
         self.tools = {**self.tools, tool.name: tool}
 
     def __repr__(self) -> str:
-        """Return which backends there are, and how many functions."""
+        """Return the names of the backends and the number of functions."""
         return f"Session({', '.join(self.backends)}: {len(self.tools)} functions)"
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Make one call; whatever the model did wrong becomes a result that it can read.
+        """Execute one call; errors of the model become results that it can read.
 
-        Args:
-            call: The call, or the reason why there is none.
-
-        Raises:
-            BackendFault: A backend broke on well-formed arguments.
+        Raises BackendFault if a backend failed on valid arguments, DataError for anything but a
+        call.
         """
         if isinstance(call, MalformedCall):
             return Result.refused(call)
+        if type(call) is not Call:
+            raise DataError("call", f"must be a Call, is {call!r:.60}; use parse_call for a text")
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:
             refusal = self._account.refusal(count)
@@ -170,14 +167,14 @@ class Session:
         tool = self.tools.get(name)
         offered = self.offered
         if tool is None or (offered is not None and name not in offered):
-            return Result.refused(unknown(name, self.tools, offered))
+            return Result.refused(make_unknown_function_error(name, self.tools, offered))
         result = self._call_nested(tool, call) if nested else self._run(tool, args, kwargs)
         if count > UNCOUNTED:
             self._account = self._account.with_result(result.held)
         return result
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
-        """Make calls in order; one that fails does not keep the next from being made."""
+        """Execute calls in order, including those after a failed one."""
         return [self.call(call) for call in calls]
 
     def snapshot(self) -> Snapshot:
@@ -185,7 +182,7 @@ class Session:
         return Snapshot({name: backend.__dict__.copy() for name, backend in self.backends.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Put all backends into the state of a snapshot of this session or of a fork of it."""
+        """Restore a snapshot of this session or of a fork."""
         for name, backend in self.backends.items():
             backend.__dict__.update(snapshot.states[name])
         self._calls = 0
@@ -193,7 +190,7 @@ class Session:
         self._account = self._account._replace(results=0)
 
     def _call_nested(self, tool: Tool, call: Call) -> Result:
-        # The calls inside may change state, whatever becomes of the one around them.
+        # Inner calls may change state even if the outer one fails.
         before = self.snapshot()
         try:
             args = tuple([self._resolve(value) for value in call.args])
@@ -209,12 +206,12 @@ class Session:
         return result
 
     def _resolve(self, value: Any) -> Any:
-        """Replace calls inside an argument by the values that they give."""
+        """Replace inner calls in an argument by their values."""
         if isinstance(value, Call):
             result = self.call(value)
             if result.error is not None:
                 raise result.error
-            return value_inside(result.held) if self.checks_arguments else result.held
+            return get_inner_value(result.held) if self.checks_arguments else result.held
         if isinstance(value, list):
             return [self._resolve(member) for member in value]
         if isinstance(value, tuple):
@@ -232,11 +229,16 @@ class Session:
         _, name, function, writes, keeps_on_refusal, _ = tool
         backend = self.backends[name]
         state = backend.__dict__
-        before = state.copy() if writes else _NOTHING
+        before = _NOTHING
+        if writes:
+            before = state.copy()
+            # The state may keep an argument, which the caller may change later.
+            args = tuple([_copy_lists(value) for value in args])
+            kwargs = {name: _copy_lists(value) for name, value in kwargs.items()}
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:
-            changed = keeps_on_refusal is not None and changed_in(before, state)
+            changed = keeps_on_refusal is not None and has_changed(before, state)
             if not changed or self._overgrown(before, state):
                 state.update(before)
                 changed = False
@@ -244,7 +246,7 @@ class Session:
         except (Exception, SystemExit) as error:
             state.update(before)
             return Result.refused(self._blame(tool, args, kwargs, error))
-        if not (writes and changed_in(before, state)):
+        if not (writes and has_changed(before, state)):
             return Result(value)
         if self._unmeasured > 1:
             self._unmeasured -= 1
@@ -254,27 +256,23 @@ class Session:
         return Result(value, None, True)
 
     def _overgrown(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolError | None:
-        """Take the measure of a state that a call changed in one backend; refuse what is too large.
-
-        A call that makes a state smaller may always do so.
-        """
+        """Measure a changed state; return a refusal if it is too large and has grown."""
         account = self._account.measured(self.snapshot().compared())
         fits = account.size <= BOUNDS.state
-        if not fits and growth(before, after, BOUNDS.state) > 0:
-            return too_large_state()
+        if not fits and measure_growth(before, after, BOUNDS.state) > 0:
+            return make_state_refusal()
         self._unmeasured, self._account = (UNMEASURED, account) if fits else (1, self._account)
         return None
 
     def _blame(
         self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
     ) -> ToolError:
-        """Tell an argument or a state that no function could digest from a bug of ours.
+        """Return the error in arguments or state that made a function fail.
 
-        Raises:
-            BackendFault: Arguments and state are fine, so the backend is not.
+        Raises BackendFault if arguments and state are valid, so that the backend has a bug.
         """
         if self.tolerant:
-            return InvalidArgument(lambda: _explained(tool, args, kwargs, error), error)
+            return InvalidArgument(lambda: _explain(tool, args, kwargs, error), error)
         try:
             _check(tool, args, kwargs)
         except ToolError as reason:
@@ -282,16 +280,24 @@ class Session:
         raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
 
 
+def _copy_lists(value: Any) -> Any:
+    """Return an argument with copies of its lists and objects."""
+    if isinstance(value, list):
+        return [_copy_lists(member) for member in value]
+    if isinstance(value, dict):
+        return {name: _copy_lists(member) for name, member in value.items()}
+    return value
+
+
 def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    # First what needs no types: these need pydantic, which most runs never load.
+    # Names first: checks of types need pydantic, which most runs never load.
     arguments = bind(tool, args, kwargs)
     schema.check_bound(tool, arguments)
 
 
-def _explained(
+def _explain(
     tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
 ) -> str:
-    """Say what a function stumbled over where the config was not checked."""
     try:
         _check(tool, args, kwargs)
     except ToolError as reason:

@@ -1,37 +1,38 @@
-"""State as a value: snapshots, their comparison, differences and hash.
+"""Snapshots of state: comparison, differences and hash.
 
-State values are plain JSON-like data that no backend changes in place: a write puts a new value
-where the old one was. A snapshot is therefore a handful of references, two snapshots share what
-did not change, and comparing them looks only at what did.
+State values are plain JSON-like data that no backend changes in place; a write assigns a new value.
+A snapshot is therefore a few references. Two snapshots share unchanged values, which comparisons
+skip.
 """
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
     from envs import notebook
 else:
-    notebook = lazily("envs.notebook")
+    notebook = lazy_module("envs.notebook")
 
 
 class Difference(NamedTuple):
-    """One place where two states disagree."""
+    """One difference between two states."""
 
     path: str
-    """Where, such as ``TradingBot.orders[12446].status``."""
+    """Path such as ``TradingBot.orders[12446].status``."""
     expected: Any
-    """The value in the first state; ABSENT where it has none."""
+    """Value in the first state; ABSENT if missing."""
     actual: Any
-    """The value in the second state; ABSENT where it has none."""
+    """Value in the second state; ABSENT if missing."""
 
     def __str__(self) -> str:
-        """Return the difference as one line."""
+        """Return the difference in one line."""
         return f"{self.path}: expected {brief(self.expected)}, got {brief(self.actual)}"
 
     def _repr_html_(self) -> str:
@@ -39,14 +40,14 @@ class Difference(NamedTuple):
         return notebook.table(("place in the state", "expected", "actual"), [(self.path, *values)])
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
-        """Return a JSON object, with names for the two values; one that is absent has no member."""
+        """Return a JSON object with these names for the values, without absent ones."""
         values = {first: self.expected, second: self.actual}
         present = {name: to_json(value) for name, value in values.items() if value is not ABSENT}
         return {"path": self.path, **present}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Self:
-        """Read what ``to_json`` writes under the usual names."""
+        """Read a JSON object from ``to_json`` with the default names."""
         values = document.get("expected", ABSENT), document.get("actual", ABSENT)
         return cls(document["path"], *values)
 
@@ -56,23 +57,23 @@ class _Absent:
         return "nothing"
 
     def __reduce__(self) -> str:
-        # So that there is one of it, whatever process it comes from.
+        # Unpickles to the same object in every process.
         return "ABSENT"
 
 
 ABSENT = _Absent()
-"""Stands for a value that one of two states does not have."""
+"""Placeholder for a value that one of two states lacks."""
 
 
 class Snapshot:
-    """The state of all backends of a session at one moment.
+    """State of all backends of a session at one moment.
 
-    Equality is that of BFCL: field by field with Python's ``==``, so ``1 == 1.0 == True``,
-    the order of object members does not count, the order of lists does. Fields whose name starts
-    with an underscore are state, but are not compared.
+    Equality is BFCL's: fields are compared with Python's ``==``, so that ``1 == 1.0 == True``. The
+    order of object members does not matter, that of lists does. Fields whose name starts with an
+    underscore are not compared.
 
     Args:
-        states: Backend name to field name to value; taken over, not copied.
+        states: Values by backend and field; not copied.
     """
 
     __slots__ = ("states",)
@@ -81,7 +82,7 @@ class Snapshot:
         self.states = states
 
     def __repr__(self) -> str:
-        """Return which backends' state it is, and the beginning of its hash."""
+        """Return the names of the backends and the start of the hash."""
         return f"Snapshot({', '.join(self.states)}: {self.digest()[:12]})"
 
     def compared(self) -> dict[str, dict[str, Any]]:
@@ -95,45 +96,45 @@ class Snapshot:
         """Return the first backend, in the session's order, whose compared state differs."""
         for name, state in self.states.items():
             theirs = other.states[name]
-            if state is not theirs and state != theirs and _differ(state, theirs):
+            if state is not theirs and state != theirs and _has_differences(state, theirs):
                 return name
         return None
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether all compared fields of all backends are equal."""
+        """Compare the compared fields of all backends."""
         if not isinstance(other, Snapshot):
             return NotImplemented
         return self.states.keys() == other.states.keys() and self.first_difference(other) is None
 
     def __hash__(self) -> int:
-        """Return a hash that agrees with equality."""
+        """Hash the digest."""
         return hash(self.digest())
 
     def digest(self) -> str:
-        """Return the SHA-256 of the compared state, in hex; equal for equal states everywhere."""
-        return sha256(canonical(self.compared()).encode()).hexdigest()
+        """Return the SHA-256 of the compared state, in hex; the same on all platforms."""
+        return sha256(write_canonical(self.compared()).encode()).hexdigest()
 
     def differences(self, actual: Snapshot) -> list[Difference]:
-        """Return where another snapshot departs from this one, which is what is expected."""
-        return list(diff(self.compared(), actual.compared()))
+        """Return the differences of an actual snapshot from this one, the expected."""
+        return list(list_differences(self.compared(), actual.compared()))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the compared state as fresh JSON data: keys as text, sets as sorted lists."""
+        """Return a JSON copy of the compared state: keys as text, sets as sorted lists."""
         shown: dict[str, Any] = to_json(self.compared())
         return shown
 
 
-def _differ(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+def _has_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
     for field, value in ours.items():
-        # A snapshot that was kept has compared fields only.
+        # Recorded snapshots have compared fields only.
         if field[0] != "_" and value is not theirs[field] and value != theirs[field]:
             return True
     return False
 
 
-def changed_in(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    """Tell whether a compared field of one backend's state is another than before."""
-    # A loop, because it runs after every call and a generator takes twice as long.
+def has_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Tell whether a compared field of one backend's state has changed."""
+    # A loop, since this runs after every call and a generator takes twice as long.
     for field, value in before.items():
         now = after[field]
         if value is not now and field[0] != "_" and value != now:
@@ -142,7 +143,7 @@ def changed_in(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 
 def to_json(value: Any) -> Any:
-    """Return a copy of a value in JSON's types: keys as text, sets as sorted lists."""
+    """Return a JSON copy of a value: keys as text, sets as sorted lists."""
     if isinstance(value, Mapping):
         return {str(key): to_json(member) for key, member in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -154,8 +155,8 @@ def to_json(value: Any) -> Any:
     return repr(value)
 
 
-def diff(expected: Any, actual: Any, path: str = "") -> Iterator[Difference]:
-    """Yield the places where two values disagree, each below a path, in the order of the first."""
+def list_differences(expected: Any, actual: Any, path: str = "") -> Iterator[Difference]:
+    """Yield the differences of two values below a path, in the order of the first."""
     if expected is actual or expected == actual:
         return
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
@@ -164,7 +165,7 @@ def diff(expected: Any, actual: Any, path: str = "") -> Iterator[Difference]:
         for index in range(max(len(expected), len(actual))):
             left = expected[index] if index < len(expected) else ABSENT
             right = actual[index] if index < len(actual) else ABSENT
-            yield from diff(left, right, f"{path}[{index}]")
+            yield from list_differences(left, right, f"{path}[{index}]")
     else:
         yield Difference(path, expected, actual)
 
@@ -173,7 +174,7 @@ def _diff_objects(
     expected: Mapping[Any, Any], actual: Mapping[Any, Any], path: str
 ) -> Iterator[Difference]:
     for key, value in expected.items():
-        yield from diff(value, actual.get(key, ABSENT), _join(path, key))
+        yield from list_differences(value, actual.get(key, ABSENT), _join(path, key))
     for key, value in actual.items():
         if key not in expected:
             yield Difference(_join(path, key), ABSENT, value)
@@ -185,8 +186,8 @@ def _join(path: str, key: object) -> str:
     return f"{path}[{key!r}]"
 
 
-def canonical(value: Any) -> str:
-    """Return a text that equal values, and only they, have in common."""
+def write_canonical(value: Any) -> str:
+    """Return a canonical text, the same for equal values only."""
     if isinstance(value, str):
         return encode_basestring_ascii(value)
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
@@ -194,18 +195,20 @@ def canonical(value: Any) -> str:
     if isinstance(value, float):
         return value.hex()
     if isinstance(value, (dict, Mapping)):
-        members = [f"{canonical(key)}:{canonical(member)}" for key, member in value.items()]
+        members = [
+            f"{write_canonical(key)}:{write_canonical(member)}" for key, member in value.items()
+        ]
         return f"{{{','.join(sorted(members))}}}"
     if isinstance(value, (set, frozenset)):
-        return f"<{','.join(sorted(map(canonical, value)))}>"
+        return f"<{','.join(sorted(map(write_canonical, value)))}>"
     if isinstance(value, (list, tuple)):
-        inside = ",".join(map(canonical, value))
+        inside = ",".join(map(write_canonical, value))
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     return "null" if value is None else f"?{encode_basestring_ascii(repr(value))}"
 
 
 def brief(value: Any, limit: int = 120) -> str:
-    """Return a value as Python writes it, cut off where it gets long."""
+    """Return the repr of a value, cut to a maximum length."""
     try:
         text = repr(value)
     except (RecursionError, ValueError):
@@ -214,5 +217,13 @@ def brief(value: Any, limit: int = 120) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return a text of at most so many characters, with dots where the rest is missing."""
+    """Cut a text to a maximum length, with dots at the end."""
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def copy_json(value: Any) -> Any:
+    """Return a deep copy of plain data.
+
+    Raises ValueError if the data is not plain, or nested too deep.
+    """
+    return marshal.loads(marshal.dumps(value))

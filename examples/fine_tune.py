@@ -1,10 +1,10 @@
-"""Fine-tunes a tiny model on transcripts, on a CPU: the files load, and the loss falls.
+"""Fine-tune a small model on transcripts on a CPU, to show that the files load and the loss falls.
 
     turnwise export runs/searched/dfsdt --format trl --split instruction -o training
     python examples/fine_tune.py training
 
-It needs ``pip install 'turnwise[training]'`` and torch. The model is random and made here, as is
-its tokenizer, from the words of the files: nothing is downloaded, and nothing useful is learned.
+It needs ``pip install 'turnwise[training]'`` and torch. The script creates a random model and
+learns a tokenizer from the files. It downloads nothing, and the model learns nothing useful.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ TEMPLATE = """
 {% endfor %}
 {%- if add_generation_prompt %}<|assistant|>{% endif %}
 """
-"""Writes a transcript as text; a real model brings its own, which shows functions in full."""
+"""Chat template that writes a transcript as text; a real model has its own template."""
 MARKS = ["system", "user", "assistant", "tool", "tools", "call", "end"]
 
 
 def words(rows: Dataset) -> Iterator[str]:
-    """Yield the texts of transcripts, to learn a tokenizer from."""
+    """Yield the texts of transcripts, as training data for a tokenizer."""
     for row in rows:
         yield json.dumps(row["messages"])
         yield row["tools"] or ""
@@ -69,12 +69,12 @@ def model_for(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
 
 
 def fine_tune(folder: Path, output: Path, steps: int = 30) -> list[float]:
-    """Train on a folder of transcripts, and return the loss at each step and on what is held out.
+    """Train on a folder of transcripts; return the loss of each step and on the held-out file.
 
     Args:
         folder: Has ``train.jsonl`` and ``held_out.jsonl``, of ``--format trl``.
-        output: Where the model is put.
-        steps: How often it learns from a batch.
+        output: Folder for the trained model.
+        steps: Number of training steps.
     """
     set_seed(0)
     files = {"train": "train.jsonl", "held_out": "held_out.jsonl"}

@@ -1,4 +1,4 @@
-"""The first look: a world, a call, what it changed, and a model of your own in it."""
+"""First example: create an environment, make a call, show its change, and run your own model."""
 
 import turnwise
 

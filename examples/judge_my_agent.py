@@ -1,7 +1,7 @@
-"""Judge an agent of your own: this one calls any function, and then says that it is done.
+"""Judge your own agent; this example calls a random function and then ends the turn.
 
-``turnwise table RUN``, ``turnwise report RUN`` and ``turnwise replay ID --run RUN`` show more of
-it, and ``turnwise eval --model python:judge_my_agent:RandomAgent`` runs it from the shell.
+``turnwise table RUN``, ``turnwise report RUN`` and ``turnwise replay ID --run RUN`` show the run.
+``turnwise eval --model python:judge_my_agent:RandomAgent`` runs the agent from the shell.
 """
 
 from random import Random
@@ -10,7 +10,7 @@ import turnwise
 
 
 class RandomAgent:
-    """Knows nothing but what it did before; every episode has one of its own."""
+    """Agent that remembers only its own calls; each episode creates a new one."""
 
     def __init__(self):
         self.random = Random(0)
@@ -28,4 +28,4 @@ class RandomAgent:
 
 if __name__ == "__main__":
     run = turnwise.evaluate(RandomAgent, categories="base", limit=10, trials=2)
-    print(run, f"{run.accuracy:.0%}")
+    print(run, f"{run.score:.0%}")

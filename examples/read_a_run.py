@@ -1,4 +1,4 @@
-"""Read a run folder: what was said and done in each episode, and why it failed.
+"""Read a run folder: print the messages and calls of each episode, and the cause of a failure.
 
 python examples/read_a_run.py runs/20260101-120000-my-model
 """

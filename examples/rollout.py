@@ -1,4 +1,4 @@
-"""A trajectory as an environment: step it and a fork of it, and see which is rewarded."""
+"""Use a trajectory as an environment: step it, step a fork of it, and compare the rewards."""
 
 import turnwise
 

@@ -13,6 +13,7 @@ NAMES = (
     "judges",
     "debugger",
     "viewer",
+    "loggers",
     "authoring",
     "generation",
     "drafting",

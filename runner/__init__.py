@@ -1,32 +1,48 @@
-"""The conductor: sources of calls, the turn loop, files and commands. And the door, ``turnwise``.
+"""Runs, commands and files; this package also contains the public API ``turnwise``.
 
-What people import is listed here, in the one package that sees all others, and loaded when it is
-first used: the command starts without.
+The names in ``__all__`` are loaded at their first use, so that the command starts fast.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from checkers.calls.documents import UnjudgeableEntry
     from checkers.profile import BFCL, STRICT, Profile
     from checkers.reasons import Reason
     from checkers.verdict import Verdict
     from envs import __version__
     from envs.backend import Backend, irreversible, reads, writes
     from envs.calls import Call, parse_call
-    from envs.errors import AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
+    from envs.errors import (
+        AccessDenied,
+        AlreadyExists,
+        BackendFault,
+        ConfigError,
+        InvalidArgument,
+        MalformedCall,
+        NotFound,
+        Refused,
+        SimulatorError,
+        ToolError,
+        UnknownFunction,
+    )
+    from envs.registry import register
     from envs.results import Result
     from envs.session import Session
     from envs.state import Difference, Snapshot
+    from runner.analysis.frames import RunFrames, load_runs
     from runner.data.choose import load_dataset
     from runner.episodes.episode import Episode
+    from runner.models.base import ModelError
     from runner.records.definition import RunDefinition
+    from runner.records.files import WriteError
     from runner.records.record import EpisodeRecord, StepRecord
     from runner.records.run import open_run
     from runner.rollouts.env import RolloutEnv
-    from runner.rollouts.evaluate import Evaluation, evaluate, judge
+    from runner.rollouts.evaluation import Evaluation, evaluate, judge
     from trajectories.dataset import Dataset
     from trajectories.errors import DataError
     from trajectories.schema import Category, Trajectory, Turn
@@ -34,10 +50,13 @@ if TYPE_CHECKING:
 __all__ = [
     "BFCL",
     "STRICT",
+    "AccessDenied",
     "AlreadyExists",
     "Backend",
+    "BackendFault",
     "Call",
     "Category",
+    "ConfigError",
     "DataError",
     "Dataset",
     "Difference",
@@ -45,6 +64,8 @@ __all__ = [
     "EpisodeRecord",
     "Evaluation",
     "InvalidArgument",
+    "MalformedCall",
+    "ModelError",
     "NotFound",
     "Profile",
     "Reason",
@@ -52,21 +73,28 @@ __all__ = [
     "Result",
     "RolloutEnv",
     "RunDefinition",
+    "RunFrames",
     "Session",
+    "SimulatorError",
     "Snapshot",
     "StepRecord",
     "ToolError",
     "Trajectory",
     "Turn",
+    "UnjudgeableEntry",
+    "UnknownFunction",
     "Verdict",
+    "WriteError",
     "__version__",
     "evaluate",
     "irreversible",
     "judge",
     "load_dataset",
+    "load_runs",
     "open_run",
     "parse_call",
     "reads",
+    "register",
     "writes",
 ]
 
@@ -74,36 +102,45 @@ _IN = {
     "envs": "__version__",
     "envs.backend": "Backend irreversible reads writes",
     "envs.calls": "Call parse_call",
-    "envs.errors": "AlreadyExists InvalidArgument NotFound Refused ToolError",
+    "envs.errors": "AccessDenied AlreadyExists BackendFault ConfigError InvalidArgument "
+    "MalformedCall NotFound Refused SimulatorError ToolError UnknownFunction",
+    "envs.registry": "register",
     "envs.results": "Result",
     "envs.session": "Session",
     "envs.state": "Difference Snapshot",
+    "checkers.calls.documents": "UnjudgeableEntry",
     "checkers.profile": "BFCL STRICT Profile",
     "checkers.reasons": "Reason",
     "checkers.verdict": "Verdict",
     "trajectories.dataset": "Dataset",
     "trajectories.errors": "DataError",
     "trajectories.schema": "Category Trajectory Turn",
+    "runner.analysis.frames": "RunFrames load_runs",
     "runner.data.choose": "load_dataset",
     "runner.episodes.episode": "Episode",
     "runner.records.definition": "RunDefinition",
+    "runner.models.base": "ModelError",
+    "runner.records.files": "WriteError",
     "runner.records.record": "EpisodeRecord StepRecord",
     "runner.records.run": "open_run",
     "runner.rollouts.env": "RolloutEnv",
-    "runner.rollouts.evaluate": "Evaluation evaluate judge",
+    "runner.rollouts.evaluation": "Evaluation evaluate judge",
 }
 _MODULES = {name: module for module, names in _IN.items() for name in names.split()}
 
 
-def __getattr__(name: str) -> Any:
-    if name == "testing":
-        # Not in __all__, because it needs the extra ``dev``.
-        return import_module("turnwise.testing")
-    if name not in _MODULES:
-        raise AttributeError(f"module 'turnwise' has no attribute {name!r}")
-    # In a wheel all packages are within turnwise.
-    module = import_module(__name__.removesuffix("runner") + _MODULES[name])
-    return getattr(module, name)
+if not TYPE_CHECKING:
+    # A type checker would take any name for a member.
+
+    def __getattr__(name):
+        if name == "testing":
+            # Not in __all__: it requires the extra ``dev``.
+            return import_module("turnwise.testing")
+        if name not in _MODULES:
+            raise AttributeError(f"module 'turnwise' has no attribute {name!r}")
+        # In a wheel, all packages are inside turnwise.
+        module = import_module(__name__.removesuffix("runner") + _MODULES[name])
+        return getattr(module, name)
 
 
 def __dir__() -> list[str]:

@@ -1,10 +1,7 @@
-"""The hook by which a feature outside the core takes part in commands, runs and pages.
+"""Extension interface: lets code outside the core add commands, options, run features and pages.
 
-Our own extensions are the folders of ``extensions/``, each with a module ``extension`` that has one
-``EXTENSION``; an installed package offers its own by the entry-point group named ``GROUP``. Nothing
-of an extension is imported before a command, an option, a run or an entry needs it.
-
-This module names types of every room in its annotations and imports none of them.
+Each folder of ``extensions/`` has a module ``extension`` with an ``EXTENSION``; installed packages
+register theirs in the entry-point group ``GROUP``. Extensions are imported at their first use.
 """
 
 from __future__ import annotations
@@ -14,8 +11,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from envs.lazy import lazily
-from trajectories.errors import DataError, did_you_mean
+from envs.lazy_modules import lazy_module
+from trajectories.errors import DataError, suggest_name
 
 if TYPE_CHECKING:
     from importlib import metadata
@@ -25,66 +22,65 @@ if TYPE_CHECKING:
     from checkers.replies.formats import ReplyFormat
     from envs.session import Session
     from runner.analysis.figure_table import FigureRow
-    from runner.analysis.figures import StepTook
+    from runner.analysis.figures import StepUsage
+    from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.parts import PagePart
-    from runner.analysis.runs import ViewedRun
     from runner.commands.export import TranscriptsOfRun
     from runner.commands.variants import Variants
-    from runner.data.services import Reach
-    from runner.episodes.allowance import Allowance
-    from runner.episodes.kinds import EntryKind
-    from runner.live.campaign import Plan
+    from runner.data.services import AllowedServices
+    from runner.episodes.entry_kinds import EntryKind
+    from runner.episodes.limits import EntryLimits
+    from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
     from runner.live.workers import Workers
     from runner.models.base import Model, RequestOptions
+    from runner.models.calling_formats.base import CallingFormat
     from runner.models.conversation import Observe, Style
-    from runner.models.protocols.base import Protocol
-    from runner.models.tools import Footnotes, Toolbox
+    from runner.models.tools import FunctionNotes, Toolbox
     from runner.records.definition import RunDefinition
     from runner.records.record import EpisodeMember, EpisodeRecord
     from runner.records.run import Run
     from runner.show.terminal import Line
     from trajectories.bfcl import EntryReader
     from trajectories.dataset import Dataset
-    from trajectories.schema import Category, JudgedBy, Trajectory
+    from trajectories.schema import Category, JudgingMethod, Trajectory
 else:
-    # Only asked for a name that is none of ours.
-    metadata = lazily("importlib.metadata")
+    # Only needed for installed extensions.
+    metadata = lazy_module("importlib.metadata")
 
 GROUP = "turnwise.extensions"
-"""Entry-point group of extensions of other packages."""
+"""Entry-point group of extensions in other packages."""
 
 _OWN = (__package__ or "").removesuffix("runner") + "extensions"
-"""In a wheel, all packages are within ``turnwise``."""
+"""Package of the built-in extensions; in a wheel, it is inside ``turnwise``."""
 
 JsonObject = Mapping[str, Any]
 
 
 class Command(NamedTuple):
-    """One command, as the help shows it."""
+    """A command as the help lists it."""
 
     group: str
-    """Heading under which the help lists it."""
+    """Heading in the help."""
     text: str
-    """What it does, in one sentence."""
+    """Summary in one sentence."""
     module: str = ""
-    """Dotted name of its module; a core command's follows from its name."""
+    """Dotted name of the module; empty for a core command."""
 
 
 class RunFeature:
-    """What an extension changes in a run. Subclasses override what they change."""
+    """The effect of an extension on a run; subclasses override the methods that they need."""
 
     extension: ClassVar[str]
-    """Name of the extension; the run definition has the feature under it."""
-
+    """Name of the extension, and of the feature's member in the run definition."""
     flag: ClassVar[str]
-    """The option that asks for it."""
+    """Option that enables the feature."""
     is_offline: ClassVar[bool] = False
-    """Whether it changes runs of ``oracle`` and ``null``, too."""
-    protocol: Protocol | None = None
-    """The calling format, where it is not the usual one."""
+    """Whether runs of ``oracle`` and ``null`` can have the feature."""
+    protocol: CallingFormat | None = None
+    """Calling format, if it is not the default one."""
     has_siblings: bool = False
-    """Whether one command made the run beside others, in folders of one folder."""
+    """Whether one command makes several runs in one folder."""
 
     @property
     def repeats_entries(self) -> bool:
@@ -92,274 +88,260 @@ class RunFeature:
         return False
 
     def definition(self) -> JsonObject:
-        """Return what of it determines a run's result."""
+        """Return the settings that determine a run's result."""
         raise NotImplementedError
 
     def request_options(self, options: RequestOptions) -> RequestOptions:
-        """Return how the model is reached and asked."""
+        """Return the options of requests to the model."""
         return options
 
     def request_key(self) -> JsonObject:
-        """Return what decides an answer besides the request, for the reply cache."""
+        """Return the settings besides the request that determine an answer, for the reply cache."""
         return {}
 
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set with the functions that its entries offer, and the feature for it.
+        """Return a data set whose entries offer other functions, and the feature for it.
 
         Args:
-            dataset: The data.
             ids: The entries that are run.
-            folder: BFCL's data folder, where the model is shown its documents; None for ours.
+            folder: BFCL's data folder if the model sees its function documents, else None.
 
         Raises:
-            DataError: What it needs is missing.
+            DataError: The feature cannot be used, because a file or a library is missing.
         """
         return dataset, self
 
     def toolbox(
-        self, trajectory: Trajectory, folder: Path | None, notes: Footnotes, trial: int
+        self, trajectory: Trajectory, folder: Path | None, notes: FunctionNotes, trial: int
     ) -> Toolbox | None:
-        """Return the functions that the model is shown; None where they are as usual."""
+        """Return the functions that the model sees; None for the default functions."""
         return None
 
     def style(self, style: Style, settings: Settings) -> Style:
-        """Return how the model is talked to."""
+        """Return the style of the conversation with the model."""
         return style
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return what the model reads of a call, given what it would read."""
+        """Return a function that makes the text of a call's result for the model."""
         return observe
 
     def kept(self, record: EpisodeRecord) -> EpisodeMember | None:
-        """Return what it keeps of an episode that is over; None for nothing."""
+        """Return the extension's member of a finished episode's record, if any."""
         return None
 
-    def model(self, plan: Plan) -> Model | None:
-        """Return the model, where a plan's is asked no server; None for one that it cannot play."""
+    def model(self, plan: RunPlan) -> Model | None:
+        """Return the model of a plan without a server; None if the feature has none."""
         return None
 
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield what ``eval`` prints of it below the score."""
+        """Yield the lines that ``eval`` prints below the score."""
         yield from ()
 
     def reader(self, where: str) -> ReplyFormat | None:
-        """Return how the model's text is read; None where it is read as usual.
+        """Return the reader of the model's text; None for the default one.
 
-        Raises:
-            DataError: The format is not known any more.
+        Raises DataError if the format does not exist any more.
         """
         return None
 
     def restored(self, dataset: Dataset) -> Dataset:
-        """Return a data set with its entries as a recorded run had them.
+        """Return a data set whose entries are the same as in a recorded run.
 
-        Raises:
-            DataError: What it needs is missing.
+        Raises DataError if the feature needs a file or a library that is missing.
         """
         return dataset
 
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set whose entries offer what they offered in a recorded run.
+        """Return a data set whose entries offer the functions of a recorded run.
 
-        Raises:
-            DataError: What it needs is missing.
+        Raises DataError if the feature needs a file or a library that is missing.
         """
         return dataset
 
 
 class Extension:
-    """A feature outside the core. Subclasses override what they take part in."""
+    """An extension; subclasses override the methods that they need."""
 
     name: ClassVar[str]
-    """The name of its folder; run definitions and records have its members under it."""
+    """Name of its folder, and of its members in run definitions and records."""
     commands: ClassVar[Mapping[str, Command]] = {}
-    """Its commands, by what the user types."""
+    """Its commands by name."""
 
     def options(self, command: str) -> type | None:
-        """Return the record of options that it adds to a core command, such as ``eval``."""
+        """Return the record of options that it adds to a core command such as ``eval``."""
         return None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return what it changes in a run.
+        """Return its features in a run.
 
         Args:
-            options: The options of the command.
-            own: Its own options, a record of the type that ``options`` returns.
-            settings: How the model is reached and asked.
+            options: Options of the command.
+            own: Options of the extension, a record of the type that ``options`` returns.
 
         Raises:
-            DataError: The options contradict each other, or name something that does not exist.
+            DataError: The options contradict each other or name something that does not exist.
         """
         return ()
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether its own options ask for several runs."""
+        """Tell whether its own options make several runs."""
         return False
 
     def variants(
-        self, options: Any, own: Any, plan: Plan, trajectories: Sequence[Trajectory]
+        self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
     ) -> Variants | None:
-        """Return the runs that its own options ask for instead of one; None where it is one.
+        """Return the variants that its own options make of a run; None for a single run.
 
         Raises:
-            DataError: The options contradict each other, or name something that does not exist.
+            DataError: The options contradict each other or name something that does not exist.
         """
         return None
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return what it changed in a run, given its member of the run's definition.
+        """Return its feature in a recorded run, given its member of the run definition.
 
-        Raises:
-            DataError: It is not what it wrote.
+        Raises DataError if the member is invalid.
         """
-        raise DataError(where, f"$.definition.extensions.{self.name}: it changes no run")
+        raise DataError(
+            where, f"$.definition.extensions.{self.name}: this extension has no feature in runs"
+        )
 
     def episode(self, member: JsonObject, where: str) -> EpisodeMember:
-        """Return what it keeps of an episode, given its member of the record as JSON.
+        """Return its member of an episode's record, given as JSON.
 
-        Raises:
-            DataError: It is not what it wrote.
+        Raises DataError if the member is invalid.
         """
-        raise DataError(where, f"$.extensions.{self.name}: it keeps nothing of episodes")
+        raise DataError(
+            where, f"$.extensions.{self.name}: this extension stores nothing in episodes"
+        )
 
-    def undone(self, member: JsonObject) -> Sequence[StepTook]:
-        """Return what the undone steps of an episode took, given its member of the record."""
+    def undone(self, member: JsonObject) -> Sequence[StepUsage]:
+        """Return the usage of an episode's undone steps, given its member of the record."""
         return ()
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
-        """Yield the lines that ``replay`` shows of what it keeps, or of one turn of it."""
+        """Yield the lines that ``replay`` adds for an episode, or for one turn of it."""
         yield from ()
 
     def episode_json(self, record: EpisodeRecord) -> JsonObject:
-        """Return the members that ``replay --json`` has of what it keeps."""
+        """Return the members that ``replay --json`` adds for an episode."""
         return {}
 
-    def page_part(self, run: ViewedRun) -> PagePart | None:
-        """Return what it adds to the page on a run; None where it adds nothing.
+    def page_part(self, run: ReplayedRun) -> PagePart | None:
+        """Return its part of the page on a run, if any.
 
-        Raises:
-            DataError: Something beside the run cannot be read.
+        Raises DataError if a file beside the run cannot be read.
         """
         return None
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the figures of runs in whose records it has a member."""
+        """Return the figures of runs whose records have its member."""
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
-        """Load the data set of a name, of which some categories are wanted; None if unknown.
+        """Load categories of a data set by name; None if the name is unknown.
 
-        Raises:
-            DataError: It cannot be read.
+        Raises DataError if the data set cannot be read.
         """
         return None
 
     def reviews(self, dataset: Dataset) -> str | None:
-        """Return how the built-in entries were reviewed, in one line; None if it does not know."""
+        """Return the review status of the built-in entries in one line, if known."""
         return None
 
     def check_export(self, options: Any, own: Any) -> None:
-        """Refuse its own options of ``export`` where they contradict others.
+        """Check its own options of ``export`` against the others.
 
-        Raises:
-            DataError: They do.
+        Raises DataError if they contradict each other.
         """
 
     def export(self, options: Any, own: Any, found: Sequence[TranscriptsOfRun]) -> bool:
-        """Write transcripts as its own options of ``export`` say; tell whether it wrote any.
+        """Write transcripts by its own options of ``export``; tell whether it wrote any.
 
-        Raises:
-            DataError: The options contradict each other, or a file cannot be written.
+        Raises DataError if the options contradict each other, or a file cannot be written.
         """
         return False
 
-    def entry_kind(self, judged_by: JudgedBy) -> EntryKind | None:
-        """Return how entries are judged whose verdicts depend on something that only it knows."""
+    def entry_kind(self, judged_by: JudgingMethod) -> EntryKind | None:
+        """Return its way to judge entries, if it knows this method."""
         return None
 
-    def bfcl_readers(self) -> Mapping[JudgedBy, EntryReader]:
-        """Return what reads those entries of BFCL's data that the core cannot read."""
+    def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
+        """Return readers of BFCL entries that the core cannot read."""
         return {}
 
-    def connect(self, session: Session, reach: Reach) -> None:
-        """Connect those backends of a session that it knows to the web services that they ask."""
+    def connect(self, session: Session, reach: AllowedServices) -> None:
+        """Connect its backends of a session to their web services."""
 
-    def require_up(self, entries: Sequence[Trajectory], reach: Reach) -> None:
-        """Make sure that the web services are up that entries of its backends ask.
+    def require_up(self, entries: Sequence[Trajectory], reach: AllowedServices) -> None:
+        """Check that the web services of entries are up. Raises DataError if a service is down."""
 
-        Raises:
-            DataError: Some are down; names them.
-        """
-
-    def notes(self, entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iterator[str]:
-        """Yield what the user should know of entries before they are run."""
+    def notes(
+        self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
+    ) -> Iterator[str]:
+        """Yield messages about entries before they are run."""
         yield from ()
 
-    def engine(self, address: str | None, workers: int | None, allowance: Allowance) -> Workers:
-        """Return the workers that run and judge episodes where ``--engine`` has its name.
+    def engine(self, address: str | None, workers: int | None, allowance: EntryLimits) -> Workers:
+        """Return the workers for ``--engine`` with the extension's name.
 
-        Raises:
-            DataError: It has none, or they cannot be had.
+        Raises DataError if it has no workers, or they cannot start.
         """
-        raise DataError("--engine", f"{self.name} runs no episodes")
+        raise DataError("--engine", f"{self.name} runs no episodes; use local or ray")
 
 
 def extensions() -> Mapping[str, Extension]:
-    """Return all extensions by name, ours first.
+    """Return all extensions by name, built-in ones first.
 
-    Raises:
-        DataError: An installed one cannot be imported, or has the name of another.
+    Raises DataError if an installed one cannot be imported, or has the name of another.
     """
-    return {name: named(name) for name in (*own_names(), *_installed())}
+    return {name: load_extension(name) for name in (*own_names(), *_installed())}
 
 
-def named(name: str) -> Extension:
+def load_extension(name: str) -> Extension:
     """Return the extension of a name.
 
-    Raises:
-        DataError: There is none, or it cannot be imported.
+    Raises DataError if it is not installed or cannot be imported.
     """
     if name in own_names():
-        return _own(name)
+        return _load_own(name)
     if name not in _installed():
         known = [*own_names(), *_installed()]
-        raise DataError("extension", f"{name!r:.80} is not installed{did_you_mean(name, known)}")
+        raise DataError("extension", f"{name!r:.80} is not installed{suggest_name(name, known)}")
     return _loaded(name)
 
 
 def recorded_features(definition: RunDefinition | None, where: str) -> list[RunFeature]:
-    """Return what extensions changed in a run.
+    """Return the features of a recorded run.
 
-    Raises:
-        DataError: An extension is not installed, or its member is not what it wrote.
+    Raises DataError if an extension is not installed, or its member is invalid.
     """
     members = definition.extensions if definition else {}
-    return [named(name).recorded(member, where) for name, member in members.items()]
+    return [load_extension(name).recorded(member, where) for name, member in members.items()]
 
 
-def with_kept(record: EpisodeRecord, features: Sequence[RunFeature]) -> EpisodeRecord:
-    """Return the record of an episode that is over with what extensions keep of it."""
+def add_members(record: EpisodeRecord, features: Sequence[RunFeature]) -> EpisodeRecord:
+    """Return the record of a finished episode with the members of extensions."""
     found = {each.extension: member for each in features if (member := each.kept(record))}
     return record._replace(extensions={**record.extensions, **found}) if found else record
 
 
 def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
-    """Return the figures of extensions that keep something of episodes."""
+    """Return the figures of extensions that have a member in records."""
     names = sorted({name for record in records for name in record.extensions})
-    return [row for name in names for row in named(name).figures()]
+    return [row for name in names for row in load_extension(name).figures()]
 
 
-def entry_kind(judged_by: JudgedBy) -> EntryKind:
-    """Return how entries are judged that the core cannot judge.
+def entry_kind(judged_by: JudgingMethod) -> EntryKind:
+    """Return an extension's way to judge entries that the core cannot judge.
 
-    Raises:
-        DataError: No extension can either.
+    Raises DataError if no extension knows the method.
     """
     for each in extensions().values():
         kind = each.entry_kind(judged_by)
@@ -368,21 +350,21 @@ def entry_kind(judged_by: JudgedBy) -> EntryKind:
     raise DataError("entry", f"no installed extension judges entries by {judged_by}")
 
 
-def bfcl_readers() -> Mapping[JudgedBy, EntryReader]:
-    """Return what reads those entries of BFCL's data that the core cannot read."""
+def bfcl_readers() -> Mapping[JudgingMethod, EntryReader]:
+    """Return readers of BFCL entries that the core cannot read."""
     found = [each.bfcl_readers() for each in extensions().values()]
     return {judged_by: reader for readers in found for judged_by, reader in readers.items()}
 
 
 @cache
 def own_names() -> tuple[str, ...]:
-    """Return the names of our own extensions."""
+    """Return the names of the built-in extensions."""
     names: tuple[str, ...] = import_module(_OWN).NAMES
     return names
 
 
 @cache
-def _own(name: str) -> Extension:
+def _load_own(name: str) -> Extension:
     extension: Extension = import_module(f"{_OWN}.{name}.extension").EXTENSION
     return extension
 
@@ -392,7 +374,8 @@ def _installed() -> Mapping[str, metadata.EntryPoint]:
     points = {point.name: point for point in metadata.entry_points(group=GROUP)}
     for name in own_names():
         if name in points:
-            raise DataError("extension", f"{points[name].value} has the name of our own {name}")
+            why = f"{points[name].value} has the name of the built-in extension {name}; rename it"
+            raise DataError("extension", why)
     return dict(sorted(points.items()))
 
 
@@ -403,9 +386,8 @@ def _loaded(name: str) -> Extension:
         found = point.load()
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DataError(
-            f"extension {name}", f"{point.value} cannot be imported: {said:.300}"
-        ) from error
+        why = f"{point.value} cannot be imported: {said:.300}"
+        raise DataError(f"extension {name}", why) from error
     if not isinstance(found, Extension):
         raise DataError(f"extension {name}", f"{point.value} is not an Extension")
     return found

@@ -2,13 +2,15 @@
 
 A block with a ``title`` is a file; the package of a ``pyproject.toml`` counts as installed. Of the
 others ``console`` is commands after ``$`` with what they print, ``...`` for any text, ``pycon``
-likewise for Python, ``python`` a program, and ``sh``, or a line that is set in, commands that need
-a server or a run of somebody's: their options are read.
+likewise for Python, ``python`` a program, ``text`` an output that is shown and not compared, and
+``sh``, or a line that is set in, commands that need a server or a run of somebody's: their options
+are read. A block in a comment of the page is run like any other, and readers do not see it.
 """
 
 from __future__ import annotations
 
 import doctest
+import io
 import json
 import os
 import re
@@ -17,16 +19,20 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
-from runner.cli import all_commands, read_options
+from runner.cli import all_commands, main, read_options
 from tests.source import ROOT
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 _FENCE = re.compile(
     r"^```(\w*)(?: (?:title=\"([^\"]+)\"|file=(\S+)))?\n(.*?)^```$", re.MULTILINE | re.DOTALL
 )
+_SHELL = frozenset("|&;<>()$`*?#~\n")
+"""Signs that mean something to a shell."""
 _SHIM = f'#!/bin/sh\nexec "{sys.executable}" -W error -m runner.cli "$@"\n'
 
 
@@ -83,6 +89,7 @@ class Page:
                 "pycon": self._pycon,
                 "python": self._python,
                 "sh": self._sh,
+                "text": str,
                 "toml": tomllib.loads,
             }
             assert block.language in kinds, f"what is a block of {block.language!r}?"
@@ -101,12 +108,24 @@ class Page:
     def _console(self, text: str) -> None:
         for said in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
             command, _, expected = said.partition("\n")
-            printed = self._done(["sh", "-c", command])
+            ours = not _SHELL & {*command} and command.startswith("turnwise ")
+            # A page with a module of its own needs a process that finds it.
+            alone = ours and not any(self.folder.rglob("*.py"))
+            printed = self._said(command) if alone else self._done(["sh", "-c", command])
             alike = doctest.OutputChecker().check_output(expected, printed, OPTIONS)
             assert not expected or alike, f"{command}\nexpected:\n{expected}\nprinted:\n{printed}"
 
     def _python(self, text: str) -> None:
         self._done([sys.executable, "-W", "error", "-c", text])
+
+    def _said(self, command: str) -> str:
+        """Return what a command of ours prints, run in this process."""
+        out, error = io.StringIO(), io.StringIO()
+        environment = patch.dict(os.environ, COLUMNS=self.environment["COLUMNS"])
+        with chdir(self.folder), environment, redirect_stdout(out), redirect_stderr(error):
+            status = main(shlex.split(command)[1:])
+        assert status == 0, f"{command}\n{out.getvalue()}{error.getvalue()}"
+        return out.getvalue()
 
     def _done(self, command: list[str]) -> str:
         """Return what a program printed."""

@@ -63,7 +63,7 @@ def _garbage_of_a_module_goes() -> Iterator[None]:
 def _built_in_data_is_read_once() -> Iterator[None]:
     """Share the entries of the built-in data set among all tests and in-process commands."""
     load, folder = dataset._load_files, dataset.DATA
-    digest = cache(lambda paths: dataset._digest(paths))
+    digest = cache(lambda paths: dataset._hash_files(paths))
 
     @cache
     def read(path: Path) -> Mapping[str, Trajectory]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
+from runner.episodes.entry_kinds import ExecutedKind
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded, kind_of
-from runner.episodes.kinds import ExecutedKind
 from runner.episodes.scripts import Script
-from trajectories.prepare import Prepared
+from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 
@@ -21,7 +21,10 @@ def null(trajectory: Trajectory) -> Script:
 
 
 def run_script(
-    prepared: Prepared, script: Script, profile: Profile, step_limit: int | None = STEP_LIMIT
+    prepared: PreparedTrajectory,
+    script: Script,
+    profile: Profile,
+    step_limit: int | None = STEP_LIMIT,
 ) -> Verdict:
     """Drive one trajectory by a script and judge it."""
     kind = kind_of(prepared.trajectory)
@@ -30,7 +33,7 @@ def run_script(
 
 
 def run_recorded(
-    prepared: Prepared,
+    prepared: PreparedTrajectory,
     turns: Sequence[Sequence[Step]] | None,
     mode: Mode,
     profile: Profile,

@@ -88,18 +88,18 @@ def held_in(value: object, depth: int = 3) -> Iterator[re.Pattern[Any]]:
 def _methods() -> dict[str, frozenset[str]]:
     """Return by name of an expression the methods that are called on it, anywhere."""
     used: dict[str, set[str]] = {}
-    for _, _, node in nodes():
-        held = isinstance(node, ast.Attribute) and node.attr in _METHODS and node.value
-        if isinstance(held, ast.Name):
-            used.setdefault(held.id, set()).add(node.attr)  # type: ignore[attr-defined]
+    for each in nodes(ast.Attribute):
+        name, held = each.node.attr, each.node.value
+        if name in _METHODS and isinstance(held, ast.Name):
+            used.setdefault(held.id, set()).add(name)
     return {name: frozenset(methods) for name, methods in used.items()}
 
 
 def _literals() -> Iterator[tuple[str, re.Pattern[str], str]]:
     """Yield expressions that functions give to ``re`` as literal texts, and for what."""
-    for path, node in _in_functions():
+    for path, node, in_function in nodes(ast.Call):
         if (
-            isinstance(node, ast.Call)
+            in_function
             and isinstance(node.func, ast.Attribute)
             and isinstance(node.func.value, ast.Name)
             and node.func.value.id == "re"
@@ -118,12 +118,6 @@ def _written(node: ast.expr) -> str | None:
         return "".join(map(str, parts))
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
     return str(node.value) if is_text else None
-
-
-def _in_functions() -> Iterator[tuple[str, ast.AST]]:
-    for path, _, function in nodes():
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield from ((path, node) for node in ast.walk(function))
 
 
 # Texts for an expression

@@ -21,8 +21,9 @@ from zlib import crc32
 
 from playwright.sync_api import Browser, sync_playwright
 
+from runner.episodes.episode import STEP_LIMIT
 from tests.extensions.viewer.viewing import viewing, write_noted
-from tests.runner.analysis.runs import definition, record
+from tests.runner.analysis.replayed_runs import definition, record
 from trajectories.dataset import load_embedded
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.validation import to_json
@@ -30,12 +31,15 @@ from trajectories.validation import to_json
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "pictures"
 DEBUGGED = "base_vehicle_winter_morning"
 KEYS = "d,2"
-"""To where it leaves the ground truth, and the state there."""
+"""Keys that go to the first difference from the ground truth and show the state there."""
 TURNWISE = [sys.executable, "-m", "runner.cli"]
 WINDOW = {"width": 1200, "height": 760}
 TERMINAL = {"COLUMNS": "112", "LINES": "30", "TERM": "xterm-256color", "COLORTERM": "truecolor"}
 SEEN = 24
 """Entries of each run in the viewer."""
+STUCK = 3
+"""Number of the entry at which the models loop."""
+PAGES = ("report", "viewer", "run", "loop", "comparison")
 ONE_IN = 11
 """A mistake is made in one of so many turns."""
 
@@ -107,10 +111,14 @@ def picture_report(run: list[str], folder: Path, browser: Browser) -> None:
 def picture_viewer(folder: Path, browser: Browser) -> None:
     """Take pictures of the viewer's list and of two runs compared there."""
     known = [*load_embedded([Category.BASE]).trajectories.values()][:SEEN]
+    stuck = known[STUCK]
     runs, data = Path("runs"), Path("some_scenarios.jsonl")
     data.write_text("".join(f"{json.dumps(to_json(entry))}\n" for entry in known))
     for number, model in enumerate(("small-1", "small-1", "large-2")):
-        records = [record(data, each.id, recorded(each, f"{number}")["result"]) for each in known]
+        said = {each.id: recorded(each, f"{number}")["result"] for each in known}
+        first, *_ = stuck.turns[0].ground_truth
+        said[stuck.id] = [[f"[{first}]"] * STEP_LIMIT]
+        records = [record(data, id, turns) for id, turns in said.items()]
         place = runs / f"{number + 1}-{model}"
         created = f"2026-03-0{number + 1}T12:00:00"
         write_noted(place, definition(data, model=model), records, SEEN, created)
@@ -118,6 +126,8 @@ def picture_viewer(folder: Path, browser: Browser) -> None:
         seen = browser.new_page(viewport=WINDOW)
         for name, path, there in (
             ("viewer", "", ".col-latency:text('s')"),
+            ("run", "run/3-large-2", ".bars"),
+            ("loop", f"run/3-large-2#e/{stuck.id}/0/0/0", ".equal-steps"),
             ("comparison", "compare?run=1-small-1&run=3-large-2", ".finding"),
         ):
             seen.goto(viewer.url + path)
@@ -145,7 +155,7 @@ def main() -> None:
         picture_report(run, folder, browser)
         picture_viewer(folder, browser)
         FOLDER.mkdir(parents=True, exist_ok=True)
-        for picture in ("debugger.svg", "report.png", "viewer.png", "comparison.png"):
+        for picture in ("debugger.svg", *(f"{name}.png" for name in PAGES)):
             shutil.copy(folder / picture, FOLDER / picture)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
@@ -14,23 +17,73 @@ HOOK = "runner/extension.py"
 """By which extensions take part."""
 
 
-def parsed() -> Iterator[tuple[str, ast.Module]]:
-    """Yield path and syntax tree of every module, one at a time."""
-    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
-        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+def paths() -> list[Path]:
+    """Return the files of all modules."""
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a module."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+class Found(NamedTuple):
+    """A node of a module."""
+
+    path: str
+    node: Any
+    in_function: bool
+
+    @property
+    def place(self) -> str:
+        """Return path and line."""
+        return f"{self.path}:{self.node.lineno}"
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+_KINDS = frozenset(
+    (*FUNCTIONS, *IMPORTS, ast.Attribute, ast.Call, ast.ClassDef, ast.Constant, ast.Name)
+)
+"""The kinds that some rule is about."""
+
+
+def _told_of(node: ast.AST) -> bool:
+    """Tell whether some rule may be about a node: of texts those with a dot, of names Python's."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and "." in node.value
+    if isinstance(node, ast.Name):
+        return node.id in vars(builtins)
+    return type(node) in _KINDS
 
 
 @cache
-def trees() -> dict[str, ast.Module]:
-    """Return the syntax tree of every module by its path: 120 MB, so for several tests only."""
-    return dict(parsed())
+def _by_kind() -> dict[type[ast.AST], list[Found]]:
+    """Return the nodes of all modules by their kind, each with whether a function has it."""
+    found: dict[type[ast.AST], list[Found]] = {kind: [] for kind in _KINDS}
+    for file in paths():
+        path = file.relative_to(ROOT).as_posix()
+        left: list[tuple[ast.AST, bool]] = [(parsed(file), False)]
+        while left:
+            node, inside = left.pop()
+            if _told_of(node):
+                found[type(node)].append(Found(path, node, inside))
+            inside = inside or isinstance(node, FUNCTIONS)
+            for name in node._fields:
+                value = getattr(node, name, None)
+                for child in value if type(value) is list else (value,):
+                    # Nothing is said of a load, a sign and the like, half of all nodes.
+                    if isinstance(child, ast.AST) and child._fields:
+                        left.append((child, inside))
+            if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+                # Its parts have their turn; kept together, all trees are 120 MB.
+                node.body = []
+    return found
 
 
-def nodes() -> Iterator[tuple[str, str, ast.AST]]:
-    """Yield path, place and node of every node of every module."""
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
-            yield path, f"{path}:{getattr(node, 'lineno', 0)}", node
+def nodes(*kinds: type[ast.AST]) -> Iterator[Found]:
+    """Yield the nodes of some kinds, of all modules."""
+    return chain.from_iterable(_by_kind()[kind] for kind in kinds)
 
 
 def module_of(path: str) -> str:
@@ -40,7 +93,8 @@ def module_of(path: str) -> str:
 
 def modules(package: str) -> list[str]:
     """Return the dotted names of a package's modules."""
-    return [module_of(path) for path in trees() if path.startswith(f"{package}/")]
+    inside = (path.relative_to(ROOT).as_posix() for path in paths())
+    return [module_of(path) for path in inside if path.startswith(f"{package}/")]
 
 
 def imported(node: ast.AST) -> list[str]:
@@ -75,20 +129,20 @@ def arrows() -> dict[tuple[str, str], str]:
     An import inside a function, under TYPE_CHECKING or by name in a string counts like any other,
     but for the hook, whose annotations name types of all rooms.
     """
-    known = frozenset(module_of(path) for path in trees())
-    named = annotation_imports(trees()[HOOK])
+    known = frozenset(name for package in PACKAGES for name in modules(package))
+    named = {node.lineno for node in annotation_imports(parsed(ROOT / HOOK))}
     found = {}
-    for path, place, node in nodes():
-        own = module_of(path)
-        if path == HOOK and node in named:
+    for each in nodes(*IMPORTS, ast.Constant):
+        own = module_of(each.path)
+        if each.path == HOOK and each.node.lineno in named:
             continue
-        package = path.rpartition("/")[0].replace("/", ".")
-        for other in reached(node, known, package):
-            found.setdefault((own, other), place)
+        package = each.path.rpartition("/")[0].replace("/", ".")
+        for other in reached(each.node, known, package):
+            found.setdefault((own, other), each.place)
     return found
 
 
-def annotation_imports(tree: ast.Module) -> set[ast.AST]:
+def annotation_imports(tree: ast.Module) -> set[ast.stmt]:
     """Return the imports of a module that only annotations need."""
     return {
         node
@@ -100,10 +154,5 @@ def annotation_imports(tree: ast.Module) -> set[ast.AST]:
 
 def inner_imports() -> list[tuple[str, str]]:
     """Return place and module of every import inside a function."""
-    found = set()
-    for _, place, node in nodes():
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            path = place.rpartition(":")[0]
-            for inner in ast.walk(node):
-                found |= {(f"{path}:{inner.lineno}", name) for name in imported(inner)}
-    return sorted(found)
+    inside = (each for each in nodes(*IMPORTS) if each.in_function)
+    return sorted({(each.place, name) for each in inside for name in imported(each.node)})

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from checkers.calls.documents import Language
+from runner.cli import main
 from runner.data.choose import SUITES
 from runner.data.fetch import WHEEL_SHA256
-from tests.source import PACKAGES, ROOT, imported, modules, nodes
+from tests.source import IMPORTS, PACKAGES, ROOT, imported, modules, nodes
 from trajectories.bfcl import PACKAGE, VERSION
 from trajectories.schema import FACTS
 
@@ -41,10 +42,16 @@ NEEDS_CARE = {
 ALLOWED = {
     ("envs/tool.py", "getattr"): "reads bounds whose names the module itself lists",
     ("envs/registry.py", "import_module"): "loads the modules of a folder of the package itself",
-    ("extensions/contract/apart.py", "subprocess"): "plays the same calls under other hash seeds",
-    ("extensions/contract/shifted.py", "getattr"): "reads the clocks that the module itself lists",
-    ("envs/lazy.py", "getattr"): "gives members of a module that the source names",
-    ("envs/lazy.py", "import_module"): "loads modules that the source names",
+    (
+        "extensions/contract/isolation.py",
+        "subprocess",
+    ): "plays the same calls under other hash seeds",
+    (
+        "extensions/contract/changed_clock.py",
+        "getattr",
+    ): "reads the clocks that the module itself lists",
+    ("envs/lazy_modules.py", "getattr"): "gives members of a module that the source names",
+    ("envs/lazy_modules.py", "import_module"): "loads modules that the source names",
     ("envs/backend.py", "getattr"): "copies defaults of the fields that the class itself declares",
     ("envs/backends/vehicle_control.py", "getattr"): "reads fields that the module itself names",
     ("runner/__init__.py", "getattr"): "takes a name of its own list out of the module it is in",
@@ -81,9 +88,9 @@ def test_there_is_something_to_check(package: str) -> None:
 
 def test_imports_are_absolute_and_of_what_ships() -> None:
     wrong = [
-        f"{place}: imports {module}"
-        for _, place, node in nodes()
-        for module in imported(node)
+        f"{each.place}: imports {module}"
+        for each in nodes(*IMPORTS)
+        for module in imported(each.node)
         if module.split(".")[0] in ("", "tests", "configs")
     ]
     assert wrong == []
@@ -91,9 +98,9 @@ def test_imports_are_absolute_and_of_what_ships() -> None:
 
 def test_only_the_command_line_prints() -> None:
     wrong = [
-        place
-        for path, place, node in nodes()
-        if isinstance(node, ast.Name) and node.id == "print" and not path.startswith(PRINTERS)
+        each.place
+        for each in nodes(ast.Name)
+        if each.node.id == "print" and not each.path.startswith(PRINTERS)
     ]
     assert wrong == []
 
@@ -111,15 +118,15 @@ def uses(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Name) and node.id in {"eval", "exec", "__import__"}:
         yield node.id
     # With a constant name, getattr is an attribute access that may fail.
-    if isinstance(node, ast.Call) and ast.unparse(node.func) == "getattr":
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
         yield from () if isinstance(node.args[1], ast.Constant) else ("getattr",)
 
 
 def test_what_needs_care_is_used_only_where_listed() -> None:
     found = {}
-    for path, place, node in nodes():
-        for name in uses(node):
-            found[path, name] = f"{place}: {name} {NEEDS_CARE[name]}"
+    for each in nodes(ast.Attribute, ast.Call, ast.Name, *IMPORTS):
+        for name in uses(each.node):
+            found[each.path, name] = f"{each.place}: {name} {NEEDS_CARE[name]}"
     assert [text for use, text in found.items() if use not in ALLOWED] == []
     assert [use for use in ALLOWED if use not in found] == [], (
         "no longer used: take it off the list"
@@ -204,7 +211,17 @@ def test_one_version_of_the_reference() -> None:
     assert f"{PACKAGE}=={VERSION}" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
-def test_the_readme_names_targets_and_commands_that_exist() -> None:
+def status(words: list[str]) -> object:
+    """Return the exit status of a command."""
+    try:
+        return main(words)
+    except SystemExit as left:
+        return left.code or 0
+
+
+def test_the_readme_names_targets_and_commands_that_exist(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
@@ -212,8 +229,7 @@ def test_the_readme_names_targets_and_commands_that_exist() -> None:
     commands = set(re.findall(r"^turnwise ([a-z-]+)", readme, re.MULTILINE))
     assert commands
     for command in commands:
-        done = python("import runner.cli; runner.cli.main()", command, "--help")
-        assert done.returncode == 0, done.stderr
+        assert status([command, "--help"]) == 0, capsys.readouterr().err
 
 
 def test_make_knows_which_categories_need_grammars() -> None:
@@ -222,3 +238,13 @@ def test_make_knows_which_categories_need_grammars() -> None:
     foreign = {c for c, facts in FACTS.items() if facts.language is not Language.PYTHON}
     suites = {name for name, members in SUITES.items() if foreign.intersection(members)}
     assert set(words.split()) == {*foreign, *suites}
+
+
+def test_actions_of_the_workflows_are_pinned_by_commit() -> None:
+    used = [
+        action
+        for path in (ROOT / ".github" / "workflows").glob("*.yml")
+        for action in re.findall(r"uses:\s*(\S+)", path.read_text(encoding="utf-8"))
+    ]
+    assert used
+    assert [action for action in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action)] == []

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 import pytest
 
 from extensions import NAMES
-from tests.source import PACKAGES, ROOT, arrows, inner_imports, nodes, reached, trees
+from tests.source import FUNCTIONS, PACKAGES, ROOT, arrows, inner_imports, nodes, paths, reached
 
 ROOMS = (
     "extension",
@@ -141,10 +141,9 @@ def test_functions_import_optional_libraries_only() -> None:
 
 def test_functions_are_short() -> None:
     wrong = [
-        f"{place}: {node.name} has {length} lines"
-        for _, place, node in nodes()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (length := node.end_lineno - node.lineno + 1) > LONGEST_FUNCTION
+        f"{each.place}: {each.node.name} has {length} lines"
+        for each in nodes(*FUNCTIONS)
+        if (length := each.node.end_lineno - each.node.lineno + 1) > LONGEST_FUNCTION
     ]
     assert wrong == []
 
@@ -171,17 +170,18 @@ def test_what_is_reached_is_recognised(code: str, expected: list[str]) -> None:
 
 
 def test_there_are_arrows_to_check() -> None:
-    assert len(trees()) > 100
-    assert len(arrows()) > len(trees())
+    assert len(paths()) > 100
+    assert len(arrows()) > len(paths())
 
 
 def test_a_class_name_has_one_meaning() -> None:
     homes: dict[str, list[str]] = {}
-    for path, place, node in nodes():
+    for each in nodes(ast.ClassDef):
+        name = each.node.name
         # A name with an underscore is its module's own affair.
-        if not isinstance(node, ast.ClassDef) or node.name.startswith("_"):
+        if name.startswith("_"):
             continue
         # What a command takes: every command's module has to have it under this name.
-        if node.name != "Options" or "/commands/" not in path:
-            homes.setdefault(node.name, []).append(place)
+        if name != "Options" or "/commands/" not in each.path:
+            homes.setdefault(name, []).append(each.place)
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -1,1 +1,1 @@
-"""Scripts for those who make the data; none of them is shipped."""
+"""Scripts for authors of the built-in data; they are not installed."""

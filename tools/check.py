@@ -1,7 +1,7 @@
-"""Shows an author what a scenario comes to: its world, its ground truth played, what rules find.
+"""Show a scenario to its author: its world, the replayed ground truth, and findings of the rules.
 
-``python -m tools.check NAME...`` takes names of scenarios or paths of their files;
-``--full`` shows results as long as they are. Nothing is written.
+``python -m tools.check NAME...`` takes names of scenarios or paths of their files. ``--full`` shows
+complete results. The script writes no file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from checkers.told import clipped, literals, stands_in
+from checkers.known_values import clip_text, contains_value, list_literals
 from envs.calls import Call
 from envs.errors import ConfigError
 from envs.registry import check_config
@@ -20,23 +20,23 @@ from extensions.authoring.making.base import start
 from extensions.authoring.making.build import make
 from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scenario
 from extensions.authoring.making.worlds import sizes
-from extensions.authoring.rules.problem import Severity, apply, read_exemptions
-from extensions.authoring.validate import RULES, validate
+from extensions.authoring.rule_sets import RULES, validate
+from extensions.authoring.rules.finding import Severity, apply, read_exemptions
 from trajectories.dataset import DATA, Dataset
 from trajectories.errors import DataError
-from trajectories.scene import truth_calls
+from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import MULTI_TURN, Category, Trajectory
-from trajectories.told import words
+from trajectories.stated_values import list_messages
 
 _RESULT = 300
-"""Characters of a result that are shown."""
+"""Maximum characters of a shown result."""
 
 
 def report(scenario: Scenario, *, full: bool = False) -> Iterator[str]:
-    """Yield what a scenario comes to, line by line.
+    """Yield the lines of a report on a scenario.
 
     Raises:
-        DataError: It cannot be played at all.
+        DataError: The scenario cannot be executed.
     """
     base = scenario.base
     defects = check_config(base.environments, base.config)
@@ -79,9 +79,9 @@ def _world(scenario: Scenario) -> Iterator[str]:
 def _played(base: Trajectory, *, full: bool) -> Iterator[str]:
     session = start(base)
     for index, turn in enumerate(base.turns):
-        said = "\n".join(words([turn]))
+        said = "\n".join(list_messages([turn]))
         yield f"turn {index}: {said}"
-        for call in truth_calls(turn):
+        for call in read_truth_calls(turn):
             result = session.call(call)
             yield f"  {call}{_unsaid(call, said) if result.changed else ''}"
             yield f"    {'' if result.ok else 'FAILS: '}{_text(result, full=full)}"
@@ -94,18 +94,18 @@ def _played(base: Trajectory, *, full: bool) -> Iterator[str]:
 
 
 def _unsaid(call: object, said: str) -> str:
-    """Return which arguments of a change do not stand in the turn's words."""
-    values = literals(dict(call.kwargs)) if isinstance(call, Call) else ()
-    unsaid = [value for value in values if not stands_in(value, said)]
+    """Return the arguments of a change that the user message of the turn lacks."""
+    values = list_literals(dict(call.kwargs)) if isinstance(call, Call) else ()
+    unsaid = [value for value in values if not contains_value(value, said)]
     return f"   CHANGES, not in these words: {unsaid}" if unsaid else "   CHANGES, all in words"
 
 
 def _text(result: Result, *, full: bool) -> str:
-    return result.text if full else clipped(result.text, _RESULT)
+    return result.text if full else clip_text(result.text, _RESULT)
 
 
 def _found(made: Sequence[Trajectory]) -> Iterator[str]:
-    """Yield what the rules find in a scenario's trajectories."""
+    """Yield the findings of the rules in a scenario's trajectories."""
     dataset = Dataset("scenarios", "unknown", "", {t.id: t for t in made})
     rules = [rule for rule in RULES if not rule.documents]
     exemptions = read_exemptions(DATA / "allowed.jsonl")
@@ -123,10 +123,10 @@ def _found(made: Sequence[Trajectory]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what scenarios come to; return 1 where one cannot be read or played, else 0."""
+    """Print reports on scenarios; return 1 if a scenario cannot be read or executed, else 0."""
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}.check", description=__doc__)
     parser.add_argument("name", nargs="+", help="of a scenario, or path of its file")
-    parser.add_argument("--full", action="store_true", help="results as long as they are")
+    parser.add_argument("--full", action="store_true", help="show complete results")
     options = parser.parse_args(arguments)
     status = 0
     for name in options.name:

@@ -1,7 +1,7 @@
-"""The figures of the data card, counted from the embedded data.
+"""Figures of the built-in data, for the README of ``trajectories``.
 
-``python -m tools.figures`` writes them into README.md, between its two marks;
-``--check`` only says whether they are up to date.
+``python -m tools.figures`` writes the figures between two marks of the README. ``--check`` only
+checks whether they are up to date.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from pathlib import Path
 from statistics import median
 from textwrap import wrap
 
-from checkers.answers import Date, Items, Number, Text, YesNo
+from checkers.required_info import Date, Items, Number, Text, YesNo
 from envs.calls import parse_call
 from envs.registry import BACKENDS
 from extensions.authoring.graph.graph import load
 from extensions.authoring.graph.sampling import coverage, trace
 from extensions.authoring.making.base import start
 from extensions.authoring.making.worlds import sizes
-from extensions.authoring.standing import (
-    EntryStanding,
-    Opinion,
-    agreements,
+from extensions.authoring.review_status import (
+    EntryReviewStatus,
+    ReviewOutcome,
+    compute_agreements,
+    compute_statuses,
     read_record,
-    standings,
     summary,
     tallies,
 )
@@ -38,18 +38,18 @@ README = Path(__file__).parents[1] / "trajectories" / "README.md"
 OPENING = "<!-- figures: written by python -m tools.figures -->"
 CLOSING = "<!-- end of figures -->"
 LARGE = 50
-"""Items from which on a world is large."""
+"""Minimum number of items in a large world."""
 MANY = 3
-"""Calls from which on a turn has many."""
+"""Minimum number of calls in a turn with many calls."""
 _WIDTH = 112
-"""Characters to a line."""
+"""Maximum characters of a line."""
 _KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Date: "date"}
 
 
-def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryStanding]) -> list[str]:
-    """Return the figures of a data set, and of where its entries stand, as lines of Markdown.
+def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewStatus]) -> list[str]:
+    """Return the figures of a data set and of its reviews, as lines of Markdown.
 
-    What is counted by scenario is counted in the trajectories of ``base``.
+    Figures per scenario are counted in the trajectories of ``base``.
     """
     base = [t for t in trajectories if t.category is Category.BASE]
     backends = Counter(name for t in base for name in t.environments)
@@ -65,8 +65,8 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryStanding]
         "",
         *_wrapped(_sized(base)),
         "",
-        f"Backends of the {len(base)} scenarios, {single} with one and {len(base) - single} with "
-        "more:",
+        f"{single} of the {len(base)} scenarios have one backend, and {len(base) - single} have "
+        "more. Scenarios per backend:",
         *_wrapped(_listed((name, backends[name]) for name in BACKENDS) + "."),
         "",
         f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends occur, each in "
@@ -82,7 +82,7 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryStanding]
         "",
         f"{len(used)} of {sum(len(b.TOOLS) for b in BACKENDS.values())} functions are in the "
         f"ground truth, {sum(n >= 4 for n in used.values())} of them in four scenarios or more.",
-        "The number is that of scenarios:",
+        "The list shows the number of scenarios for each function:",
         "",
         *(
             line
@@ -93,7 +93,7 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryStanding]
 
 
 def functions_used(base: Sequence[Trajectory]) -> Counter[str]:
-    """Return in how many trajectories' ground truth each function is."""
+    """Return the number of trajectories whose ground truth uses each function."""
     return Counter(
         name
         for t in base
@@ -111,7 +111,7 @@ def _by_tier(trajectories: Sequence[Trajectory]) -> list[str]:
 
 
 def _labelled(base: Sequence[Trajectory]) -> str:
-    """Return how many scenarios have which label."""
+    """Return the number of scenarios with each label."""
     labels = Counter(label for t in base for label in t.labels)
     hard = sum(t.tier is Tier.HARD for t in base)
     return (
@@ -120,41 +120,42 @@ def _labelled(base: Sequence[Trajectory]) -> str:
 
 
 def _sized(base: Sequence[Trajectory]) -> str:
-    """Return how large worlds and turns are."""
+    """Return the sizes of worlds and turns."""
     items = [sum(sum(sizes(c).values()) for c in t.config.values()) for t in base]
     calls = [len(turn.ground_truth) for t in base for turn in t.turns]
     many = sum(count >= MANY for count in calls)
     large = sum(count >= LARGE for count in items)
     return (
-        f"{large} scenarios have {LARGE} items or more in their world, the largest {max(items)}; "
-        f"the others {median(count for count in items if count < LARGE):g} in the median. {many} "
-        f"of {len(calls)} base turns ({many / len(calls):.0%}) have {MANY} calls or more, "
-        f"{calls.count(0)} none: questions that what was seen answers."
+        f"{large} scenarios have {LARGE} items or more in their world; the largest has "
+        f"{max(items)}. The median of the other scenarios is "
+        f"{median(count for count in items if count < LARGE):g}. {many} of {len(calls)} base turns "
+        f"({many / len(calls):.0%}) have {MANY} calls or more. {calls.count(0)} base turns have no "
+        "calls: they ask about earlier results."
     )
 
 
 def _connected(base: Sequence[Trajectory]) -> str:
-    """Return how many edges of the function graph ground truths go along."""
+    """Return the number of edges of the function graph that ground truths use."""
     graph = load()
     covered = coverage(
         graph, (trace(start(t), [c for turn in t.turns for c in turn.ground_truth]) for t in base)
     )
     return (
         f"{len(covered.edges)} of {len(graph.edges)} edges of the function graph are in the ground "
-        "truth: a result of one call is an argument of a later one."
+        "truth. That is, a result of one call is an argument of a later one."
     )
 
 
 def _told(base: Sequence[Trajectory]) -> str:
-    """Return how much the user asks to hear."""
+    """Return the amount of required information."""
     turns = [turn for t in base for turn in t.turns]
     facts = [fact for turn in turns for fact in turn.tells]
     kinds = Counter(type(fact) for fact in facts)
     return (
-        f"{sum(bool(turn.tells) for turn in turns)} of {len(turns)} base turns ask to hear "
-        f"something, {len(facts)} facts: "
+        f"{sum(bool(turn.tells) for turn in turns)} of {len(turns)} base turns ask for "
+        f"information, with {len(facts)} required facts: "
         f"{_listed((name, kinds[kind]) for kind, name in _KINDS.items())}. "
-        f"{sum(len(turn.accepts) for turn in turns)} reads name other calls that do."
+        f"{sum(len(turn.accepts) for turn in turns)} reads have accepted alternatives."
     )
 
 
@@ -171,25 +172,27 @@ def _by_category(trajectories: Sequence[Trajectory]) -> list[str]:
     return rows
 
 
-def _by_reader(entries: Sequence[EntryStanding]) -> list[str]:
-    """Return what readers found of the entries, and where these stand now."""
-    rows = [f"| reader | category | read | {' | '.join(Opinion)} | not sound (95% interval) |"]
+def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
+    """Return the outcomes of reviews, and the current status of the entries."""
+    rows = [
+        f"| reader | category | read | {' | '.join(ReviewOutcome)} | not sound (95% interval) |"
+    ]
     rows.append("|---|---|---|---|---|---|---|")
     readings = [reading for standing in entries for reading in standing.readings]
     for tally in tallies(readings):
-        counts = " | ".join(str(tally.found[opinion]) for opinion in Opinion)
+        counts = " | ".join(str(tally.found[opinion]) for opinion in ReviewOutcome)
         low, high = tally.interval
         rows.append(
             f"| {tally.reader} | {tally.category} | {tally.found.total()} | {counts} "
             f"| {tally.not_sound:.1%} ({low:.1%} to {high:.1%}) |"
         )
-    agreed = " ".join(agreement.text for agreement in agreements(readings))
-    told = f"Where the entries stand: {summary(entries)}. {agreed}"
+    agreed = " ".join(agreement.text for agreement in compute_agreements(readings))
+    told = f"Review status of the entries: {summary(entries)}. {agreed}"
     return [*rows, "", *_wrapped(told)]
 
 
 def _histogram(values: Iterable[int], most: int = 7) -> str:
-    """Return how often each value occurs, those from the last on together."""
+    """Return the number of occurrences of each value, with the last ones together."""
     counts = Counter(min(value, most) for value in values)
     more = {most: f"{most}+"}
     return ", ".join(f"{more.get(value, value)}: {counts[value]}" for value in sorted(counts))
@@ -208,7 +211,7 @@ def _ordered(trajectory: Trajectory) -> list[str]:
 
 
 def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: str = CLOSING) -> str:
-    """Return a text with lines put between two marks in it.
+    """Return a text with lines inserted between its two marks.
 
     Raises:
         ValueError: A mark is missing.
@@ -221,13 +224,13 @@ def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: st
 
 
 def main(arguments: Sequence[str], path: Path = README) -> str | None:
-    """Write the figures, or compare them; return what is wrong."""
+    """Write the figures, or compare them; return an error message or None."""
     if list(arguments) not in ([], ["--check"]):
         return f"usage: python -m {__package__}.figures [--check]"
     dataset = load_embedded(list(MULTI_TURN))
     text = path.read_text(encoding="utf-8")
     try:
-        entries = standings(dataset.trajectories, read_record())
+        entries = compute_statuses(dataset.trajectories, read_record())
         wanted = written(text, figures(list(dataset.trajectories.values()), entries))
     except ValueError as error:
         return f"{path}: {error}"

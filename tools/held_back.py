@@ -1,7 +1,7 @@
-"""Packs scenarios that are held back, with what is built of them.
+"""Pack held-back scenarios together with their entries.
 
-``python -m tools.held_back FOLDER`` takes the scenarios of a folder outside of the
-repository; ``turnwise dataset unpack --to FOLDER`` gives them back.
+``python -m tools.held_back FOLDER`` packs the scenarios of a folder outside of the repository.
+``turnwise dataset unpack --to FOLDER`` unpacks them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from trajectories.errors import DataError
 
 
 def main(arguments: Sequence[str], path: Path = HELD_BACK) -> str | None:
-    """Pack the scenarios of a folder; return what is wrong."""
+    """Pack the scenarios of a folder; return an error message or None."""
     if len(arguments) != 1:
         return f"usage: python -m {__package__}.held_back FOLDER"
     try:

@@ -1,10 +1,10 @@
-"""Adds what a reader found to the record of readings beside the data.
+"""Add a reviewer's findings to the record of reviews beside the data.
 
-``python -m tools.readings FILE --reader A`` takes a file of JSON objects, one a line:
-``entry``, ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not
-recorded. ``--mended FILE`` says what came of it: ``entry`` and ``mended``, where a text that begins
-with "not changed: " or "withdrawn: " says why. ``--data FOLDER`` is the data as it was read, where
-it has changed since. A reading of the same entry, as it was, by the same reader is written anew.
+``python -m tools.readings FILE --reader A`` takes a file of JSON objects, one a line: ``entry``,
+``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
+``--mended FILE`` has the results of reviews: ``entry`` and ``mended``. A text that begins with "not
+changed: " or "withdrawn: " gives the reason. ``--data FOLDER`` is the reviewed data, if it has
+changed since. A review of the same version of an entry by the same reviewer is replaced.
 """
 
 from __future__ import annotations
@@ -19,30 +19,37 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
-from extensions.authoring.standing import RECORD, Opinion, Reading, problems, read_record, to_json
+from extensions.authoring.review_status import (
+    RECORD,
+    Review,
+    ReviewOutcome,
+    problems,
+    read_record,
+    to_json,
+)
 from trajectories.dataset import DATA, load_path
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 from trajectories.fingerprint import fingerprint
 from trajectories.jsonl import read_objects
-from trajectories.schema import Category, Strict, Trajectory
-from trajectories.validation import validated
+from trajectories.schema import Category, StrictRecord, Trajectory
+from trajectories.validation import validate_record
 
 _KEPT, _WITHDRAWN = "not changed: ", "withdrawn: "
 
 
 @dataclass(frozen=True)
-class _Found(Strict):
-    """A line of a reader's file."""
+class _Found(StrictRecord):
+    """A line of a reviewer's file."""
 
     entry: str
-    found: Annotated[Opinion, Field(alias="class")]
+    found: Annotated[ReviewOutcome, Field(alias="class")]
     reason: str = ""
     mend: str = ""
 
 
 @dataclass(frozen=True)
-class _Mended(Strict):
-    """A line of the file that says what came of it."""
+class _Mended(StrictRecord):
+    """A line of the file with the results of reviews."""
 
     entry: str
     mended: str
@@ -53,37 +60,37 @@ _FOUND, _MENDED = TypeAdapter(_Found), TypeAdapter(_Mended)
 
 def read_findings(
     path: Path, reader: str, trajectories: Mapping[str, Trajectory]
-) -> dict[str, Reading]:
-    """Return a reader's readings by entry, of the trajectories as they were read.
+) -> dict[str, Review]:
+    """Return a reviewer's reviews by entry, given the reviewed trajectories.
 
     Raises:
-        DataError: A line is no finding, repeats an entry, or names one that there is not.
+        DataError: A line is no review, repeats an entry, or names an unknown entry.
     """
-    readings: dict[str, Reading] = {}
+    readings: dict[str, Review] = {}
     for where, line in read_objects(path):
-        found = validated(_FOUND, line, where)
+        found = validate_record(_FOUND, line, where)
         if found.entry not in trajectories:
-            near = did_you_mean(found.entry, trajectories)
+            near = suggest_name(found.entry, trajectories)
             raise DataError(where, f"$.entry: there is no {found.entry}{near}")
         if found.entry in readings:
             raise DataError(where, f"$.entry: {found.entry} is on an earlier line")
         read = fingerprint(trajectories[found.entry])
-        reading = Reading(found.entry, reader, found.found, read, found.reason)
+        reading = Review(found.entry, reader, found.found, read, found.reason)
         for problem in problems(reading):
             raise DataError(where, problem)
         readings[found.entry] = reading
     return readings
 
 
-def with_mends(readings: Mapping[str, Reading], path: Path) -> dict[str, Reading]:
-    """Return readings with what came of them.
+def with_mends(readings: Mapping[str, Review], path: Path) -> dict[str, Review]:
+    """Return reviews with their results.
 
     Raises:
-        DataError: A line is none, repeats an entry, or names one that was not read.
+        DataError: A line is no result, repeats an entry, or names an entry without a review.
     """
     mended = dict(readings)
     for where, line in read_objects(path):
-        what = validated(_MENDED, line, where)
+        what = validate_record(_MENDED, line, where)
         if what.entry not in readings:
             raise DataError(where, f"$.entry: {what.entry} is not among what was read")
         if mended[what.entry] != readings[what.entry]:
@@ -92,7 +99,7 @@ def with_mends(readings: Mapping[str, Reading], path: Path) -> dict[str, Reading
     return mended
 
 
-def _with(reading: Reading, text: str) -> Reading:
+def _with(reading: Review, text: str) -> Review:
     if text.startswith(_KEPT):
         return replace(reading, kept=text.removeprefix(_KEPT))
     if text.startswith(_WITHDRAWN):
@@ -100,20 +107,20 @@ def _with(reading: Reading, text: str) -> Reading:
     return replace(reading, mended=text)
 
 
-def merged(record: Iterable[Reading], new: Iterable[Reading]) -> list[Reading]:
-    """Return a record with new readings: in the place of the same ones, else at the end."""
+def merged(record: Iterable[Review], new: Iterable[Review]) -> list[Review]:
+    """Return a record with new reviews, in place of the same ones or at the end."""
     readings = {(each.entry, each.reader, each.read): each for each in record}
     readings.update({(each.entry, each.reader, each.read): each for each in new})
     return list(readings.values())
 
 
 def main(arguments: Sequence[str], record: Path = RECORD) -> None:
-    """Write the record with a reader's findings in it; bad input ends with status 2."""
+    """Write the record with a reviewer's findings; bad input ends with status 2."""
     parser = ArgumentParser(f"python -m {__package__}.readings", description="Adds readings.")
-    parser.add_argument("file", type=Path, help="what the reader found")
+    parser.add_argument("file", type=Path, help="file with the findings of the reviewer")
     parser.add_argument("--reader", required=True, help="a letter")
-    parser.add_argument("--mended", type=Path, help="what came of it")
-    parser.add_argument("--data", type=Path, default=DATA, help="folder of the data as it was read")
+    parser.add_argument("--mended", type=Path, help="file with the results of reviews")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the reviewed data")
     options = parser.parse_args(arguments)
     try:
         there = load_path(options.data, list(Category)).trajectories

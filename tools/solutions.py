@@ -1,6 +1,7 @@
-"""How hard scenarios were solved by somebody who saw the words and the functions, and nothing else.
+"""Blind solutions of hard scenarios; a solver sees only the user messages and the functions.
 
-``solutions.jsonl`` has one line a scenario and solver; of what is held back only what came of it.
+``solutions.jsonl`` has one line per scenario and solver. A line of a held-back scenario has only
+the result.
 """
 
 from __future__ import annotations
@@ -15,30 +16,30 @@ from pydantic import TypeAdapter
 from checkers.statistics import wilson
 from trajectories.dataset import DATA
 from trajectories.jsonl import read_objects
-from trajectories.schema import Strict
-from trajectories.validation import validated
+from trajectories.schema import StrictRecord
+from trajectories.validation import validate_record
 
 SOLUTIONS = DATA / "solutions.jsonl"
 
 
 class Solved(StrEnum):
-    """Where a solver ended."""
+    """Result of a solver."""
 
     RIGHT = "right"
-    """In the state of the ground truth after every turn, with every fact seen."""
+    """The state equals the ground truth's after every turn, and the solver has seen every fact."""
     FACTS = "facts"
-    """In its state, but without having seen what the ground truth reads."""
+    """The state equals the ground truth's, but the solver has not seen every fact."""
     STATE = "state"
-    """In another state after some turn."""
+    """The state differs after some turn."""
 
 
 @dataclass(frozen=True)
-class SolvedTurn(Strict):
-    """What a solver did in a turn.
+class SolvedTurn(StrictRecord):
+    """A solver's calls and answer in a turn.
 
     Attributes:
         calls: The calls, as text, in order.
-        answer: What was said to the user at the end.
+        answer: Last answer to the user.
     """
 
     calls: tuple[str, ...]
@@ -46,16 +47,16 @@ class SolvedTurn(Strict):
 
 
 @dataclass(frozen=True)
-class Solution(Strict):
-    """How a scenario was solved blind.
+class Solution(StrictRecord):
+    """A blind solution of a scenario.
 
     Attributes:
         entry: Id of the base trajectory.
         solver: A capital letter.
-        ending: Where the solver ended, as the scenario was then.
-        doubt: What could be read in two ways, or was missing.
-        mended: What was changed for that.
-        turns: What was done; empty of a scenario that is held back.
+        ending: Result of the solver on the scenario at that time.
+        doubt: An ambiguous or missing part of the scenario.
+        mended: The change of the scenario that followed.
+        turns: Calls and answers by turn; empty for a held-back scenario.
     """
 
     entry: str
@@ -73,20 +74,20 @@ def read_solutions(path: Path = SOLUTIONS) -> list[Solution]:
     """Return the solutions of a file.
 
     Raises:
-        DataError: A line is none.
+        DataError: A line is no solution.
     """
-    return [validated(_ADAPTER, line, where) for where, line in read_objects(path)]
+    return [validate_record(_ADAPTER, line, where) for where, line in read_objects(path)]
 
 
 def summary(solutions: Sequence[Solution]) -> str:
-    """Return in a sentence or two where solvers ended."""
+    """Return one or two sentences on the results of solvers."""
     total = len(solutions)
     state = sum(solution.ending is not Solved.STATE for solution in solutions)
     right = sum(solution.ending is Solved.RIGHT for solution in solutions)
     low, high = wilson(state, total)
     doubts = sum(bool(solution.mended) for solution in solutions)
     return (
-        f"{total} times a hard scenario was played blind; {state} times ({state / total:.1%}, "
-        f"{low:.1%} to {high:.1%}) it ended in the ground truth's state after every turn, {right} "
-        f"times with every fact seen as well. {doubts} were reworded for what the solver doubted."
+        f"Blind solvers played {total} hard scenarios. In {state} of them ({state / total:.1%}, "
+        f"{low:.1%} to {high:.1%}), the state was right after every turn; in {right} of them, the "
+        f"solver also saw every fact. {doubts} scenarios were reworded after a solver's doubt."
     )

@@ -1,8 +1,7 @@
-"""What a data set tells apart: the scores of scripted models of known strength.
+"""Discrimination of a data set: scores of scripted models with known error rates.
 
-``python -m tools.strength`` writes them into the README of the data, between two marks;
-``--check`` only says whether they are up to date, and ``--choose`` chooses the small part anew
-beforehand that ranks models as the whole does.
+``python -m tools.strength`` writes the scores between two marks of the data's README. ``--check``
+only checks whether they are up to date. ``--choose`` first chooses the subset ``mini`` again.
 """
 
 from __future__ import annotations
@@ -18,31 +17,31 @@ from checkers.profile import STRICT
 from runner.analysis.figure_lines import percent
 from runner.episodes.evaluate import evaluate
 from runner.episodes.offline import run_scripted
-from runner.episodes.scripted import POLICIES, ScriptedBehaviour
+from runner.episodes.scripted_models import POLICIES, ScriptedBehaviour
 from tools.figures import README, written
-from trajectories.dataset import Dataset, load_embedded, sample
-from trajectories.schema import MULTI_TURN, Split, Tier, Trajectory
-from trajectories.splits import MINI, of_split
+from trajectories.dataset import Dataset, draw_sample, load_embedded
+from trajectories.schema import MULTI_TURN, Subset, Tier, Trajectory
+from trajectories.subsets import MINI, entries_of_subset
 
 OPENING = "<!-- strength: written by python -m tools.strength -->"
 CLOSING = "<!-- end of strength -->"
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7)
-"""Error rates of the models; with the policies they are twenty."""
+"""Error rates of models; with the policies, there are twenty models."""
 SHOWN = ("0.05", "0.1", "0.2", *POLICIES)
-"""Of which models the scores are shown."""
+"""Models whose scores are shown."""
 MINI_SIZE = 60
 _TRIED = 200
-"""How many samples are tried for the one that ranks models best."""
+"""Number of samples from which the best one is chosen."""
 _OTHERS = 1000
-"""What is added to the seeds of the models by which nothing was chosen."""
+"""Offset of the seeds of models that were not used for the choice."""
 
 Passed = Mapping[str, frozenset[str]]
-"""By what comes after ``scripted:``, the ids that a model passes."""
+"""Ids that a model passes, by the text after ``scripted:``."""
 
 
 def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Passed:
-    """Return what twenty models pass, each of which errs elsewhere with another seed."""
+    """Return the ids that each of twenty models passes; another seed gives other errors."""
     models = {f"{rate}": ScriptedBehaviour(None, rate) for rate in RATES}
     models |= {policy: ScriptedBehaviour(policy) for policy in POLICIES}
     found = {}
@@ -54,7 +53,7 @@ def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Pa
 
 
 def rank_correlation(outcomes: Passed, part: Collection[str], whole: Collection[str]) -> float:
-    """Return Spearman's between the scores of models on a part and on the whole, ties shared."""
+    """Return Spearman's rank correlation of models' scores on a part and on all entries."""
     return correlation(
         _ranks([len(ids.intersection(part)) for ids in outcomes.values()]),
         _ranks([len(ids.intersection(whole)) for ids in outcomes.values()]),
@@ -69,20 +68,20 @@ def _ranks(scores: Sequence[int]) -> list[float]:
 def choose_mini(outcomes: Passed, entries: Sequence[Trajectory]) -> list[str]:
     """Return the ids of the stratified sample that ranks models most like the whole."""
     whole = {entry.id for entry in entries}
-    samples = [[t.id for t in sample(entries, MINI_SIZE, seed)] for seed in range(_TRIED)]
+    samples = [[t.id for t in draw_sample(entries, MINI_SIZE, seed)] for seed in range(_TRIED)]
     return max(samples, key=lambda ids: rank_correlation(outcomes, ids, whole))
 
 
 def lines(
     entries: Sequence[Trajectory], mini: Collection[str], outcomes: Passed, others: Passed
 ) -> list[str]:
-    """Return the scores of models by tier as lines of Markdown, and how well the small part does.
+    """Return the scores of models by subset, and the rank correlation of ``mini``, as Markdown.
 
     Args:
         entries: The trajectories.
-        mini: Ids of the small part.
-        outcomes: What models pass by which it was chosen.
-        others: What models pass that err elsewhere.
+        mini: Ids of the subset ``mini``.
+        outcomes: Entries that the models used for the choice pass.
+        others: Entries that other models pass.
     """
     parts = {tier.value: {t.id for t in entries if t.tier is tier} for tier in Tier}
     parts["mini"] = {*mini}
@@ -96,14 +95,14 @@ def lines(
     return [
         *rows,
         "",
-        f"Spearman's rank correlation of mini with the whole, over {len(outcomes)} models: "
-        f"{by_these:.3f}, and",
-        f"{by_others:.3f} over as many that err elsewhere, by which it was not chosen.",
+        f"Over {len(outcomes)} models, Spearman's rank correlation of `mini` with all entries is "
+        f"{by_these:.3f}.",
+        f"Over as many other models, which were not used to choose `mini`, it is {by_others:.3f}.",
     ]
 
 
 def main(arguments: Sequence[str], path: Path = README) -> str | None:
-    """Write the scores, or compare them; return what is wrong."""
+    """Write the scores, or compare them; return an error message or None."""
     if list(arguments) not in ([], ["--check"], ["--choose"]):
         return f"usage: python -m {__package__}.strength [--check | --choose]"
     dataset = load_embedded(list(MULTI_TURN))
@@ -111,7 +110,7 @@ def main(arguments: Sequence[str], path: Path = README) -> str | None:
     outcomes = passed(dataset, entries)
     if arguments == ["--choose"]:
         MINI.write_text(json.dumps(choose_mini(outcomes, entries), indent=0) + "\n")
-    mini = [trajectory.id for trajectory in of_split(entries, Split.MINI)]
+    mini = [trajectory.id for trajectory in entries_of_subset(entries, Subset.MINI)]
     found = lines(entries, mini, outcomes, passed(dataset, entries, _OTHERS))
     text = path.read_text(encoding="utf-8")
     try:

@@ -1,5 +1,5 @@
-"""The data: trajectories, the data sets they are in, how they are made and checked.
+"""Trajectories and data sets: loading, validation and preparation for runs.
 
-A trajectory is an initial config and turns with their ground truth; ``trajectories.prepare`` makes
-of one what every run starts from. Imports ``envs`` and ``checkers``.
+A trajectory is an initial config and turns with their ground truth. Imports ``envs`` and
+``checkers``.
 """

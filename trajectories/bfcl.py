@@ -1,8 +1,8 @@
-"""BFCL's own data files, read as they are from a folder: scenarios, and single-turn entries.
+"""Reader of BFCL's data files.
 
 The folder is the ``data`` folder of the published package, or our cache of it, which adds a
 ``manifest.json`` and the long-context material as ``long_context.json``. Irregular initial
-configs stay as they are; sessions of this data are loaded tolerantly.
+configs remain unchanged; sessions load them tolerantly.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import Kind, misfits
-from envs.long_context import Pack
+from checkers.calls.documents import ComparisonKind, misfits
+from envs.bounds import BOUNDS
+from envs.long_context import BulkPack
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.schema import (
     FACTS,
     Category,
     ExpectedCalls,
-    JudgedBy,
+    JudgingMethod,
     LongContext,
     Message,
     Trajectory,
@@ -34,7 +35,7 @@ VERSION = "2026.3.23"
 LONG_CONTEXT_FILE = "long_context.json"
 MANIFEST_FILE = "manifest.json"
 MATERIAL_MODULE = "eval_checker/multi_turn_eval/func_source_code/long_context.py"
-"""Where the package keeps the long-context material, relative to the package folder."""
+"""Path of the long-context material, relative to the package folder."""
 
 CONSTANTS = (
     "FILE_CONTENT_EXTENSION",
@@ -59,15 +60,15 @@ _KINDS: Mapping[type, Sequence[str]] = {
     dict: ("LONG_WEATHER_EXTENSION", *CONSTANTS[-3:]),
     list: (*CONSTANTS[1:3], *CONSTANTS[6:13]),
 }
-"""Of which kind the material is, where its kind matters."""
+"""Types of constants, if checked."""
 
 _TEXT = frozenset([str])
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
 CATEGORIES = tuple([category for category in Category if FACTS[category].status != "ours"])
-"""Those that BFCL has."""
-_WITHOUT_ANSWERS = (Kind.IRRELEVANCE, Kind.RELEVANCE)
+"""Categories of BFCL."""
+_WITHOUT_ANSWERS = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
 def files(category: Category) -> tuple[str, ...]:
@@ -83,14 +84,13 @@ def files(category: Category) -> tuple[str, ...]:
 
 
 _REQUESTS = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
-"""The requests that are right; its file of answers has what came of them on some day."""
+"""Right requests; the file of answers only has their responses on some day."""
 
 
 def function_docs_file(environment: str) -> str:
     """Return the path of a backend's function documents, relative to the data folder.
 
-    Raises:
-        DataError: BFCL has no such backend.
+    Raises DataError if BFCL does not have the backend.
     """
     if environment not in _DOCS:
         raise DataError("--function-docs", f"{PACKAGE} has no documents of {environment!r:.60}")
@@ -110,34 +110,35 @@ _DOCS = {
 
 
 class EntryReader(NamedTuple):
-    """Reads the entries whose verdicts depend on one thing, such as their calls."""
+    """Reader of entries with one judging method."""
 
     read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
-    """Makes a trajectory of a question, what is right, and the category."""
+    """Makes a trajectory from a question, its ground truth and the category."""
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]
-    """Takes the id of an entry and what is right out of a line of the file of answers."""
+    """Reads the id and ground truth of an entry from a line of the file of answers."""
 
 
 def load(
-    folder: Path, category: Category, readers: Mapping[JudgedBy, EntryReader] = MappingProxyType({})
+    folder: Path,
+    category: Category,
+    readers: Mapping[JudgingMethod, EntryReader] = MappingProxyType({}),
 ) -> Iterator[Trajectory]:
     """Yield the trajectories of one category.
+
+    Raises DataError if a file is missing, or an entry has an unknown structure or no reader.
 
     Args:
         folder: BFCL's data folder.
         category: One of ``CATEGORIES``.
-        readers: For entries that are not judged by their state or calls.
-
-    Raises:
-        DataError: A file is missing, an entry is not of the expected form, or has no reader.
+        readers: Readers of entries that are not judged by their state or calls.
     """
     question_file, *answer_files = (folder / name for name in files(category))
     reader = {**_READERS, **readers}.get(FACTS[category].judged_by)
     if reader is None:
-        raise DataError(category, "is read by an extension that is not installed")
+        raise DataError(category, "needs an extension that is not installed")
     read, truth_of = reader
     answers = {
-        id: truth for file in answer_files for id, truth in _truths(file, category, truth_of)
+        id: truth for file in answer_files for id, truth in _read_truths(file, category, truth_of)
     }
     for number, (where, written) in enumerate(read_objects(question_file)):
         try:
@@ -151,15 +152,14 @@ def load(
         yield trajectory
 
 
-def _truths(
+def _read_truths(
     file: Path,
     category: Category,
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the id of each entry and what its file of answers says of it.
+    """Yield id and ground truth of each entry.
 
-    Raises:
-        DataError: The file is missing, or a line is not of the expected form.
+    Raises DataError if the file is missing, or a line has an unknown structure.
     """
     for where, line in read_objects(file):
         try:
@@ -168,20 +168,22 @@ def _truths(
             raise DataError(where, f"has no {error}") from None
 
 
-def answer_of(line: Mapping[str, Any], _: Category) -> tuple[str, Any]:
-    """Return the id of an entry and the calls or answers that are right."""
+def read_answer(line: Mapping[str, Any], _: Category) -> tuple[str, Any]:
+    """Return the id of an entry and its right calls or answers."""
     return str(line.get("id")), line.get("ground_truth")
 
 
-def _scenario(
+def _read_scenario(
     entry: Mapping[str, Any], truth: Sequence[Sequence[str]], category: Category
 ) -> Trajectory:
     if not isinstance(entry["initial_config"], dict):
         raise TypeError("initial_config is not an object")
+    if any(len(calls) > BOUNDS.calls_in_step for calls in truth):
+        raise ValueError(f"a turn has at most {BOUNDS.calls_in_step} calls")
     offers = entry.get("missed_function", {})
     turns = tuple(
         [
-            Turn(messages_of(messages), tuple(calls), tuple(offers.get(str(index), ())))
+            Turn(read_messages(messages), tuple(calls), tuple(offers.get(str(index), ())))
             for index, (messages, calls) in enumerate(zip(entry["question"], truth, strict=True))
         ]
     )
@@ -199,10 +201,10 @@ def _scenario(
     )
 
 
-def single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
-    """Return an entry of one turn whose calls are compared with answers."""
+def read_single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
+    """Return a single-turn entry whose calls are compared with answers."""
     (chat,) = entry["question"]
-    said = messages_of(chat)
+    said = read_messages(chat)
     _check_texts([(message.role, message.content) for message in said])
     functions = tuple(entry["function"])
     for path, misfit in misfits(functions):
@@ -218,53 +220,51 @@ def single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> T
     )
 
 
-_READERS: Mapping[JudgedBy, EntryReader] = {
-    JudgedBy.STATE: EntryReader(_scenario, answer_of),
-    JudgedBy.CALLS: EntryReader(single_turn, answer_of),
+_READERS: Mapping[JudgingMethod, EntryReader] = {
+    JudgingMethod.STATE: EntryReader(_read_scenario, read_answer),
+    JudgingMethod.CALLS: EntryReader(read_single_turn, read_answer),
 }
 
 
-def _of_plain_question(entry: Mapping[str, Any], number: int) -> Mapping[str, Any]:
-    """Return the chat of an entry that is a question only, without a name."""
+def _wrap_question(entry: Mapping[str, Any], number: int) -> Mapping[str, Any]:
+    """Return an entry of a file that has only questions without ids."""
     message = {"role": "user", "content": entry["question"]}
     return {"id": f"chatable_{number}", "question": [[message]], "function": ()}
 
 
-def _of_one_chat(entry: Mapping[str, Any], _: int) -> Mapping[str, Any]:
-    """Return an entry whose one turn is no list of its own."""
+def _wrap_chat(entry: Mapping[str, Any], _: int) -> Mapping[str, Any]:
+    """Return an entry whose single turn is not nested in a list."""
     return {**entry, "question": [entry["question"]]}
 
 
 _FORMS: Mapping[Category, Callable[[Mapping[str, Any], int], Mapping[str, Any]]] = {
-    Category.CHATABLE: _of_plain_question,
-    Category.SQL: _of_one_chat,
+    Category.CHATABLE: _wrap_question,
+    Category.SQL: _wrap_chat,
 }
-"""How entries are made to look like those of other categories; each has its place in its file."""
+"""Conversions of entries, with their number in the file, to the usual structure."""
 
 
-def messages_of(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
+def read_messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
     """Return the messages of a chat."""
     return tuple([Message(m["role"], m["content"]) for m in chat])
 
 
 def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
-    """Look at all lists of an entry at once, which is faster.
+    """Check that all lists of an entry have only texts.
 
-    Raises:
-        TypeError: One of them holds something else than texts, or is a text itself.
+    Raises TypeError if a list has something else, or is a text itself.
     """
     if str not in map(type, lists) and _TEXT.issuperset(map(type, chain.from_iterable(lists))):
         return
     for found in lists:
         if isinstance(found, str) or not _TEXT.issuperset(map(type, found)):
-            raise TypeError(f"{found!r:.60} is no list of texts")
+            raise TypeError(f"{found!r:.60} is not a list of texts")
 
 
-def load_pack(folder: Path) -> Pack:
-    """Return the long-context material that belongs to a data folder.
+def load_pack(folder: Path) -> BulkPack:
+    """Return the long-context material of a data folder.
 
-    Raises:
-        DataError: There is none, or it is not of the expected form.
+    Raises DataError if the material is missing or has an unknown structure.
     """
     cached = folder / LONG_CONTEXT_FILE
     module = folder.parent / MATERIAL_MODULE
@@ -273,23 +273,22 @@ def load_pack(folder: Path) -> Pack:
             material = parse_object(cached.read_text(encoding="utf-8"), str(cached))
         else:
             material = read_material(module.read_text(encoding="utf-8"))
-        return _pack(material)
+        return _make_pack(material)
     except (DataError, OSError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise DataError(
-            str(cached), f"the long-context material cannot be read ({error}); fetch the data anew"
+            str(cached), f"the long-context material cannot be read ({error}); fetch the data again"
         ) from None
 
 
 def read_material(source: str) -> dict[str, Any]:
-    """Return the long-context constants of a module's text, which is parsed and never run.
+    """Return the long-context constants of a module's source, which is never executed.
 
-    Raises:
-        ValueError: The text is no module, or a constant is missing or not a literal.
+    Raises ValueError if the text is not Python, or a constant is missing or not a literal.
     """
     try:
         body = ast.parse(source).body
     except SyntaxError as error:
-        raise ValueError(f"no Python: {error.msg}") from None
+        raise ValueError(f"not Python: {error.msg}") from None
     except (MemoryError, RecursionError):
         raise ValueError("nested too deep") from None
     found: dict[str, Any] = {}
@@ -301,17 +300,17 @@ def read_material(source: str) -> dict[str, Any]:
     missing = [name for name in CONSTANTS if name not in found]
     if missing:
         raise ValueError(f"no literal for {', '.join(missing)}")
-    # JSON has no Ellipsis; _pack puts it back.
+    # JSON has no Ellipsis; _make_pack puts it back.
     found["WATCH_LIST_EXTENSION"] = [x for x in found["WATCH_LIST_EXTENSION"] if x is not ...]
     return found
 
 
-def _pack(material: Mapping[str, Any]) -> Pack:
+def _make_pack(material: Mapping[str, Any]) -> BulkPack:
     for kind, names in _KINDS.items():
         for name in names:
             if not isinstance(material[name], kind):
-                raise TypeError(f"{name} is no {kind.__name__}")
-    return Pack(
+                raise TypeError(f"{name} is not a {kind.__name__}")
+    return BulkPack(
         file_suffix=material["FILE_CONTENT_EXTENSION"],
         untouched_files=material["FILES_TAIL_USED"],
         extra_files=material["POPULATE_FILE_EXTENSION"],
@@ -319,7 +318,7 @@ def _pack(material: Mapping[str, Any]) -> Pack:
         parking_brake=material["PARKING_BRAKE_INSTRUCTION"],
         weather=material["LONG_WEATHER_EXTENSION"],
         cities=material["INTERMEDIARY_CITIES"],
-        # BFCL's list ends with Python's Ellipsis, and the model gets to see it.
+        # BFCL's list ends with Python's Ellipsis, which the model sees.
         watch_list=[*material["WATCH_LIST_EXTENSION"], ...],
         transactions=material["TRANSACTION_HISTORY_EXTENSION"],
         moving_average_5=tuple(material["MA_5_EXTENSION"]),

@@ -1,4 +1,4 @@
-"""Data sets: our embedded one, files in its format, and BFCL's; and parts of them."""
+"""Data sets: the built-in one, files in its format, and BFCL's; selection of entries."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from envs.backend import AS_BFCL, OWN, Behaviour
-from envs.lazy import lazily
-from envs.long_context import Pack
+from envs.lazy_modules import lazy_module
+from envs.long_context import BulkPack
 from envs.session import Session
 from trajectories import bfcl
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object, read_objects
-from trajectories.schema import Category, JudgedBy, LongContext, Trajectory
+from trajectories.schema import Category, JudgingMethod, LongContext, Trajectory
 
 if TYPE_CHECKING:
     from trajectories import packs, validation
     from trajectories.offering import Offering
 else:
-    # It brings pydantic, which takes longer to load than BFCL's data, where it is not needed.
-    validation = lazily(".validation", __package__)
-    # Few data sets have material of our own.
-    packs = lazily(".packs", __package__)
+    # Imports pydantic, which is slow to load and not needed for BFCL's data.
+    validation = lazy_module(".validation", __package__)
+    # Few data sets have generated material.
+    packs = lazy_module(".packs", __package__)
 
 DATA = Path(__file__).with_name("data")
-"""Where the data set is that comes with the package."""
+"""Folder of the built-in data set."""
 EMBEDDED = "turnwise"
-"""What it is called."""
+"""Name of the built-in data set."""
 
 
 @dataclass(repr=False)
@@ -41,15 +41,15 @@ class Dataset:
     """A loaded data set.
 
     Attributes:
-        name: What the user asked for.
-        version: Version of the data, as far as it says one.
-        sha256: Hash of the content of the files read, in hex.
+        name: Name or path, as given by the user.
+        version: Version of the data, or ``unknown``.
+        sha256: Hash of the files read, in hex.
         trajectories: By id, in the order of the files.
-        tolerant: Whether it is BFCL's: irregular initial configs are loaded as they are, and
-            backends behave as there.
-        folder: Where BFCL's data is, for its long-context material; None for ours.
-        connect: Joins a session to the web services that its entry asks; None where none may be.
-        offering: Which functions models are offered, by trajectory; None for all that there are.
+        tolerant: Whether the data is BFCL's, so that irregular initial configs are allowed and
+            backends behave like BFCL's.
+        folder: Folder of BFCL's data, for its long-context material.
+        connect: Connects a session to the web services of its entry, if allowed.
+        offering: Offered functions by trajectory; None for all.
     """
 
     name: str
@@ -60,39 +60,36 @@ class Dataset:
     folder: Path | None = None
     connect: Callable[[Session], None] | None = None
     offering: Mapping[str, Offering] | None = None
-    _packs: dict[LongContext, Pack] = field(default_factory=dict)
+    _packs: dict[LongContext, BulkPack] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """Return the data set in one line, whatever its size."""
+        """Return the data set in one line."""
         size = len(self.trajectories)
         return f"Dataset({self.name} {self.version}: {size} trajectories, {self.sha256[:12]})"
 
     def behaviour(self, *, keeps_all: bool = True) -> Behaviour:
-        """Return where the backends of its sessions do as BFCL's do."""
+        """Return the behaviour of its backends."""
         return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
 
     def offering_of(self, trajectory: Trajectory) -> Offering | None:
-        """Return which functions a trajectory's model is offered; None for all that it offers."""
+        """Return the functions offered to a trajectory's model; None for all."""
         return self.offering.get(trajectory.id) if self.offering else None
 
     def config(self, trajectory: Trajectory) -> Mapping[str, Mapping[str, Any]]:
-        """Return the initial config that a trajectory's session is loaded with, bulk and all."""
+        """Return the initial config of a trajectory's session, with generated items."""
         bulk = trajectory.long_context
         if bulk is None or bulk.source != "generated":
             return trajectory.config
         try:
-            return packs.widened(trajectory.environments, trajectory.config, bulk)
+            return packs.widen_config(trajectory.environments, trajectory.config, bulk)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-            # It is no config of these backends, as whoever loads it will be told.
+            # The config does not fit the backends; loading it reports the error.
             return trajectory.config
 
-    def pack(self, trajectory: Trajectory) -> Pack | None:
-        """Return the bulky material that a trajectory's session is loaded with, or None.
+    def pack(self, trajectory: Trajectory) -> BulkPack | None:
+        """Return the long-context material of a trajectory outside of its config, if any.
 
-        None too where no backend of it shows what is generated besides its config.
-
-        Raises:
-            DataError: BFCL's material is wanted and not there.
+        Raises DataError if BFCL's material is needed and missing.
         """
         wanted = trajectory.long_context
         if wanted is None:
@@ -103,20 +100,17 @@ class Dataset:
             self._packs[wanted] = self._make_pack(wanted)
         return self._packs[wanted]
 
-    def _make_pack(self, wanted: LongContext) -> Pack:
+    def _make_pack(self, wanted: LongContext) -> BulkPack:
         if wanted.source == "generated":
-            return packs.generate(wanted)
+            return packs.generate_pack(wanted)
         if self.folder is None:
-            raise DataError(self.name, "needs the long-context material of bfcl, which is not here")
+            raise DataError(self.name, "needs the long-context material of bfcl, which is missing")
         return bfcl.load_pack(self.folder)
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from looking through what is loaded, all of which stays.
-
-    It would do so again and again, which takes half of the time.
-    """
+def _pause_collector() -> Iterator[None]:
+    """Pause the garbage collector, which would take half of the loading time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -126,24 +120,23 @@ def _collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-@_collector_paused()
+@_pause_collector()
 def load_bfcl(
     folder: Path,
     categories: Sequence[Category],
     name: str = "bfcl",
-    readers: Mapping[JudgedBy, bfcl.EntryReader] = MappingProxyType({}),
+    readers: Mapping[JudgingMethod, bfcl.EntryReader] = MappingProxyType({}),
 ) -> Dataset:
-    """Load those of the categories that BFCL has, from its data folder or our cache of it.
+    """Load BFCL's categories among those given, from its data folder or our cache.
 
     ``readers`` are for entries that are not judged by their state or calls.
 
-    Raises:
-        DataError: The folder is not one, or an entry is not of the expected form.
+    Raises DataError if the folder is no data folder, or an entry has an unknown structure.
     """
     if not (folder / bfcl.files(Category.BASE)[0]).is_file():
         raise DataError(
             str(folder),
-            f"is no data folder of {bfcl.PACKAGE}: {bfcl.files(Category.BASE)[0]} is missing",
+            f"is not a data folder of {bfcl.PACKAGE}: {bfcl.files(Category.BASE)[0]} is missing",
         )
     there = [category for category in categories if category in bfcl.CATEGORIES]
     trajectories = {t.id: t for category in there for t in bfcl.load(folder, category, readers)}
@@ -153,29 +146,28 @@ def load_bfcl(
     if manifest.is_file():
         known = parse_object(manifest.read_text(encoding="utf-8"), str(manifest))
         if not isinstance(known.get("version"), str):
-            raise DataError(str(manifest), "names no version; delete the folder and fetch it anew")
+            raise DataError(str(manifest), "has no version; delete the folder and fetch it again")
         version = known["version"]
-    return Dataset(name, version, _digest(read), trajectories, tolerant=True, folder=folder)
+    return Dataset(name, version, _hash_files(read), trajectories, tolerant=True, folder=folder)
 
 
 def load_embedded(categories: Sequence[Category]) -> Dataset:
-    """Load categories of the data set that comes with the package."""
+    """Load categories of the built-in data set."""
     found = [DATA / f"{category}.jsonl" for category in categories]
     return _load_files([path for path in found if path.is_file()], EMBEDDED, "3")
 
 
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
-    """Load a trajectory file, or those of a folder, in our own format.
+    """Load a trajectory file or a folder of them.
 
-    A folder's are those named after categories, such as ``base.jsonl``, or, where it has none of
-    them, all ``*.jsonl`` files.
+    In a folder, files named after categories are read, such as ``base.jsonl``, else all ``*.jsonl``
+    files.
 
-    Raises:
-        DataError: There is nothing to read, or a line is not a trajectory.
+    Raises DataError if there is no file, or a line is not a trajectory.
     """
-    paths = _files_of(path) if path.is_dir() else [path]
+    paths = _list_files(path) if path.is_dir() else [path]
     if not paths:
-        raise DataError(str(path), "holds no *.jsonl file")
+        raise DataError(str(path), "has no *.jsonl file")
     dataset = _load_files(paths, str(path), "unknown")
     dataset.trajectories = {
         id: t for id, t in dataset.trajectories.items() if t.category in categories
@@ -183,7 +175,7 @@ def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
     return dataset
 
 
-def _files_of(folder: Path) -> list[Path]:
+def _list_files(folder: Path) -> list[Path]:
     named = [folder / f"{category}.jsonl" for category in Category]
     return [path for path in named if path.is_file()] or sorted(folder.glob("*.jsonl"))
 
@@ -196,19 +188,18 @@ def _load_files(paths: Sequence[Path], name: str, version: str) -> Dataset:
             if trajectory.id in trajectories:
                 raise DataError(where, f"the id {trajectory.id!r} is used twice")
             trajectories[trajectory.id] = trajectory
-    return Dataset(name, version, _digest(paths), trajectories)
+    return Dataset(name, version, _hash_files(paths), trajectories)
 
 
 def read_trajectory(entry: dict[str, Any], where: str) -> Trajectory:
-    """Return the trajectory that a JSON object describes.
+    """Return the trajectory of a JSON object.
 
-    Raises:
-        DataError: It is not of the expected form.
+    Raises DataError if a member is missing, unknown or of the wrong type.
     """
     return validation.validate(entry, where)
 
 
-def _digest(paths: Iterable[Path]) -> str:
+def _hash_files(paths: Iterable[Path]) -> str:
     total = sha256()
     for path in paths:
         total.update(sha256(path.read_bytes()).digest())
@@ -216,27 +207,23 @@ def _digest(paths: Iterable[Path]) -> str:
 
 
 Stratum = tuple[Category, tuple[str, ...]]
-"""What trajectories of a sample have in common: category and backends."""
+"""Category and backends of trajectories."""
 
 
-def by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> list[Trajectory]:
-    """Return the trajectories of some ids, in the order of the data set.
+def select_by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> list[Trajectory]:
+    """Return the trajectories with these ids, in the order of the data set.
 
-    Raises:
-        DataError: There is none of an id.
+    Raises DataError if an id is unknown.
     """
     wanted = set(ids)
     known = [trajectory.id for trajectory in trajectories]
     for id in sorted(wanted.difference(known)):
-        raise DataError("--ids", f"no {id!r} here{did_you_mean(id, known)}")
+        raise DataError("--ids", f"unknown id {id!r}{suggest_name(id, known)}")
     return [trajectory for trajectory in trajectories if trajectory.id in wanted]
 
 
-def sample(trajectories: Sequence[Trajectory], size: int, seed: int) -> list[Trajectory]:
-    """Return a sample in which every category and backend has its share.
-
-    The same seed gives the same sample. If there are not more than wanted, all are taken.
-    """
+def draw_sample(trajectories: Sequence[Trajectory], size: int, seed: int) -> list[Trajectory]:
+    """Return a sample stratified by category and backends, the same for the same seed."""
     if size >= len(trajectories):
         return list(trajectories)
     strata: dict[Stratum, list[int]] = {}
@@ -244,8 +231,8 @@ def sample(trajectories: Sequence[Trajectory], size: int, seed: int) -> list[Tra
         strata.setdefault((trajectory.category, trajectory.environments), []).append(index)
     source = Random(seed)
     order = [index for members in strata.values() for index in source.sample(members, len(members))]
-    # Entries at even distances in strata's order, from a random start: each has the same chance,
-    # and no stratum is a whole entry off its share, however small it is.
+    # Systematic sampling in the order of strata: every entry has the same chance, and every
+    # stratum gets its share to within one entry.
     start = source.randrange(len(order))
     taken = {order[(start + turn * len(order)) // size % len(order)] for turn in range(size)}
     return [trajectories[index] for index in sorted(taken)]

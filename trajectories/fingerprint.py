@@ -1,4 +1,4 @@
-"""What an entry asks and expects as a hash, by which a judgement of it tells what it is of."""
+"""Fingerprint of an entry: a hash of its requests and expectations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trajectories.schema import ExpectedCalls, Trajectory
 
 
 def fingerprint(trajectory: Trajectory) -> str:
-    """Return a hash of what an entry asks and expects, 16 hex digits."""
+    """Return the fingerprint of an entry, 16 hex digits."""
     turns = [
         [[(m.role, m.content) for m in turn.messages], turn.ground_truth, turn.offers]
         for turn in trajectory.turns

@@ -1,4 +1,4 @@
-"""JSON lines files, read with the line number at hand for every complaint."""
+"""Reader of JSON lines files with line numbers in error messages."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from envs import flaws
+    from envs import syntax_errors
 else:
-    # Only for what cannot be read.
-    flaws = lazily("envs.flaws")
+    # Only for parse errors.
+    syntax_errors = lazy_module("envs.syntax_errors")
 
 
-class NotFinite(DataError):
-    """A number is infinite or none."""
+class NonFiniteNumber(DataError):
+    """A number is infinite or NaN."""
 
 
 def read_objects(path: Path, *, finite: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line that is not blank.
 
-    Args:
-        path: The file.
-        finite: Whether a line with a number that is none is refused.
+    Raises DataError if the file cannot be read, or a line is not a valid object.
 
-    Raises:
-        DataError: The file cannot be read, or a line is not such an object.
+    Args:
+        path: File.
+        finite: Whether infinite numbers and NaN are refused.
     """
     text = read_text(path)
     for number, line in enumerate(text.split("\n"), start=1):
@@ -40,11 +39,7 @@ def read_objects(path: Path, *, finite: bool = True) -> Iterator[tuple[str, dict
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        DataError: It cannot be read, or is not UTF-8.
-    """
+    """Return the text of a file. Raises DataError if the file cannot be read, or is not UTF-8."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -54,10 +49,10 @@ def read_text(path: Path) -> str:
 
 
 def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any]:
-    """Return the JSON object that a line holds; ``where`` is the place to complain of.
+    """Return the JSON object in a line; ``where`` is the place for error messages.
 
     Raises:
-        NotFinite: A number in it is infinite or none.
+        NonFiniteNumber: A number is infinite or NaN.
         DataError: The line is not a JSON object.
     """
     value = parse_value(line, where, finite=finite)
@@ -67,17 +62,17 @@ def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any
 
 
 def parse_value(text: str, where: str, *, finite: bool = True) -> object:
-    """Return the JSON value that a text is; ``where`` is the place to complain of.
+    """Return the JSON value in a text; ``where`` is the place for error messages.
 
     Raises:
-        NotFinite: A number in it is infinite or none.
-        DataError: It is not JSON.
+        NonFiniteNumber: A number is infinite or NaN.
+        DataError: The text is not JSON.
     """
     try:
         value: object = _finite.decode(text) if finite else json.loads(text)
-    except (_NoNumber, ValueError):
-        # It may be fine but for such numbers, and says better than the decoder what is wrong.
-        value = _parsed(text, where)
+    except (_NonFinite, ValueError):
+        # Parsed again for a better message, or for the path of the number.
+        value = _parse(text, where)
         check_finite(value, where)
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
@@ -85,50 +80,51 @@ def parse_value(text: str, where: str, *, finite: bool = True) -> object:
 
 
 def check_finite(value: object, where: str) -> None:
-    """Refuse a value of JSON's types in which a number is infinite or none.
+    """Check that all numbers in a JSON value are finite.
 
-    Raises:
-        NotFinite: There is one; says where in the value.
+    Raises NonFiniteNumber if a number is infinite or NaN; the message has its path.
     """
-    if (found := next(_not_finite(value, "$"), None)) is not None:
-        raise NotFinite(where, f"{found}: must be a finite number")
+    if (found := next(_find_non_finite(value, "$"), None)) is not None:
+        raise NonFiniteNumber(where, f"{found}: must be a finite number")
 
 
-def _parsed(line: str, where: str) -> object:
+def _parse(line: str, where: str) -> object:
     try:
         value: object = json.loads(line)
     except ValueError as error:
-        raise DataError(where, f"is not valid JSON: {flaws.flaw_of_json(error)}") from None
+        raise DataError(
+            where, f"is not valid JSON: {syntax_errors.describe_json_error(error)}"
+        ) from None
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
     return value
 
 
-class _NoNumber(Exception):
-    """A number was met that is infinite or none."""
+class _NonFinite(Exception):
+    pass
 
 
-def _number(text: str) -> float:
+def _parse_finite(text: str) -> float:
     value = float(text)
     if not isfinite(value):
-        raise _NoNumber
+        raise _NonFinite
     return value
 
 
-def _no_number(_: str) -> NoReturn:
-    raise _NoNumber
+def _refuse_constant(_: str) -> NoReturn:
+    raise _NonFinite
 
 
-# Looking for such numbers while they are read takes a fortieth of the time of looking afterwards.
-_finite = json.JSONDecoder(parse_float=_number, parse_constant=_no_number)
+# Checking numbers while parsing takes a fortieth of the time of checking afterwards.
+_finite = json.JSONDecoder(parse_float=_parse_finite, parse_constant=_refuse_constant)
 
 
-def _not_finite(value: object, path: str) -> Iterator[str]:
+def _find_non_finite(value: object, path: str) -> Iterator[str]:
     if isinstance(value, float) and not isfinite(value):
         yield path
     elif isinstance(value, dict):
         for name, member in value.items():
-            yield from _not_finite(member, f"{path}.{name}")
+            yield from _find_non_finite(member, f"{path}.{name}")
     elif isinstance(value, list):
         for index, member in enumerate(value):
-            yield from _not_finite(member, f"{path}[{index}]")
+            yield from _find_non_finite(member, f"{path}[{index}]")

@@ -1,25 +1,21 @@
-"""What a turn waits for: a value that the user tells, or functions handed over, one turn later."""
+"""Missing information of a turn: values or functions that later turns supply."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from checkers.told import literals, stands_in
+from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
-from envs.docstrings import docstring
+from envs.docstrings import parse_docstring
 from envs.registry import backend_class
 from envs.tool import Tool, parameter_names
-from trajectories.scene import truth_calls
+from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
-from trajectories.told import words
+from trajectories.stated_values import list_messages
 
 
-def missing_names(trajectory: Trajectory, turn: int) -> list[str]:
-    """Return texts that name what a turn waits for; none where it waits for nothing.
-
-    For a value these are the parameter's name and what its document says of it, for functions
-    their names and what they do.
-    """
+def list_missing_names(trajectory: Trajectory, turn: int) -> list[str]:
+    """Return names and descriptions of the parameters or functions that a turn lacks."""
     turns = trajectory.turns
     asked = turns[turn]
     if turn + 1 == len(turns) or asked.ground_truth or asked.only_asks or not asked.messages:
@@ -32,30 +28,36 @@ def missing_names(trajectory: Trajectory, turn: int) -> list[str]:
     if turns[turn + 1].offers:
         held = [tools[name] for name in turns[turn + 1].offers if name in tools]
         return [
-            text for tool in held for text in (_spaced(tool.name), docstring(tool.function).summary)
+            text
+            for tool in held
+            for text in (_split_words(tool.name), parse_docstring(tool.function).summary)
         ]
-    return [*_supplied(trajectory, turn, tools)]
+    return [*_list_supplied(trajectory, turn, tools)]
 
 
-def _supplied(trajectory: Trajectory, turn: int, tools: dict[str, Tool]) -> Iterator[str]:
-    """Yield what names the parameters whose values the user tells only in the turns after."""
+def _list_supplied(trajectory: Trajectory, turn: int, tools: dict[str, Tool]) -> Iterator[str]:
+    """Yield names and descriptions of parameters whose values the user gives in later turns."""
     turns = trajectory.turns
     then = next((i for i in range(turn + 1, len(turns)) if turns[i].ground_truth), turn)
-    said, answer = words(turns[: turn + 1]), "\n".join(words(turns[turn + 1 : then + 1]))
-    for call in truth_calls(turns[then]):
+    said, answer = (
+        list_messages(turns[: turn + 1]),
+        "\n".join(list_messages(turns[turn + 1 : then + 1])),
+    )
+    for call in read_truth_calls(turns[then]):
         if not isinstance(call, Call) or call.name not in tools:
             continue
         tool = tools[call.name]
         for name in parameter_names(tool)[0]:
-            values = literals(call.kwargs.get(name))
+            values = list_literals(call.kwargs.get(name))
             if any(
-                stands_in(value, answer) and not any(stands_in(value, text) for text in said)
+                contains_value(value, answer)
+                and not any(contains_value(value, text) for text in said)
                 for value in values
             ):
-                yield _spaced(name)
-                yield docstring(tool.function).parameters.get(name, "")
+                yield _split_words(name)
+                yield parse_docstring(tool.function).parameters.get(name, "")
 
 
-def _spaced(name: str) -> str:
-    """Return a name as words: dir_name and fillFuelTank are dir name and fill Fuel Tank."""
+def _split_words(name: str) -> str:
+    """Return a name as words: dir_name and fillFuelTank become dir name and fill Fuel Tank."""
     return "".join(f" {char}" if char.isupper() else char for char in name).replace("_", " ")

@@ -1,7 +1,4 @@
-"""Which functions a model is offered where these are not all: by turn, and by what it finds itself.
-
-Data, as what is asked and what is right: the loop asks it, and nothing of how it came about.
-"""
+"""Offering of functions: a selection per turn, and functions that the model finds by search."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ from envs.errors import MalformedCall, Refused, ToolError
 from envs.results import Result
 
 FIND = "find_functions"
-"""The function by which a model looks for others; no backend has it."""
-LONGEST_QUERY = 2_000
-"""Characters of what a model looks for."""
+"""Name of the search function; no backend has it."""
+MAX_QUERY_CHARS = 2_000
+"""Maximum length of a query."""
 
 DOCUMENT: Mapping[str, Any] = {
     "name": FIND,
@@ -29,40 +26,40 @@ DOCUMENT: Mapping[str, Any] = {
         "required": ["query"],
     },
 }
-"""What a model reads of it."""
+"""Document of the search function."""
 
 Find = Callable[[str, frozenset[str]], Sequence[Mapping[str, Any]]]
-"""Takes a query and the functions there are; gives documents, the nearest first."""
+"""Maps a query and the available functions to documents, best first."""
 
 
 class Offering(NamedTuple):
-    """The functions of one trajectory that its model is offered."""
+    """Functions that the model of one trajectory is offered."""
 
     turns: tuple[frozenset[str], ...]
-    """Of each turn; none that the trajectory does not offer there."""
+    """Selection of each turn's functions."""
     find: Find | None = None
-    """Finds further ones for the model; None where it is not to look."""
+    """Search for more functions, if any."""
 
     def of(self, turn: int, there: frozenset[str], found: frozenset[str]) -> frozenset[str]:
-        """Return what is offered in a turn.
+        """Return the functions offered in a turn.
 
         Args:
-            turn: Which, from 0.
-            there: All that the trajectory offers in it.
-            found: What the model has found.
+            turn: Index of the turn.
+            there: Functions that the trajectory offers in the turn.
+            found: Functions that the model has found.
         """
         own = self.turns[turn] | (found & there)
         return own | {FIND} if self.find else own
 
     def seeks(self, call: Call | MalformedCall) -> bool:
-        """Tell whether a call looks for functions."""
+        """Tell whether a call searches for functions."""
         return self.find is not None and isinstance(call, Call) and call.name == FIND
 
     def answer(self, call: Call, there: frozenset[str]) -> tuple[Result, frozenset[str]]:
-        """Return the result of looking for functions, and the names of those found."""
+        """Return the result of a search, and the names of the functions found."""
         assert self.find is not None
         try:
-            query = _query(call)
+            query = _read_query(call)
         except ToolError as error:
             return Result.refused(error), frozenset()
         documents = self.find(query, there)
@@ -70,16 +67,12 @@ class Offering(NamedTuple):
         return Result({"found": told}), frozenset(str(d["name"]) for d in documents)
 
 
-def _query(call: Call) -> str:
-    """Return what is looked for.
-
-    Raises:
-        ToolError: The call does not say it.
-    """
+def _read_query(call: Call) -> str:
+    """Return the query of a search. Raises ToolError if the call has no valid query."""
     given = [*call.args, *call.kwargs.values()]
     if call.nested or len(given) != 1 or not {*call.kwargs} <= {"query"}:
         raise Refused(f"{FIND} takes one argument, query: what is to be done, in plain words.")
     [query] = given
-    if not isinstance(query, str) or len(query) > LONGEST_QUERY:
-        raise Refused(f"query must be a text of at most {LONGEST_QUERY} characters.")
+    if not isinstance(query, str) or len(query) > MAX_QUERY_CHARS:
+        raise Refused(f"query must be a text of at most {MAX_QUERY_CHARS} characters.")
     return query

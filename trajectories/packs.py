@@ -1,7 +1,7 @@
-"""Our own long-context material, made from a seed: much of the same kind as what matters.
+"""Generated long-context material: many items similar to the relevant ones.
 
-What a config can hold is filled in by ``widened``; what only a car shows is a pack, as it is for
-the sectors of the broker.
+``widen_config`` adds items to a config. ``generate_pack`` makes material outside of a config, for
+cars and the sectors of the broker.
 """
 
 from __future__ import annotations
@@ -10,20 +10,22 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.registry import backend_class
 from trajectories.filling import agency, broker, files, help_desk, messenger, network
-from trajectories.filling.broker import listed
-from trajectories.filling.bulk import Bulk
+from trajectories.filling.broker import list_symbols
+from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.schema import LongContext
 from trajectories.vocabulary import NOTES, Phrases, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
-"""The backends that show more than what their config can hold."""
+"""Backends with material outside of their config."""
+_MAX_YEARS = 10
+"""Years that an initial config spans; older days are birthdays and the like."""
 _CAR_RECORDS = 3
-"""Items for each line of the car's service record."""
+"""Items per line of the car's service record."""
 
-_Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, Bulk], None]
+_Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, BulkSettings], None]
 _FILL: Mapping[str, _Fill] = {
     "GorillaFileSystem": files.fill,
     "MessageAPI": messenger.fill,
@@ -34,69 +36,84 @@ _FILL: Mapping[str, _Fill] = {
 }
 
 
-def widened(
+def widen_config(
     environments: Sequence[str], config: Mapping[str, Mapping[str, Any]], bulk: LongContext
 ) -> dict[str, dict[str, Any]]:
-    """Return an initial config with bulk; the same seed and size give the same one.
+    """Return an initial config with generated items, the same for equal seed and size.
 
-    What is there keeps its ids, its counters and its place as the latest.
+    Existing items keep their ids and counters, and remain the latest.
     """
-    return filled(environments, config, Bulk(bulk.seed, bulk.items, bulk.without), NOTES)
+    return fill_config(
+        environments, config, BulkSettings(bulk.seed, bulk.items, bulk.without), NOTES
+    )
 
 
-def filled(
+def fill_config(
     environments: Sequence[str],
     config: Mapping[str, Mapping[str, Any]],
-    bulk: Bulk,
+    bulk: BulkSettings,
     phrases: Phrases,
 ) -> dict[str, dict[str, Any]]:
-    """Return an initial config with items, worded by some phrases."""
+    """Return an initial config with generated items, worded by some phrases."""
     wide = {name: dict(config.get(name, {})) for name in environments}
     for name, fill in _FILL.items():
         if name in wide and bulk.items:
             whole = {**backend_class(name).FIELDS, **wide[name]}
-            latest = _latest(whole, bulk.without)
+            latest = _find_earliest_day(whole, bulk.without)
             vocabulary = Vocabulary(f"{bulk.seed} {name}", bulk.without, latest, phrases)
             fill(wide[name], whole, vocabulary, bulk)
     return {name: members for name, members in wide.items() if members or name in config}
 
 
-def generate(bulk: LongContext) -> Pack:
-    """Return what a car and a broker show besides their state."""
+def generate_pack(bulk: LongContext) -> BulkPack:
+    """Return the material of a car and a broker outside of their state."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     count = bulk.items // _CAR_RECORDS
-    symbols = list(listed(bulk.seed, bulk.items))
+    symbols = list(list_symbols(bulk.seed, bulk.items))
     half = len(symbols) // 2
-    return Pack(
-        car_status="Earlier readings.\n" + "\n".join(_readings(vocabulary) for _ in range(count)),
-        parking_brake="Earlier uses.\n" + "\n".join(_braking(vocabulary) for _ in range(count)),
-        weather={"elsewhere": {vocabulary.one("town"): _degrees(vocabulary) for _ in range(count)}},
+    return BulkPack(
+        car_status="Earlier readings.\n"
+        + "\n".join(_make_reading(vocabulary) for _ in range(count)),
+        parking_brake="Earlier uses.\n"
+        + "\n".join(_make_brake_use(vocabulary) for _ in range(count)),
+        weather={
+            "elsewhere": {
+                vocabulary.one("town"): _make_temperature(vocabulary) for _ in range(count)
+            }
+        },
         cities=[
             f"{vocabulary.one('town')}, {vocabulary.amount(1, 900)} km on the way"
             for _ in range(count)
         ],
-        sector_stocks={"Technology": symbols[:half], "Automobile": symbols[half:]},
+        sector_stocks={
+            sector: stocks
+            for sector, stocks in (("Technology", symbols[:half]), ("Automobile", symbols[half:]))
+            if sector.casefold() not in bulk.without
+        },
     )
 
 
-def _latest(value: Any, without: Sequence[str]) -> date:
-    """Return the earliest day in a state, or among the words to do without."""
-    days = [*_days(value), *(day for word in without for day in _days(word))]
-    return min(days, default=date(2024, 3, 1))
+def _find_earliest_day(value: Any, without: Sequence[str]) -> date:
+    """Return the earliest day in a state or among the words to avoid, apart from birthdays."""
+    days = [*_list_days(value), *(day for word in without for day in _list_days(word))]
+    newest = max(days, default=date(2024, 3, 1))
+    return min([day for day in days if newest.year - day.year <= _MAX_YEARS], default=newest)
 
 
-def _days(value: Any) -> list[date]:
+def _list_days(value: Any) -> list[date]:
     if isinstance(value, Mapping):
-        return [day for member in value.values() for day in _days(member)]
+        return [day for member in value.values() for day in _list_days(member)]
     if isinstance(value, (list, tuple)):
-        return [day for member in value for day in _days(member)]
+        return [day for member in value for day in _list_days(member)]
     try:
-        return [date.fromisoformat(value[:10])] if isinstance(value, str) else []
+        # A transaction number such as 52000321 is no day.
+        dashed = isinstance(value, str) and value[4:5] == "-"
+        return [date.fromisoformat(value[:10])] if dashed else []
     except ValueError:
         return []
 
 
-def _readings(words: Vocabulary) -> str:
+def _make_reading(words: Vocabulary) -> str:
     tires = " / ".join(str(words.number(28, 36)) for _ in range(4))
     doors = words.choice(("all doors locked", "driver door unlocked", "rear doors unlocked"))
     engine = words.choice(("running", "stopped"))
@@ -107,7 +124,7 @@ def _readings(words: Vocabulary) -> str:
     )
 
 
-def _braking(words: Vocabulary) -> str:
+def _make_brake_use(words: Vocabulary) -> str:
     mode = words.choice(("engaged at 500.0", "released to 0.0"))
     return (
         f"{words.day()}, {words.one('town')}: parking brake {mode} newtons by {words.person()}, "
@@ -115,5 +132,5 @@ def _braking(words: Vocabulary) -> str:
     )
 
 
-def _degrees(words: Vocabulary) -> str:
+def _make_temperature(words: Vocabulary) -> str:
     return f"{words.amount(-10, 40)} degrees Celsius"

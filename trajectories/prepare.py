@@ -1,53 +1,52 @@
-"""What every run of a trajectory starts from: session and ground truth's outcomes."""
+"""Preparation of a trajectory for runs: its session and the outcomes of its ground truth."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from checkers.calls.documents import CannotJudge
+from checkers.calls.documents import UnjudgeableEntry
+from checkers.entry_queries import EntryQueries
 from checkers.profile import Profile
-from checkers.scene import Scene
 from checkers.verdict import TurnOutcome
 from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.scene import TrajectoryScene, truth_calls
+from trajectories.replay_queries import ReplayQueries, read_truth_calls
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from trajectories.offering import Offering
 
 
-class Prepared(NamedTuple):
-    """A trajectory that is ready to be run any number of times."""
+class PreparedTrajectory(NamedTuple):
+    """A trajectory that is ready for any number of runs."""
 
     trajectory: Trajectory
     template: Session
-    """The session in its initial state; to be forked, never called."""
+    """Session in its initial state; fork it, never call it."""
     truth: tuple[TurnOutcome, ...]
-    """What the ground truth leads to, turn by turn."""
-    scene: Scene
-    """What else the judge may ask of it."""
+    """Outcomes of the ground truth's turns."""
+    scene: EntryQueries
     offering: Offering | None = None
-    """Which functions its model is offered; None for all that it offers."""
+    """Offered functions; None for all."""
 
 
 TruthSource = Callable[[Trajectory, Session], tuple[TurnOutcome, ...]]
-"""Takes a trajectory and its session in the initial state, gives what the truth leads to."""
+"""Maps a trajectory and its initial session to the outcomes of the ground truth."""
 
 
 def prepare(
     dataset: Dataset, trajectory: Trajectory, profile: Profile, truth: TruthSource | None = None
-) -> Prepared:
-    """Load a trajectory's session and play its ground truth, unless that comes from elsewhere.
+) -> PreparedTrajectory:
+    """Load a trajectory's session and play its ground truth, or get its outcomes from ``truth``.
 
-    The ground truth meets the argument checks that the model does.
+    The model's argument checks apply to the ground truth, too.
 
     Raises:
         DataError: The initial config does not fit the backends.
-        CannotJudge: The entry is of BFCL's data, taken as it is, and contradicts itself.
+        UnjudgeableEntry: The entry is BFCL's and contradicts itself.
     """
     rules = profile.execution
     template = load_session(
@@ -55,13 +54,15 @@ def prepare(
     )
     unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
     if unknown:
-        message = f"there is no function {', '.join(sorted(unknown))} to hold out"
+        message = f"holds out unknown functions: {', '.join(sorted(unknown))}"
         if dataset.tolerant:
-            raise CannotJudge(message)
+            raise UnjudgeableEntry(message)
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
-    outcomes = (truth or truth_outcomes)(trajectory, template)
-    scene = TrajectoryScene(trajectory, template, outcomes)
-    return Prepared(trajectory, template, outcomes, scene, dataset.offering_of(trajectory))
+    outcomes = (truth or play_truth)(trajectory, template)
+    scene = ReplayQueries(trajectory, template, outcomes)
+    return PreparedTrajectory(
+        trajectory, template, outcomes, scene, dataset.offering_of(trajectory)
+    )
 
 
 def load_session(
@@ -73,8 +74,7 @@ def load_session(
 ) -> Session:
     """Return a trajectory's session in its initial state.
 
-    Raises:
-        DataError: The initial config does not fit the backends.
+    Raises DataError if the initial config does not fit the backends.
     """
     try:
         session = Session.load(
@@ -92,12 +92,12 @@ def load_session(
     return session
 
 
-def truth_outcomes(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
-    """Return what the ground truth leads to, turn by turn."""
+def play_truth(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
+    """Return the outcomes of the ground truth's turns."""
     session = template.fork()
     outcomes = []
     for turn in trajectory.turns:
-        calls = tuple(truth_calls(turn))
+        calls = tuple(read_truth_calls(turn))
         results = tuple(session.play(calls))
         outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
     return tuple(outcomes)

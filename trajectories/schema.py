@@ -1,4 +1,4 @@
-"""One trajectory as a record: what a model is given, asked and expected to do."""
+"""Records of a trajectory: its environments, turns, ground truth and category."""
 
 from __future__ import annotations
 
@@ -8,18 +8,34 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from checkers.calls.documents import Kind, Language
-from envs.lazy import lazily
+from checkers.calls.documents import ComparisonKind, Language
+from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
-    from checkers import answers
+    from checkers import required_info
 else:
-    # BFCL's data says nothing of what an answer tells.
-    answers = lazily("checkers.answers")
+    # BFCL's data has no required information.
+    required_info = lazy_module("checkers.required_info")
+
+
+def derive_base(id: str, category: str) -> str:
+    """Return the base entry that an id names, as ids of BFCL and of the built-in data do.
+
+    >>> derive_base("multi_turn_miss_func_7", "miss_func")
+    '7'
+    >>> derive_base("miss_func_files_album", "miss_func")
+    'base_files_album'
+    """
+    if category not in MULTI_TURN:
+        return id
+    of_bfcl, own = f"multi_turn_{category}_", f"{category}_"
+    if id.startswith(of_bfcl):
+        return id.removeprefix(of_bfcl)
+    return f"base_{id.removeprefix(own)}" if id.startswith(own) else id
 
 
 class Category(StrEnum):
-    """What a trajectory asks for, under the names that BFCL uses."""
+    """Categories of trajectories, by BFCL's names."""
 
     BASE = "base"
     MISSING_PARAMETER = "miss_param"
@@ -52,184 +68,199 @@ class Category(StrEnum):
     REST = "rest"
 
 
-class JudgedBy(StrEnum):
-    """What of an entry is compared, which is of which kind it is."""
+class JudgingMethod(StrEnum):
+    """Methods of judging an entry, by the compared object."""
 
     STATE = "state"
-    """Several turns in one session, which keeps its state."""
+    """Several turns in one session; the state is compared."""
     CALLS = "calls"
-    """One turn; the calls themselves are compared, and nothing is executed."""
+    """One turn; calls are compared, not executed."""
     RESULTS = "results"
-    """One turn; the calls are executed."""
+    """One turn; calls are executed, and results are compared."""
     STATEMENTS = "statements"
-    """One turn; SQL statements, which are compared as calls or by executing them."""
+    """One turn; SQL statements are compared as calls, or executed."""
 
 
 class CategoryFacts(NamedTuple):
-    """What a category is."""
+    """Properties of a category."""
 
-    judged_by: JudgedBy
+    judged_by: JudgingMethod
     file: str
-    """What BFCL's files call it, or would."""
+    """Name in BFCL's files."""
     folder: str
-    """Where BFCL keeps its result files, or would."""
-    calls: Kind | None = None
-    """How calls are compared, where they are."""
+    """BFCL's folder of result files."""
+    calls: ComparisonKind | None = None
+    """Comparison of calls, if any."""
     language: Language = Language.PYTHON
-    """What the arguments of calls are written in."""
+    """Language of arguments."""
     status: Literal["published", "retired", "ours"] = "published"
-    """Whether BFCL publishes it, has it but scores it no more, or has it not."""
+    """``retired`` if BFCL has the category but does not score it, ``ours`` if not BFCL's."""
     group: str | None = None
-    """The innermost group of BFCL's table that it counts in, or ours; None where in none."""
+    """Innermost group in the score table, if any."""
     in_text: bool = False
-    """Whether only a model that writes calls as text can do it."""
+    """Whether the category is only for models that write calls as text."""
     weight: int = 1
-    """How much it counts in a group whose members weigh as many entries as they have."""
+    """Weight in a group whose members are weighted by their number of entries."""
 
 
-def _state(name: str, group: str | None = "multi-turn") -> CategoryFacts:
-    return CategoryFacts(JudgedBy.STATE, f"multi_turn_{name}", "multi_turn", group=group)
+def _make_state_facts(name: str, group: str | None = "multi-turn") -> CategoryFacts:
+    return CategoryFacts(JudgingMethod.STATE, f"multi_turn_{name}", "multi_turn", group=group)
 
 
-def _calls(name: str, kind: Kind, group: str = "non-live") -> CategoryFacts:
-    return CategoryFacts(JudgedBy.CALLS, name, "non_live", kind, group=group)
+def _make_call_facts(name: str, kind: ComparisonKind, group: str = "non-live") -> CategoryFacts:
+    return CategoryFacts(JudgingMethod.CALLS, name, "non_live", kind, group=group)
 
 
-def _simple(language: Language) -> CategoryFacts:
-    facts = _calls(f"simple_{language}", Kind.SIMPLE, "simple")
+def _make_simple_facts(language: Language) -> CategoryFacts:
+    facts = _make_call_facts(f"simple_{language}", ComparisonKind.SIMPLE, "simple")
     return facts._replace(language=language)
 
 
-def _live(name: str, kind: Kind, group: str | None = "live", weight: int = 1) -> CategoryFacts:
+def _make_live_facts(
+    name: str, kind: ComparisonKind, group: str | None = "live", weight: int = 1
+) -> CategoryFacts:
     file = f"live_{name}"
-    return CategoryFacts(JudgedBy.CALLS, file, "live", kind, group=group, weight=weight)
+    return CategoryFacts(JudgingMethod.CALLS, file, "live", kind, group=group, weight=weight)
 
 
-def _no_call(name: str) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.CALLS, name, "other", Kind.IRRELEVANCE, status="retired")
+def _make_no_call_facts(name: str) -> CategoryFacts:
+    return CategoryFacts(
+        JudgingMethod.CALLS, name, "other", ComparisonKind.IRRELEVANCE, status="retired"
+    )
 
 
-def _results(name: str) -> CategoryFacts:
-    return CategoryFacts(JudgedBy.RESULTS, name, "other", status="retired", group="executable")
+def _make_result_facts(name: str) -> CategoryFacts:
+    return CategoryFacts(JudgingMethod.RESULTS, name, "other", status="retired", group="executable")
 
 
 FACTS: Mapping[Category, CategoryFacts] = {
-    Category.BASE: _state("base"),
-    Category.MISSING_PARAMETER: _state("miss_param"),
-    Category.MISSING_FUNCTION: _state("miss_func"),
-    Category.LONG_CONTEXT: _state("long_context"),
-    Category.COMPOSITE: _state("composite", None)._replace(status="retired"),
-    Category.SIMPLE_PYTHON: _simple(Language.PYTHON),
-    Category.SIMPLE_JAVA: _simple(Language.JAVA),
-    Category.SIMPLE_JAVASCRIPT: _simple(Language.JAVASCRIPT),
-    Category.MULTIPLE: _calls("multiple", Kind.MULTIPLE),
-    Category.PARALLEL: _calls("parallel", Kind.PARALLEL),
-    Category.PARALLEL_MULTIPLE: _calls("parallel_multiple", Kind.PARALLEL),
-    Category.IRRELEVANCE: _calls("irrelevance", Kind.IRRELEVANCE, "irrelevance"),
-    Category.LIVE_SIMPLE: _live("simple", Kind.SIMPLE, weight=258),
-    Category.LIVE_MULTIPLE: _live("multiple", Kind.MULTIPLE, weight=1053),
-    Category.LIVE_PARALLEL: _live("parallel", Kind.PARALLEL, weight=16),
-    Category.LIVE_PARALLEL_MULTIPLE: _live("parallel_multiple", Kind.PARALLEL, weight=24),
-    Category.LIVE_IRRELEVANCE: _live("irrelevance", Kind.IRRELEVANCE, "irrelevance"),
-    Category.LIVE_RELEVANCE: _live("relevance", Kind.RELEVANCE, None),
-    Category.CHAT: _no_call("chat")._replace(status="ours"),
-    Category.CHATABLE: _no_call("chatable"),
-    Category.SQL: CategoryFacts(JudgedBy.STATEMENTS, "sql", "other", Kind.SIMPLE, status="retired"),
-    Category.EXEC_SIMPLE: _results("exec_simple"),
-    Category.EXEC_MULTIPLE: _results("exec_multiple"),
-    Category.EXEC_PARALLEL: _results("exec_parallel"),
-    Category.EXEC_PARALLEL_MULTIPLE: _results("exec_parallel_multiple"),
-    Category.NESTED: _results("nested")._replace(status="ours", group=None, in_text=True),
-    Category.REST: _results("rest"),
+    Category.BASE: _make_state_facts("base"),
+    Category.MISSING_PARAMETER: _make_state_facts("miss_param"),
+    Category.MISSING_FUNCTION: _make_state_facts("miss_func"),
+    Category.LONG_CONTEXT: _make_state_facts("long_context"),
+    Category.COMPOSITE: _make_state_facts("composite", None)._replace(status="retired"),
+    Category.SIMPLE_PYTHON: _make_simple_facts(Language.PYTHON),
+    Category.SIMPLE_JAVA: _make_simple_facts(Language.JAVA),
+    Category.SIMPLE_JAVASCRIPT: _make_simple_facts(Language.JAVASCRIPT),
+    Category.MULTIPLE: _make_call_facts("multiple", ComparisonKind.MULTIPLE),
+    Category.PARALLEL: _make_call_facts("parallel", ComparisonKind.PARALLEL),
+    Category.PARALLEL_MULTIPLE: _make_call_facts("parallel_multiple", ComparisonKind.PARALLEL),
+    Category.IRRELEVANCE: _make_call_facts(
+        "irrelevance", ComparisonKind.IRRELEVANCE, "irrelevance"
+    ),
+    Category.LIVE_SIMPLE: _make_live_facts("simple", ComparisonKind.SIMPLE, weight=258),
+    Category.LIVE_MULTIPLE: _make_live_facts("multiple", ComparisonKind.MULTIPLE, weight=1053),
+    Category.LIVE_PARALLEL: _make_live_facts("parallel", ComparisonKind.PARALLEL, weight=16),
+    Category.LIVE_PARALLEL_MULTIPLE: _make_live_facts(
+        "parallel_multiple", ComparisonKind.PARALLEL, weight=24
+    ),
+    Category.LIVE_IRRELEVANCE: _make_live_facts(
+        "irrelevance", ComparisonKind.IRRELEVANCE, "irrelevance"
+    ),
+    Category.LIVE_RELEVANCE: _make_live_facts("relevance", ComparisonKind.RELEVANCE, None),
+    Category.CHAT: _make_no_call_facts("chat")._replace(status="ours"),
+    Category.CHATABLE: _make_no_call_facts("chatable"),
+    Category.SQL: CategoryFacts(
+        JudgingMethod.STATEMENTS, "sql", "other", ComparisonKind.SIMPLE, status="retired"
+    ),
+    Category.EXEC_SIMPLE: _make_result_facts("exec_simple"),
+    Category.EXEC_MULTIPLE: _make_result_facts("exec_multiple"),
+    Category.EXEC_PARALLEL: _make_result_facts("exec_parallel"),
+    Category.EXEC_PARALLEL_MULTIPLE: _make_result_facts("exec_parallel_multiple"),
+    Category.NESTED: _make_result_facts("nested")._replace(status="ours", group=None, in_text=True),
+    Category.REST: _make_result_facts("rest"),
 }
-"""All that is known of categories, in the order in which they are shown."""
+"""Properties of categories, in display order."""
 
 
-def _judged_by(what: JudgedBy) -> tuple[Category, ...]:
+def _filter_by_method(what: JudgingMethod) -> tuple[Category, ...]:
     return tuple([category for category, facts in FACTS.items() if facts.judged_by is what])
 
 
-MULTI_TURN = _judged_by(JudgedBy.STATE)
-"""Several turns in one session, which keeps its state; the state is compared."""
-SINGLE_TURN = (*_judged_by(JudgedBy.CALLS), *_judged_by(JudgedBy.STATEMENTS))
-"""One turn; the calls themselves are compared, and nothing is executed but SQL statements."""
-EXECUTABLE = _judged_by(JudgedBy.RESULTS)
-"""One turn; the results of the calls are compared."""
+MULTI_TURN = _filter_by_method(JudgingMethod.STATE)
+"""Categories of several turns, judged by state."""
+SINGLE_TURN = (
+    *_filter_by_method(JudgingMethod.CALLS),
+    *_filter_by_method(JudgingMethod.STATEMENTS),
+)
+"""Categories of one turn, judged by calls or SQL statements."""
+EXECUTABLE = _filter_by_method(JudgingMethod.RESULTS)
+"""Categories of one turn, judged by results."""
 RETIRED = tuple(
     [c for c, facts in FACTS.items() if facts.status == "retired" and c not in MULTI_TURN]
 )
-"""One turn; BFCL's first sets, which it has and scores no more."""
+"""Categories of one turn that BFCL no longer scores."""
 
 
 class Label(StrEnum):
-    """What of a scenario needs thought; a scenario may have several."""
+    """Difficulties of a scenario."""
 
     PRECONDITION = "precondition"
-    """A state has to be brought about before the wish can be done, and nobody says so."""
+    """The request needs a state that nobody mentions."""
     LOOK_UP = "look_up"
     """Arguments come only from a chain of three or more results."""
     RECOVERY = "recovery"
-    """The straightforward call fails for a reason that its result states; another way is right."""
+    """The straightforward call fails for a stated reason, and another way is right."""
     LASTING = "lasting"
-    """What is said once binds several turns later."""
+    """An instruction applies several turns later."""
     REVISION = "revision"
-    """A wish is changed or withdrawn after it was done; what must be is undone, and no more."""
+    """The user changes or withdraws a request after it was done."""
     CONDITION = "condition"
-    """One thing is to be done if something is so, else another or nothing."""
+    """The right action depends on a condition."""
     RELATIVE = "relative"
-    """Dates, amounts or units are in words that have to be worked out."""
+    """Dates, amounts or units have to be calculated from words."""
     DISTRACTOR = "distractor"
-    """Near-namesakes and things that are over stand beside what is meant."""
+    """Similar names and finished items surround the right one."""
     THREE_WORLDS = "three_worlds"
     """Values are carried across three or more backends."""
     IRREVERSIBLE = "irreversible"
-    """Something that cannot be undone is asked for on a condition that does not hold."""
+    """An irreversible action is requested on a condition that does not hold."""
 
 
-class Split(StrEnum):
-    """A part of a data set."""
+class Subset(StrEnum):
+    """Named subsets of a data set."""
 
     PLAIN = "plain"
-    """What says almost all in the right order."""
+    """Entries of the plain tier."""
     HARD = "hard"
-    """What has to be thought about."""
+    """Entries of the hard tier."""
     MINI = "mini"
-    """Sixty trajectories of the data that comes along, which rank models as all of them do."""
+    """Sixty entries of the built-in data set that rank models almost like all entries do."""
 
 
 class Tier(StrEnum):
-    """How much thought a scenario needs."""
+    """Difficulty of a scenario."""
 
     PLAIN = "plain"
-    """What is asked is said in the right order, with nearly all that it needs."""
+    """Without labels."""
     HARD = "hard"
-    """It has a label."""
+    """With at least one label."""
 
 
-class Strict:
-    """A record that has no other members when pydantic reads it from a file in our format."""
+class StrictRecord:
+    """Record without unknown members when pydantic reads it."""
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
 
 @dataclass(frozen=True)
-class Message(Strict):
-    """One chat message that is put to the model."""
+class Message(StrictRecord):
+    """Chat message to the model."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 @dataclass(frozen=True)
-class LongContext(Strict):
-    """Where the bulky material of a long-context trajectory comes from.
+class LongContext(StrictRecord):
+    """Source of a trajectory's long-context material.
 
     Attributes:
-        source: Made by us from a seed, or read out of BFCL's data.
-        seed: The same seed and size give the same material.
-        items: How many items each kind of generated material has.
-        without: Words that generated material does without, because the requests mean something
-            by them; and days before which all of it has happened.
+        source: Generated from a seed, or read from BFCL's data.
+        seed: Equal seeds and sizes give equal material.
+        items: Number of generated items per kind.
+        without: Words that generated material avoids since requests use them, and days that all
+            of it precedes.
     """
 
     source: Literal["generated", "bfcl"]
@@ -239,13 +270,12 @@ class LongContext(Strict):
 
 
 @dataclass(frozen=True)
-class Alternative(Strict):
-    """Other calls that answer what a ground-truth call answers.
+class Alternative(StrictRecord):
+    """Alternative to a ground-truth call that only reads.
 
     Attributes:
-        call: The ground-truth call, one that changes nothing, as its turn has it.
-        instead: The calls, at least one; they are made where the ground-truth call is, and what
-            they give does in the place of its result.
+        call: Ground-truth call, as written in its turn.
+        instead: Alternative calls, at least one, whose results replace that of the call.
     """
 
     call: str
@@ -253,49 +283,53 @@ class Alternative(Strict):
 
 
 @dataclass(frozen=True)
-class Turn(Strict):
-    """One turn: the user speaks, the model acts until it stops calling.
+class Turn(StrictRecord):
+    """One turn: the user's message and the model's calls.
 
     Attributes:
-        messages: What the user says; empty in a turn that only hands functions over.
-        ground_truth: The calls that do what is asked, as call texts such as ``cd(folder='x')``;
-            empty where nothing should be done.
-        offers: Held-out functions that are handed over at the start of this turn.
-        accepts: What does as well as a ground-truth call that only reads.
-        tells: What the user asked to hear, to be found in the answer at the end of the turn.
+        messages: Messages of the user; empty in a turn that only supplies functions.
+        ground_truth: Right calls, as texts such as ``cd(folder='x')``; empty if none is needed.
+        offers: Held-out functions that are offered from this turn on.
+        accepts: Alternatives to ground-truth calls that only read.
+        tells: Required information in the answer at the end of the turn.
+        ordered: Groups of ground-truth calls whose order the words dictate; in a group of one
+            call, the order of the items of its list arguments.
+        never: Calls that the words rule out from this turn on, with some or all arguments.
     """
 
     messages: tuple[Message, ...]
     ground_truth: tuple[str, ...]
     offers: tuple[str, ...] = ()
     accepts: tuple[Alternative, ...] = ()
-    tells: tuple[answers.Fact, ...] = ()
+    tells: tuple[required_info.Fact, ...] = ()
+    ordered: tuple[tuple[str, ...], ...] = ()
+    never: tuple[str, ...] = ()
 
     @property
     def words(self) -> str:
-        """What the user says in it."""
+        """Text of the user's messages."""
         return "\n".join(each.content for each in self.messages if each.role == "user")
 
     @property
     def only_asks(self) -> bool:
-        """Whether it is a question that can be answered from what was seen, without a call."""
+        """Whether the turn is a question about earlier results, which needs no call."""
         return bool(self.tells) and not self.ground_truth
 
 
 @dataclass(frozen=True)
-class ExpectedCalls(Strict):
-    """What a single turn is checked against where nothing is executed.
+class ExpectedCalls(StrictRecord):
+    """Expected calls of a single-turn entry without execution.
 
     Attributes:
-        functions: The function documents that the model is given: ``name``, ``description`` and
-            ``parameters``, the latter in BFCL's dialect of JSON Schema.
-        answers: The calls that are right, each ``{function: {parameter: [allowed values]}}``, where
-            the empty text among the values means that the parameter may be left out. Without any,
-            the category says whether a call or no call is right.
-        language: What the values of arguments are written in.
+        functions: Function documents for the model: ``name``, ``description`` and ``parameters``
+            in BFCL's dialect of JSON Schema.
+        answers: Right calls, each ``{function: {parameter: [allowed values]}}``. The empty text
+            among the values marks an optional parameter. Without answers, the category determines
+            whether a call is right.
+        language: Language of arguments.
     """
 
-    judged_by: ClassVar[JudgedBy] = JudgedBy.CALLS
+    judged_by: ClassVar[JudgingMethod] = JudgingMethod.CALLS
 
     functions: tuple[Mapping[str, Any], ...]
     answers: tuple[Mapping[str, Mapping[str, Sequence[Any]]], ...] = ()
@@ -303,22 +337,22 @@ class ExpectedCalls(Strict):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the functions that the model is given, in order."""
+        """Names of the functions for the model, in order."""
         return tuple([document["name"] for document in self.functions])
 
     @property
     def documents(self) -> tuple[Mapping[str, Any], ...]:
-        """The function documents."""
+        """Function documents."""
         return self.functions
 
 
 @dataclass(frozen=True)
-class ResultCheck(Strict):
-    """How the result of one ground-truth call is compared with that of the model's.
+class ResultCheck(StrictRecord):
+    """Comparison of one result with the ground truth's.
 
     Attributes:
-        by: The same value; numbers within a tolerance; or the same types, lengths and keys.
-        tolerance: Largest relative difference of a number, for ``tolerance``.
+        by: Equal values, numbers within a tolerance, or equal types, lengths and keys.
+        tolerance: Maximum relative difference of numbers, for ``tolerance``.
     """
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
@@ -326,16 +360,16 @@ class ResultCheck(Strict):
 
 
 @dataclass(frozen=True)
-class ExpectedResults(Strict):
-    """What a single turn is checked against where calls are executed.
+class ExpectedResults(StrictRecord):
+    """Expected results of a single-turn entry with executed calls.
 
     Attributes:
-        functions: Names of the functions of the environments that the model is given, in order.
+        functions: Names of the environments' functions for the model, in order.
         checks: One per ground-truth call, in order.
-        documents: Those of the functions, where the entry brings them; else the backends do.
+        documents: Function documents of the entry; None for those of the backends.
     """
 
-    judged_by: ClassVar[JudgedBy] = JudgedBy.RESULTS
+    judged_by: ClassVar[JudgingMethod] = JudgingMethod.RESULTS
     answers: ClassVar[tuple[()]] = ()
     language: ClassVar[str] = "python"
 
@@ -345,25 +379,25 @@ class ExpectedResults(Strict):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the functions that the model is given, in order."""
+        """Names of the functions for the model, in order."""
         return self.functions
 
 
 @dataclass(frozen=True)
-class Trajectory(Strict):
-    """A scenario: an initial config and turns with their ground truth.
+class Trajectory(StrictRecord):
+    """An entry: an initial config and turns with their ground truth.
 
     Attributes:
         id: Unique in its data set.
-        category: What makes it hard.
-        environments: Names of the backends, in the order in which their states are compared.
-        config: Backend name to its initial config.
+        category: Category of the entry.
+        environments: Names of the backends, in the order of comparison.
+        config: Initial config by backend.
         turns: At least one.
-        excluded: Functions of these backends that are never offered.
-        long_context: The bulky material that is mixed in, or None.
-        expects: What a single turn is checked against; None where the state is compared.
-        provenance: Where the trajectory comes from, as short texts by keyword.
-        labels: What of its scenario needs thought.
+        excluded: Functions of the backends that are never offered.
+        long_context: Long-context material, if any.
+        expects: Expectation of a single turn; None if the state is compared.
+        provenance: Origin of the entry, as short texts by keyword.
+        labels: Difficulties of the scenario.
     """
 
     id: str
@@ -378,78 +412,78 @@ class Trajectory(Strict):
     labels: tuple[Label, ...] = ()
 
     def __repr__(self) -> str:
-        """Return what it is; config and turns are no matter of one line."""
+        """Return the trajectory in one line."""
         turns, worlds = len(self.turns), ", ".join(self.environments)
         return f"Trajectory({self.id!r}, {self.category}: turns {turns}, {worlds or 'no backend'})"
 
     @property
     def tier(self) -> Tier:
-        """Whether its scenario needs thought."""
+        """Difficulty of the scenario."""
         return Tier.HARD if self.labels else Tier.PLAIN
 
     @property
-    def judged_by(self) -> JudgedBy:
-        """What of it is compared."""
+    def judged_by(self) -> JudgingMethod:
+        """Judging method."""
         if isinstance(self.expects, ExpectedCalls) and self.category is Category.SQL:
-            return JudgedBy.STATEMENTS
-        return self.expects.judged_by if self.expects else JudgedBy.STATE
+            return JudgingMethod.STATEMENTS
+        return self.expects.judged_by if self.expects else JudgingMethod.STATE
 
     @property
-    def calls(self) -> Kind | None:
-        """How its calls are compared, where they are; several SQL statements as parallel calls."""
+    def calls(self) -> ComparisonKind | None:
+        """Comparison of calls, if any; several SQL statements are compared as parallel calls."""
         several = self.category is Category.SQL and self.known_calls > 1
-        return Kind.PARALLEL if several else FACTS[self.category].calls
+        return ComparisonKind.PARALLEL if several else FACTS[self.category].calls
 
     @property
     def is_executed(self) -> bool:
-        """Whether calls are executed as they are made; SQL statements are by their judge alone."""
-        return self.judged_by not in (JudgedBy.CALLS, JudgedBy.STATEMENTS)
+        """Whether calls are executed in the episode; the checker executes SQL statements."""
+        return self.judged_by not in (JudgingMethod.CALLS, JudgingMethod.STATEMENTS)
 
     @property
     def language(self) -> str:
-        """What the arguments of calls are written in."""
+        """Language of arguments."""
         return self.expects.language if self.expects else "python"
 
     @property
     def functions(self) -> tuple[str, ...] | None:
-        """Names of the functions that its model is given, in order; None for those of backends."""
+        """Names of the functions for the model, in order; None for those of the backends."""
         return self.expects.names if self.expects else None
 
     @property
     def documents(self) -> tuple[Mapping[str, Any], ...] | None:
-        """Documents of these functions, where the entry brings them; None where backends do."""
+        """Function documents of the entry; None for those of the backends."""
         return self.expects.documents if self.expects else None
 
     @property
     def opening(self) -> str:
-        """What is said first, on one line."""
+        """First message in one line."""
         said = (message.content for turn in self.turns for message in turn.messages)
         return " ".join(next(filter(None, said), "").split())
 
     @property
     def known_calls(self) -> int:
-        """How many calls its ground truth has, or are expected."""
+        """Number of calls of the ground truth or expected calls."""
         answers = len(self.expects.answers) if self.expects else 0
         return answers or sum(len(turn.ground_truth) for turn in self.turns)
 
     @cached_property
     def held_out(self) -> tuple[str, ...]:
-        """Functions that are not offered from the start but in some later turn."""
+        """Functions that are offered only from a later turn on."""
         return tuple([name for turn in self.turns for name in turn.offers])
 
     @property
     def base(self) -> str:
-        """What this trajectory and others were made from; they are no independent samples."""
+        """Base entry that this and other, dependent entries were made from."""
         return self.provenance.get("base", self.id)
 
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
-        """Return which functions of all those of its backends may be called in a turn."""
+        """Return the functions that may be called in a turn, out of the backends'."""
         if self.functions is not None:
-            # No provider takes a dot in a name, so that records of calls may have underscores.
+            # Recorded calls may have underscores, since providers refuse dots in names.
             return frozenset([*self.functions, *[n.replace(".", "_") for n in self.functions]])
         return frozenset(functions) - self.withheld(turn)
 
     def withheld(self, turn: int) -> frozenset[str]:
-        """Return which functions are left out or not handed over yet in a turn."""
+        """Return the functions that are excluded or not offered yet in a turn."""
         handed_over = [earlier.offers for earlier in self.turns[: turn + 1]]
         return frozenset([*self.excluded, *self.held_out]).difference(*handed_over)

@@ -1,4 +1,4 @@
-"""What an entry whose calls are compared is judged by: functions, and the right answers."""
+"""Conversion of entries whose calls are compared to tasks of the checker."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from checkers.calls.documents import Answer, FunctionDocument, Language, Task
 from trajectories.schema import ExpectedCalls, Trajectory
 
 
-def task_of(trajectory: Trajectory) -> Task:
-    """Return what the verdict on an entry depends on, but for the model's answer.
+def make_task(trajectory: Trajectory) -> Task:
+    """Return the task of an entry.
 
-    Raises:
-        CannotJudge: A document or an answer is not of the form that there is a verdict on.
+    Raises UnjudgeableEntry if a document or an answer has an unknown structure.
     """
     expects = trajectory.expects
     kind = trajectory.calls

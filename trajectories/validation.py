@@ -1,4 +1,4 @@
-"""The check that a JSON object is a record of ours, with the JSON path of what is wrong."""
+"""Validation of JSON objects against records, with the JSON path of errors."""
 
 from __future__ import annotations
 
@@ -11,37 +11,37 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from checkers.calls.documents import misfits
+from envs.bounds import BOUNDS
 from envs.calls import read_call
 from envs.errors import MalformedCall
 from trajectories.errors import DataError
-from trajectories.schema import Trajectory
+from trajectories.schema import Trajectory, Turn
 
 Checked = TypeVar("Checked")
 
-_MOST_ITEMS = 100_000
-"""Of each kind that may be generated for an entry."""
-_MOST_TURNS = 100
-"""Turns are compared with each other; none that we know of has more than ten."""
+_MAX_ITEMS = 100_000
+"""Maximum generated items per kind."""
+_MAX_TURNS = 100
+"""Maximum turns; turns are compared with each other."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 
 
-def validated(adapter: TypeAdapter[Checked], entry: dict[str, Any], where: str) -> Checked:
-    """Return the record that a JSON object describes.
+def validate_record(adapter: TypeAdapter[Checked], entry: dict[str, Any], where: str) -> Checked:
+    """Return the record of a JSON object.
 
-    Raises:
-        DataError: A member is missing, unknown or of the wrong type.
+    Raises DataError if a member is missing, unknown or of the wrong type.
     """
     try:
         return adapter.validate_python(entry)
     except ValidationError as error:
-        detail = _nearest(error.errors())
+        detail = _select_error(error.errors())
         path = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in detail["loc"])
         raise DataError(where, f"${path}: {detail['msg'][0].lower()}{detail['msg'][1:]}") from None
 
 
-def _nearest(errors: Sequence[ErrorDetails]) -> ErrorDetails:
-    """Return the first error of the record, of all that could stand in a place, that fits best."""
+def _select_error(errors: Sequence[ErrorDetails]) -> ErrorDetails:
+    """Return the first error of the union member that fits best."""
     form = ("missing", "unexpected_keyword_argument")
     misfits = Counter([error["loc"][:-1] for error in errors if error["type"] in form])
 
@@ -52,46 +52,64 @@ def _nearest(errors: Sequence[ErrorDetails]) -> ErrorDetails:
 
 
 def validate(entry: dict[str, Any], where: str) -> Trajectory:
-    """Return the trajectory that the JSON object of a line, at this place, describes.
+    """Return the trajectory of a JSON object.
 
-    Raises:
-        DataError: A member is missing, unknown or of the wrong type.
+    Raises DataError if a member is missing, unknown or of the wrong type.
     """
-    trajectory = validated(_ADAPTER, entry, where)
+    trajectory = validate_record(_ADAPTER, entry, where)
     check_turns(trajectory, where)
     if any("\ud800" <= sign <= "\udfff" for sign in trajectory.id):
-        raise DataError(where, f"$.id: {trajectory.id!r:.60} has half a character")
+        raise DataError(where, f"$.id: {trajectory.id!r:.60} has a lone surrogate")
     for path, misfit in misfits(trajectory.documents or ()):
         raise DataError(where, f"$.expects.functions{path}: {misfit}")
     bulk = trajectory.long_context
-    if bulk is not None and not 0 <= bulk.items <= _MOST_ITEMS:
-        raise DataError(where, f"$.long_context.items: must be from 0 to {_MOST_ITEMS}")
+    if bulk is not None and not 0 <= bulk.items <= _MAX_ITEMS:
+        raise DataError(where, f"$.long_context.items: must be from 0 to {_MAX_ITEMS}")
     return trajectory
 
 
 def check_turns(trajectory: Trajectory, where: str) -> None:
-    """Check that there are turns, not too many, and that what they accept stands for their calls.
+    """Check the number of turns and of their calls, alternatives, orders and prohibitions.
 
-    Raises:
-        DataError: It is not so.
+    Raises DataError if there is no turn, too many turns or calls, or an invalid member of these.
     """
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")
-    if len(trajectory.turns) > _MOST_TURNS:
-        raise DataError(where, f"$.turns: a trajectory has at most {_MOST_TURNS} turns")
+    if len(trajectory.turns) > _MAX_TURNS:
+        raise DataError(where, f"$.turns: a trajectory has at most {_MAX_TURNS} turns")
     for index, turn in enumerate(trajectory.turns):
+        if len(turn.ground_truth) > BOUNDS.calls_in_step:
+            most = f"a turn has at most {BOUNDS.calls_in_step} calls"
+            raise DataError(where, f"$.turns[{index}].ground_truth: {most}")
         for position, (call, instead) in enumerate(map(astuple, turn.accepts)):
             place = f"$.turns[{index}].accepts[{position}]"
             if call not in turn.ground_truth:
-                raise DataError(where, f"{place}.call: is no ground-truth call of this turn")
+                raise DataError(where, f"{place}.call: is not a ground-truth call of this turn")
             if not instead:
-                raise DataError(where, f"{place}.instead: names no call")
+                raise DataError(where, f"{place}.instead: must have at least one call")
             for number, text in enumerate(instead):
                 if isinstance(fault := read_call(text), MalformedCall):
                     raise DataError(where, f"{place}.instead[{number}]: {fault}")
 
+        _check_trace_rules(turn, f"{where}: $.turns[{index}]")
+
+
+def _check_trace_rules(turn: Turn, where: str) -> None:
+    for position, group in enumerate(turn.ordered):
+        place = f"{where}.ordered[{position}]"
+        if not group:
+            raise DataError(place, "must have at least one call")
+        for text in group:
+            if text not in turn.ground_truth:
+                raise DataError(place, f"{text} is not a ground-truth call of this turn")
+    for position, text in enumerate(turn.never):
+        if isinstance(call := read_call(text), MalformedCall):
+            raise DataError(f"{where}.never[{position}]", str(call))
+        if call.args:
+            raise DataError(f"{where}.never[{position}]", "give arguments by name")
+
 
 def to_json(trajectory: Trajectory) -> dict[str, Any]:
-    """Return the JSON object that stands for a trajectory, without members at their default."""
+    """Return the JSON object of a trajectory, without defaults."""
     shown: dict[str, Any] = _ADAPTER.dump_python(trajectory, mode="json", exclude_defaults=True)
     return shown

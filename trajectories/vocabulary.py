@@ -1,7 +1,6 @@
-"""What generated bulk talks of: people, firms, towns, goods and events that nobody made up before.
+"""Vocabulary of generated items: invented people, firms, towns, goods and events.
 
-One that has words to do without gives names and lines of text; the same seed and the same words
-give the same ones.
+Equal seeds and avoided words give equal names and texts.
 """
 
 from __future__ import annotations
@@ -59,18 +58,17 @@ STATUSES = ("Archived", "Closed", "Resolved")
 
 
 class Phrases(NamedTuple):
-    """Patterns of texts; the slots in them are filled from the vocabulary."""
+    """Templates of texts with slots for the vocabulary."""
 
     lines: tuple[str, ...]
-    """Notes of a day, which they begin with."""
+    """Notes that start with their day."""
     subjects: tuple[str, ...]
-    """What something could be about."""
     remarks: Mapping[str, tuple[str, ...]] = {}
-    """What somebody says, by where: message, tweet, comment. Notes without their day if none."""
+    """Texts by kind: message, tweet, comment; default: notes without their day."""
     matters: tuple[tuple[str, str], ...] = ()
-    """A subject and what there is to say of it; without any, a subject and two notes."""
+    """Subjects and texts of tickets; default: a subject and two notes."""
     files: tuple[str, ...] = ()
-    """Names of files; subjects if none."""
+    """Names of files; default: subjects."""
 
 
 NOTES = Phrases(
@@ -89,7 +87,7 @@ NOTES = Phrases(
         "{firm}: {goods}", "{town}, {event}",
     ),
 )  # fmt: skip
-"""What stands in a long context."""
+"""Templates of long-context material."""
 
 
 _POOLS: Mapping[str, Sequence[str]] = {
@@ -108,21 +106,23 @@ _DAY = re.compile(r"\d\d-\d\d")
 _Number = TypeVar("_Number", int, float)
 _Member = TypeVar("_Member")
 _DRAWS = 50
-"""How often a number is drawn anew, for a range may have no other."""
+"""Maximum draws of one value, since a range may have no permitted one."""
 _LONG = 4
-"""Letters from which on a word counts as meant where another one begins with it."""
+"""Minimum length of a word that clashes with longer words."""
 
 
-def tokens(text: str) -> list[str]:
-    """Return the words of a text, in small letters."""
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
     return _WORD.findall(text.casefold())
 
 
-def clashing(
+def list_clashing_words(
     spoken: Collection[str], names: Collection[str], phrases: Phrases = NOTES
 ) -> frozenset[str]:
-    """Return the words of the vocabulary, and of some names, that a request could mean."""
-    ours = {word for pool in (*_POOLS.values(), names) for text in pool for word in tokens(text)}
+    """Return the words of the vocabulary and of some names that a request could mean."""
+    ours = {
+        word for pool in (*_POOLS.values(), names) for text in pool for word in split_words(text)
+    }
     ours |= {*_fixed_words(phrases)}
     return frozenset(word for word in ours if any(_alike(word, said) for said in spoken))
 
@@ -132,7 +132,7 @@ def _fixed_words(phrases: Phrases) -> Iterator[str]:
     matters = chain.from_iterable(phrases.matters)
     for text in chain(phrases.lines, phrases.subjects, said, matters, phrases.files):
         for fixed, *_ in Formatter().parse(text):
-            yield from (word for word in tokens(fixed) if len(word) > _LONG)
+            yield from (word for word in split_words(fixed) if len(word) > _LONG)
 
 
 def _alike(word: str, said: str) -> bool:
@@ -141,19 +141,15 @@ def _alike(word: str, said: str) -> bool:
     return word.startswith(said) or said.startswith(word)
 
 
-class Draws:
-    """What ``Random`` draws from the same seed, in a third of the time.
-
-    Args:
-        seed: Any text.
-    """
+class FastRandom:
+    """Random source with the draws of ``Random``, in a third of the time."""
 
     def __init__(self, seed: str) -> None:
         self.random = Random(seed)
         self._bits = self.random.getrandbits
 
     def below(self, count: int) -> int:
-        """Draw a whole number from 0, below another one."""
+        """Draw an integer from 0 to ``count - 1``."""
         width = count.bit_length()
         drawn = self._bits(width)
         while drawn >= count:
@@ -161,8 +157,8 @@ class Draws:
         return drawn
 
     def choice(self, pool: Sequence[_Member]) -> _Member:
-        """Draw a member, each with the same chance."""
-        # As below(), which would be called a million times.
+        """Draw a member."""
+        # The code of below(), inlined for a million calls.
         count = len(pool)
         width = count.bit_length()
         drawn = self._bits(width)
@@ -171,7 +167,7 @@ class Draws:
         return pool[drawn]
 
     def sample(self, pool: Sequence[_Member], count: int) -> list[_Member]:
-        """Draw so many members, none twice, of a few hundred at most."""
+        """Draw different members of a pool of up to a few hundred."""
         left, drawn = list(pool), []
         for size in range(len(left), len(left) - count, -1):
             at = self.below(size)
@@ -180,14 +176,14 @@ class Draws:
         return drawn
 
 
-class Vocabulary(Draws):
-    """Names, dates and lines of text, drawn from a seed.
+class Vocabulary(FastRandom):
+    """Random names, dates and texts.
 
     Args:
         seed: Any text.
-        without: Words that are not used.
-        latest: The day before which everything happens.
-        phrases: Patterns of texts.
+        without: Words to avoid.
+        latest: Day that all others precede.
+        phrases: Templates of texts.
     """
 
     def __init__(
@@ -196,7 +192,7 @@ class Vocabulary(Draws):
         super().__init__(seed)
         self._share = self.random.random
         self._without = frozenset(without)
-        # Most requests name no number and no day, and nothing need be written out for them.
+        # Mostly empty, so that numbers and days need no formatting.
         self._numbers = frozenset(word for word in self._without if _NUMBER.fullmatch(word))
         self._days = frozenset(word for word in self._without if _DAY.fullmatch(word))
         self._latest = latest
@@ -214,20 +210,20 @@ class Vocabulary(Draws):
         return [text for text in pool if self.permits(text)] or list(pool[:1])
 
     def permits(self, text: str) -> bool:
-        """Tell whether a text does without the words that it has to."""
-        return self._without.isdisjoint(tokens(text))
+        """Tell whether a text avoids the forbidden words."""
+        return self._without.isdisjoint(split_words(text))
 
     def one(self, kind: str) -> str:
-        """Return one of a kind: first, last, firm, town, goods, event, card_type, status."""
+        """Return a word of a kind: first, last, firm, town, goods, event, card_type, status."""
         return self.choice(self._pools[kind])
 
     def person(self) -> str:
-        """Return somebody's full name."""
+        """Return a full name."""
         pools = self._pools
         return f"{self.choice(pools['first'])} {self.choice(pools['last'])}"
 
     def namesakes(self, people: Collection[str]) -> list[str]:
-        """Return names that share one part with some people, as far as no request takes them."""
+        """Return permitted names that share one part with some people."""
         found = []
         for full in people:
             first, _, last = full.rpartition(" ")
@@ -238,7 +234,7 @@ class Vocabulary(Draws):
         return [name for name in dict.fromkeys(found) if self.permits(name) and name not in people]
 
     def day(self, within: int = 400) -> date:
-        """Return a day before the latest one, by at most so many days, that no request names."""
+        """Return a permitted day at most ``within`` days before the latest one."""
         day = self._latest - timedelta(1 + self.below(within))
         if not self._days:
             return day
@@ -246,11 +242,11 @@ class Vocabulary(Draws):
         return next((d for d in chain([day], draws) if f"{d:%m-%d}" not in self._days), day)
 
     def line(self) -> str:
-        """Return something that was noted on a day."""
+        """Return a note with its day."""
         return self._filled(self.choice(self._lines))
 
     def remark(self, kind: str) -> str:
-        """Return something that somebody says, without a day, in a message, tweet or comment."""
+        """Return the text of a message, tweet or comment."""
         if kind in self._remarks:
             text = self._filled(self.random.choice(self._remarks[kind]))
         else:
@@ -258,7 +254,7 @@ class Vocabulary(Draws):
         return text[0].upper() + text[1:]
 
     def matter(self) -> tuple[str, str]:
-        """Return what a ticket is about, and what it says."""
+        """Return the title and description of a ticket."""
         if not self._matters:
             return self.subject(), "\n".join(self.lines(2))
         subject, text = self.random.choice(self._matters)
@@ -267,23 +263,23 @@ class Vocabulary(Draws):
         return title[0].upper() + title[1:], text.format(**slots)
 
     def file(self) -> str:
-        """Return what a file could be called after."""
+        """Return the stem of a file name."""
         return self._filled(self.random.choice(self._files)) if self._files else self.subject()
 
     def page(self) -> str:
-        """Return what a file could hold."""
+        """Return the content of a file."""
         return "\n".join(self.lines(self.random.randint(2, 5))) if self._files else self.line()
 
     def lines(self, count: int) -> list[str]:
-        """Return notes in the order of their days."""
+        """Return notes, sorted by day."""
         return sorted(self.line() for _ in range(count))
 
     def subject(self) -> str:
-        """Return what a ticket or a message could be about."""
+        """Return the subject of a ticket or a message."""
         return self._filled(self.choice(self._subjects))
 
     def number(self, low: int, high: int) -> int:
-        """Return a whole number from low to high that no request waits for."""
+        """Return a permitted integer from low to high."""
         width = high - low + 1
         number = low + self.below(width)
         if self._numbers and f"{number:g}" in self._numbers:
@@ -291,14 +287,14 @@ class Vocabulary(Draws):
         return number
 
     def amount(self, low: float, high: float) -> float:
-        """Return a number of two decimals that no request waits for."""
+        """Return a permitted number with two decimals."""
         amount = round(low + (high - low) * self._share(), 2)
         if self._numbers and f"{amount:g}" in self._numbers:
             return self._unheard(lambda: round(low + (high - low) * self._share(), 2))
         return amount
 
     def _unheard(self, draw: Callable[[], _Number]) -> _Number:
-        """Return the next drawn number that stands in no request; in the end any."""
+        """Return the next permitted number, or any one after the last draw."""
         drawn = (draw() for _ in range(_DRAWS - 1))
         found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
         return draw() if found is None else found
@@ -324,7 +320,6 @@ class Vocabulary(Draws):
         return slots
 
     def _another(self, kind: str, than: object) -> str:
-        """Return a person or a firm, another one if that comes up soon."""
         draw = self.person if kind == "person" else lambda: self.one(kind)
         drawn = [draw() for _ in range(3)]
         return next((name for name in drawn if name != than), drawn[0])

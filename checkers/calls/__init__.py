@@ -1,1 +1,1 @@
-"""Calls against expected calls: single turns in which nothing is executed."""
+"""Comparison of single-turn calls with expected calls, without execution."""

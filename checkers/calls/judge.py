@@ -1,30 +1,27 @@
-"""Judging a single-turn entry: from a model's step to the verdict.
-
-Each of the entry's answers is matched with a call of its own; one call is compared in ``one_call``.
-"""
+"""Verdict on a model's step in a single-turn entry: calls are matched with answers one to one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
-from checkers.calls.documents import CannotJudge, Kind, Task, Unreadable
-from checkers.calls.one_call import Rules, check_call, shown_name
+from checkers.calls.documents import ComparisonKind, Task, UnjudgeableEntry, UnreadableOutput
+from checkers.calls.one_call import EntryRules, check_call, get_shown_name
 from checkers.evidence import CallEvidence
-from checkers.excess import made_up_in_answer
+from checkers.extra_calls import count_hallucinations
 from checkers.profile import Mode, Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls
-from checkers.verdict import Selected, Verdict
+from checkers.verdict import FunctionSelection, Verdict
 from envs.calls import Call
 from envs.state import brief
 
-_CALL_OR_NOT = (Kind.IRRELEVANCE, Kind.RELEVANCE)
+_CALL_OR_NOT = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
-Check = Callable[[Sequence[Call], Task, Rules], CallEvidence | None]
-"""Tells what is wrong with the calls of an entry."""
+Check = Callable[[Sequence[Call], Task, EntryRules], CallEvidence | None]
+"""Check of the calls of an entry."""
 
 
 def judge(
@@ -35,47 +32,47 @@ def judge(
     reader: FormatReader | None = None,
     check: Check | None = None,
 ) -> Verdict:
-    """Judge what a model answered.
+    """Judge a model's answer.
 
     Args:
-        task: The entry.
-        step: The answer: tool calls, text, or nothing.
-        mode: How the model calls functions. With tool calls it has seen names without dots.
-        profile: How the answer is read and compared.
-        reader: How text is read, where it was asked for in another format than the usual one.
-        check: How calls are checked, where not as their category has it.
+        task: Entry.
+        step: Tool calls, text, or None.
+        mode: With ``fc``, the model has seen names without dots.
+        profile: Rules for reading and comparing calls.
+        reader: Reader of another calling format in text.
+        check: Check to use instead of the category's.
 
     Raises:
-        CannotJudge: There is no verdict, through no fault of the model.
-        MissingGrammar: The libraries that read Java and JavaScript are not installed.
+        UnjudgeableEntry: The entry's data allow no verdict.
+        MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
-    rules = Rules(task.language, profile.calls, underscores=mode == "fc")
+    rules = EntryRules(task.language, profile.calls, underscores=mode == "fc")
     try:
         calls = read_calls(step, task.language, mode, profile.calls, reader, task.named)
-    except Unreadable as error:
-        verdict = Verdict.of_single_turn(_unreadable(error, task, profile))
-        return verdict._replace(selected=Selected(len(task.answers)))
+    except UnreadableOutput as error:
+        verdict = Verdict.of_single_turn(_judge_unreadable(error, task, profile))
+        return verdict._replace(selected=FunctionSelection(len(task.answers)))
     usual = check_call_made if task.kind in _CALL_OR_NOT else check_calls
     verdict = Verdict.of_single_turn((check or usual)(calls, task, rules))
-    offered = {shown_name(each.name, rules): each.parameters for each in task.documents}
-    made_up = made_up_in_answer(calls, offered, fits=task.kind is not Kind.IRRELEVANCE)
-    chosen = _selected(calls, task, rules, offered)
-    if check and verdict.valid:  # its arguments are right, whatever the answers list
+    offered = {get_shown_name(each.name, rules): each.parameters for each in task.documents}
+    made_up = count_hallucinations(calls, offered, fits=task.kind is not ComparisonKind.IRRELEVANCE)
+    chosen = _count_selection(calls, task, rules, offered)
+    if check and verdict.valid:  # its arguments are right, even if the answers do not list them
         chosen = chosen._replace(functions=chosen.needed, arguments=chosen.needed)
     return verdict._replace(hallucinated=made_up, selected=chosen)
 
 
-def _selected(
-    calls: Sequence[Call], task: Task, rules: Rules, offered: Collection[str]
-) -> Selected:
-    """Return which of the answers' functions were called, and which of these with right arguments.
+def _count_selection(
+    calls: Sequence[Call], task: Task, rules: EntryRules, offered: Collection[str]
+) -> FunctionSelection:
+    """Count the answers whose function was called, and the answers whose arguments are right, too.
 
-    Every answer takes a call of its own: of its function, and rather a right one.
+    Every answer is matched with one call of its function, preferably a right one.
     """
     left, functions, arguments = [*calls], 0, 0
     for answer in task.answers:
         document = task.document_of(answer)
-        name = shown_name(document.name, rules)
+        name = get_shown_name(document.name, rules)
         same = [call for call in left if call.name == name]
         right = (call for call in same if check_call(call, document, answer, rules) is None)
         taken = next(right, None)
@@ -83,46 +80,45 @@ def _selected(
             left.remove(same[0] if taken is None else taken)
             functions += 1
             arguments += taken is not None
-    known = {shown_name(answer.function, rules) for answer in task.answers}
+    known = {get_shown_name(answer.function, rules) for answer in task.answers}
     strangers = sum(call.name in offered and call.name not in known for call in calls)
-    return Selected(len(task.answers), functions, arguments, strangers)
+    return FunctionSelection(len(task.answers), functions, arguments, strangers)
 
 
 def inference_error(task: Task, profile: Profile) -> Verdict:
     """Return the verdict on an entry whose request failed.
 
-    Raises:
-        CannotJudge: The profile does not blame the model.
+    Raises UnjudgeableEntry if the profile does not blame the model.
     """
-    error = Unreadable("the request failed")
+    error = UnreadableOutput("the request failed")
     if not profile.calls.judges_inference_errors:
-        raise CannotJudge(str(error))
-    return Verdict.of_single_turn(_unreadable(error, task, profile))
+        raise UnjudgeableEntry(str(error))
+    return Verdict.of_single_turn(_judge_unreadable(error, task, profile))
 
 
-def _unreadable(error: Unreadable, task: Task, profile: Profile) -> CallEvidence | None:
-    if task.kind is Kind.RELEVANCE:
-        return no_call_made(f"no call can be read: {error}")
-    if task.kind is not Kind.IRRELEVANCE:
+def _judge_unreadable(error: UnreadableOutput, task: Task, profile: Profile) -> CallEvidence | None:
+    if task.kind is ComparisonKind.RELEVANCE:
+        return make_no_call_evidence(f"no call can be parsed: {error}")
+    if task.kind is not ComparisonKind.IRRELEVANCE:
         return CallEvidence(error.reason, str(error))
     broken = error.attempted and profile.calls.counts_broken_calls
-    return call_made(f"a call that cannot be read: {error}") if broken else None
+    return make_call_evidence(f"made a call that cannot be parsed: {error}") if broken else None
 
 
 Fits = Callable[[int, int], bool]
-"""Tells of two indices, wanted and given, whether the one may be matched to the other."""
+"""Tells whether two indices, wanted and given, may be matched."""
 
 
-def first_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
-    """Return the first wanted thing for which nothing given is left, None if all find their own."""
-    matched = len(matched_best(wanted, given, fits))
+def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
+    """Return the first wanted index without a match, None if all have one."""
+    matched = len(match_best(wanted, given, fits))
     return matched if matched < wanted else None
 
 
-def matched_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Return matches, from wanted to given, up to the first thing for which nothing is left.
+def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
+    """Return matches, from wanted to given, up to the first index without a match.
 
-    Things that were matched earlier move to others where that makes room.
+    Earlier matches change to make room for later ones.
     """
     wanted_of: dict[int, int] = {}
 
@@ -142,8 +138,8 @@ def matched_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     return {one: candidate for candidate, one in wanted_of.items()}
 
 
-def matched_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Do as ``matched_best`` does, but leave what was matched earlier where it is."""
+def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
+    """Match like ``match_best``, but keep earlier matches."""
     matched: dict[int, int] = {}
     free = [*range(given)]
     for one in range(wanted):
@@ -155,32 +151,32 @@ def matched_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     return matched
 
 
-def check_calls(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
-    """Compare the calls of an entry that expects certain calls with its answers.
+def check_calls(calls: Sequence[Call], task: Task, rules: EntryRules) -> CallEvidence | None:
+    """Compare calls with the answers of an entry.
 
     Raises:
-        CannotJudge: There is no answer, it has no document, or a document has an unknown type.
+        UnjudgeableEntry: There is no answer, it has no document, or a document has an unknown type.
     """
-    wanted = 1 if task.kind is Kind.SIMPLE else len(task.answers)
+    wanted = 1 if task.kind is ComparisonKind.SIMPLE else len(task.answers)
     if len(calls) != wanted:
         message = f"{wanted} expected, {len(calls)} made"
         return CallEvidence(_COUNTS[task.kind], message, expected=wanted, actual=str(len(calls)))
-    if task.kind is Kind.PARALLEL:
+    if task.kind is ComparisonKind.PARALLEL:
         return _check_parallel(calls, task, rules)
     if not task.answers:
-        raise CannotJudge("there is no answer to compare with")
+        raise UnjudgeableEntry("the entry has no answer")
     answer = task.answers[0]
     return check_call(calls[0], task.document_of(answer), answer, rules)
 
 
 _COUNTS = {
-    Kind.SIMPLE: Reason.SIMPLE_COUNT,
-    Kind.MULTIPLE: Reason.MULTIPLE_COUNT,
-    Kind.PARALLEL: Reason.PARALLEL_COUNT,
+    ComparisonKind.SIMPLE: Reason.SIMPLE_COUNT,
+    ComparisonKind.MULTIPLE: Reason.MULTIPLE_COUNT,
+    ComparisonKind.PARALLEL: Reason.PARALLEL_COUNT,
 }
 
 
-def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
+def _check_parallel(calls: Sequence[Call], task: Task, rules: EntryRules) -> CallEvidence | None:
     documents = [task.document_of(answer) for answer in task.answers]
 
     @cache
@@ -190,34 +186,34 @@ def _check_parallel(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvid
     def fits(answer: int, call: int) -> bool:
         return failure(answer, call) is None
 
-    match = matched_best if rules.profile.maximum_matching else matched_in_order
+    match = match_best if rules.profile.maximum_matching else match_in_order
     left = len(match(len(task.answers), len(calls), fits))
     if left == len(task.answers):
         return None
     wanted = task.answers[left]
-    message = f"no call is left that matches {brief({wanted.function: wanted.allowed})}"
+    message = f"no remaining call matches {brief({wanted.function: wanted.allowed})}"
     causes = (failure(left, call) for call in range(len(calls)))
     found = tuple([cause for cause in causes if cause])
     return CallEvidence(Reason.NO_MATCH, message, wanted.function, causes=found)
 
 
-def check_call_made(calls: Sequence[Call], task: Task, rules: Rules) -> CallEvidence | None:
-    """Check that a call was made where one fits, and none where none does."""
-    if task.kind is Kind.IRRELEVANCE:
-        return call_made(f"the call {brief(str(calls[0]))}") if calls else None
-    offered = [shown_name(document.name, rules) for document in task.documents]
+def check_call_made(calls: Sequence[Call], task: Task, rules: EntryRules) -> CallEvidence | None:
+    """Check that a call was made if a function fits, and none otherwise."""
+    if task.kind is ComparisonKind.IRRELEVANCE:
+        return make_call_evidence(f"called {brief(str(calls[0]))}") if calls else None
+    offered = [get_shown_name(document.name, rules) for document in task.documents]
     if not calls:
-        return no_call_made("no call was made")
+        return make_no_call_evidence("no call was made")
     if not rules.profile.only_offered or any(call.name in offered for call in calls):
         return None
-    return no_call_made(f"{brief(calls[0].name)} is none of the functions offered")
+    return make_no_call_evidence(f"{brief(calls[0].name)} was not offered")
 
 
-def call_made(what: str) -> CallEvidence:
+def make_call_evidence(did: str) -> CallEvidence:
     """Return the failure of an entry in which no function fits."""
-    return CallEvidence(Reason.CALL_MADE, f"no function fits, and yet there is {what}")
+    return CallEvidence(Reason.CALL_MADE, f"no function fits, but the model {did}")
 
 
-def no_call_made(why: str) -> CallEvidence:
+def make_no_call_evidence(why: str) -> CallEvidence:
     """Return the failure of an entry in which a function fits."""
     return CallEvidence(Reason.NO_CALL_MADE, f"a function fits, but {why}")

@@ -1,4 +1,4 @@
-"""One call against one answer, down to each value: the first check that fails decides."""
+"""Comparison of one call with one answer, value by value; the first failing check decides."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from checkers.calls.documents import (
     Answer,
-    CannotJudge,
-    Expected,
+    ExpectedType,
     FunctionDocument,
     Language,
+    UnjudgeableEntry,
     expected,
 )
 from checkers.evidence import CallEvidence
-from checkers.profile import CallRules, Manner
+from checkers.profile import CallRules, RuleSet
 from checkers.reasons import Reason
 from checkers.replies.code import MAX_CODE
 from checkers.replies.single_turn import convert
@@ -24,28 +24,27 @@ from envs.calls import Call
 from envs.state import brief
 
 
-class Rules(NamedTuple):
-    """What holds for all calls of an entry."""
+class EntryRules(NamedTuple):
+    """Rules for all calls of an entry."""
 
     language: Language
     profile: CallRules
     underscores: bool
-    """Whether the model was shown function names with underscores in place of dots."""
+    """Whether the model saw function names with underscores instead of dots."""
 
 
 def check_call(
-    call: Call, document: FunctionDocument, answer: Answer, rules: Rules
+    call: Call, document: FunctionDocument, answer: Answer, rules: EntryRules
 ) -> CallEvidence | None:
     """Compare a call with an answer, whose function the document describes.
 
-    Raises:
-        CannotJudge: The document has a type that nobody knows, or that BFCL lacks.
+    Raises UnjudgeableEntry if the document has a type that is unknown or that BFCL lacks.
     """
-    name = shown_name(document.name, rules)
+    name = get_shown_name(document.name, rules)
     if call.name != name:
-        message = f"the function called is {brief(call.name)}"
+        message = f"the called function is {brief(call.name)}"
         return CallEvidence(Reason.FUNCTION, message, name, expected=name, actual=brief(call.name))
-    given = arguments_of(call, document)
+    given = bind_arguments(call, document)
     failure = (
         _check_count(call, given)
         or _check_required(document, given)
@@ -55,37 +54,37 @@ def check_call(
     return failure._replace(function=name) if failure else None
 
 
-def arguments_of(call: Call, document: FunctionDocument) -> dict[str, Any]:
-    """Return the arguments of a call by parameter; positions beyond the parameters have no name."""
+def bind_arguments(call: Call, document: FunctionDocument) -> dict[str, Any]:
+    """Return the arguments of a call by parameter, without surplus positional ones."""
     return {**dict(zip(document.parameters, call.args, strict=False)), **call.kwargs}
 
 
-def shown_name(name: str, rules: Rules) -> str:
-    """Return the name under which the model knows a function."""
+def get_shown_name(name: str, rules: EntryRules) -> str:
+    """Return a function's name as the model sees it."""
     return name.replace(".", "_") if rules.underscores else name
 
 
 def _check_count(call: Call, given: Mapping[str, Any]) -> CallEvidence | None:
     if len(given) == len(call.args) + len(call.kwargs):
         return None
-    message = "there are more arguments than parameters, or one is given twice"
+    message = "more arguments than parameters, or an argument given twice"
     return CallEvidence(Reason.UNEXPECTED, message)
 
 
 def _check_required(document: FunctionDocument, given: Mapping[str, Any]) -> CallEvidence | None:
     for parameter in document.required:
         if parameter not in given:
-            return CallEvidence(Reason.MISSING_REQUIRED, "it is required", parameter=parameter)
+            return CallEvidence(Reason.MISSING_REQUIRED, "required", parameter=parameter)
     return None
 
 
 def _check_given(
-    given: Mapping[str, Any], document: FunctionDocument, answer: Answer, rules: Rules
+    given: Mapping[str, Any], document: FunctionDocument, answer: Answer, rules: EntryRules
 ) -> CallEvidence | None:
     for parameter, value in given.items():
         if parameter not in document.parameters or parameter not in answer.allowed:
             known = [name for name in document.parameters if name in answer.allowed]
-            message = "there is no such parameter, or it is not to be given"
+            message = "unknown parameter, or it should not be given"
             return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, brief(value))
         type_ = expected(document.parameters[parameter], rules.language)
         failure = _check_argument(value, answer.allowed[parameter], type_, rules)
@@ -95,26 +94,26 @@ def _check_given(
 
 
 def _check_argument(
-    value: Any, allowed: Sequence[Any], type_: Expected, rules: Rules
+    value: Any, allowed: Sequence[Any], type_: ExpectedType, rules: EntryRules
 ) -> CallEvidence | None:
     if rules.language is not Language.PYTHON and not isinstance(value, str):
         java = rules.language is Language.JAVA
         reason = Reason.JAVA_TEXT if java else Reason.JAVASCRIPT_TEXT
-        message = f"the text of an expression of type {type_.word} is expected"
+        message = f"expected the text of a {type_.word} expression"
         return CallEvidence(reason, message, expected="text", actual=brief(value))
-    value = _converted(value, type_, rules)
+    value = _convert(value, type_, rules)
     found = fit(value, allowed, type_, rules.profile)
-    if found is Fit.WRONG_TYPE:
+    if found is TypeFit.WRONG_TYPE:
         message = f"{brief(value)} is not of type {type_.word}"
         return CallEvidence(Reason.TYPE, message, expected=type_.word, actual=brief(value))
-    if found is Fit.WRONG_ITEMS and type_.items is not None:
+    if found is TypeFit.WRONG_ITEMS and type_.items is not None:
         message = f"{brief(value)} has elements that are not of type {type_.items.word}"
         word = type_.items.word
         return CallEvidence(Reason.ITEM_TYPE, message, expected=word, actual=brief(value))
     return check_value(value, allowed, type_, found, rules.profile)
 
 
-def _converted(value: Any, type_: Expected, rules: Rules) -> Any:
+def _convert(value: Any, type_: ExpectedType, rules: EntryRules) -> Any:
     if rules.language is not Language.PYTHON and len(value) > MAX_CODE:
         return value
     if rules.language is not Language.PYTHON:
@@ -122,11 +121,11 @@ def _converted(value: Any, type_: Expected, rules: Rules) -> Any:
     if type_.word == "tuple" and isinstance(value, tuple):
         return [*value]
     if type_.type is float and type(value) is int:
-        return _as_float(value)
+        return _to_float(value)
     return value
 
 
-def _as_float(value: int) -> float:
+def _to_float(value: int) -> float:
     try:
         return float(value)
     except OverflowError:
@@ -136,7 +135,7 @@ def _as_float(value: int) -> float:
 def _check_left_out(given: Mapping[str, Any], answer: Answer) -> CallEvidence | None:
     for parameter, allowed in answer.allowed.items():
         if parameter not in given and "" not in allowed:
-            message = "it may not be left out here"
+            message = "required here"
             return CallEvidence(Reason.MISSING_OPTIONAL, message, None, parameter, allowed)
     return None
 
@@ -144,78 +143,83 @@ def _check_left_out(given: Mapping[str, Any], answer: Answer) -> CallEvidence | 
 _MARKS = str.maketrans("'", '"', " ,./-_*^")
 _SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![\w)])(?<!\d )-(?=\.?\d)")
 _POINT, _SIGN = "\ue000", "\ue001"
-"""What stands for a point and a sign while the marks are taken out."""
+"""Placeholders for points and signs of numbers."""
 
 
 def normalise(text: str) -> str:
-    """Return a text without blanks and punctuation, in small letters, with one kind of quote."""
+    """Return a text in lower case without spaces and punctuation, with one kind of quote."""
     return text.translate(_MARKS).lower()
 
 
 def normalise_but_numbers(text: str) -> str:
-    """Do the same, but leave numbers their sign and point: 1.5 is not 15, and -5 is not 5."""
+    """Return the normalised text with signs and points of numbers: 1.5 is not 15, -5 is not 5."""
     kept = _SIGN_OR_POINT.sub(lambda mark: _POINT if mark[0] == "." else _SIGN, text)
     return normalise(kept)
 
 
-_NORMALISE = {Manner.AS_BFCL: normalise, Manner.RIGHT: normalise_but_numbers}
+_NORMALISE = {RuleSet.AS_BFCL: normalise, RuleSet.RIGHT: normalise_but_numbers}
 
 
-class Fit(Enum):
-    """How a value fits its type."""
+class TypeFit(Enum):
+    """Fit of a value to its type."""
 
     LITERAL = auto()
     VARIABLE = auto()
-    """It is of another type than the document says, but so are the answers."""
+    """The value has another type than the document, as do the answers."""
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
 
 
-def fit(value: object, allowed: Sequence[Any], expected: Expected, profile: CallRules) -> Fit:
-    """Tell how a value fits the type of its document, and its elements theirs."""
+def fit(
+    value: object, allowed: Sequence[Any], expected: ExpectedType, profile: CallRules
+) -> TypeFit:
+    """Classify the fit of a value and its elements to the documented type."""
     found = _fit(value, allowed, expected.type, profile)
     items = expected.items
     if items is None or not isinstance(value, list) or expected.type is not list:
         return found
     if not allowed:
-        return Fit.WRONG_TYPE
-    if any(_items_fit(value, option, items, profile) for option in allowed):
+        return TypeFit.WRONG_TYPE
+    if any(_do_items_fit(value, option, items, profile) for option in allowed):
         return found
-    return Fit.WRONG_ITEMS
+    return TypeFit.WRONG_ITEMS
 
 
-def _fit(value: object, allowed: Sequence[Any], type_: type, profile: CallRules) -> Fit:
+def _fit(value: object, allowed: Sequence[Any], type_: type, profile: CallRules) -> TypeFit:
     types = [type(option) for option in allowed if option != ""]
     if not profile.variables_by_any_answer:
         types = types[:1]
-    if not _has(value, type_, profile):
-        return Fit.VARIABLE if type(value) in types else Fit.WRONG_TYPE
-    return Fit.LITERAL if not types or type_ in types else Fit.VARIABLE
+    if not _has_type(value, type_, profile):
+        return TypeFit.VARIABLE if type(value) in types else TypeFit.WRONG_TYPE
+    return TypeFit.LITERAL if not types or type_ in types else TypeFit.VARIABLE
 
 
-def _has(value: object, type_: type, profile: CallRules) -> bool:
+def _has_type(value: object, type_: type, profile: CallRules) -> bool:
     if type(value) is type_:
         return True
     return profile.compares_deeply and type_ is float and type(value) is int
 
 
-def _items_fit(value: list[Any], option: object, items: Expected, profile: CallRules) -> bool:
-    # An answer that is no list says nothing about elements. Those of lists in lists are left to
-    # the comparison of values.
+def _do_items_fit(
+    value: list[Any], option: object, items: ExpectedType, profile: CallRules
+) -> bool:
+    # Only a list in the answers determines types of elements; nested ones are compared as values.
     if not isinstance(option, list):
         return True
-    return all(_fit(member, option, items.type, profile) is not Fit.WRONG_TYPE for member in value)
+    return all(
+        _fit(member, option, items.type, profile) is not TypeFit.WRONG_TYPE for member in value
+    )
 
 
 def check_value(
     value: Any,
     allowed: Sequence[Any],
-    expected: Expected,
-    fit: Fit,
+    expected: ExpectedType,
+    fit: TypeFit,
     profile: CallRules,
 ) -> CallEvidence | None:
-    """Compare a value, whose type fits, with those that are right."""
-    if fit is Fit.VARIABLE:
+    """Compare a value of a fitting type with the right values."""
+    if fit is TypeFit.VARIABLE:
         return _check_variable(value, allowed, profile)
     if expected.type is dict:
         return _check_dict(value, allowed, profile)
@@ -224,35 +228,35 @@ def check_value(
     if expected.type is str:
         normal = _NORMALISE[profile.normalise]
         texts = [normal(option) for option in allowed if isinstance(option, str)]
-        return _unless(normal(value) in texts, Reason.STRING, allowed, value)
+        return _fail_unless(normal(value) in texts, Reason.STRING, allowed, value)
     if expected.type is list:
         return _check_list(value, allowed, expected.word == "Set", profile)
-    right = _one_of(value, allowed, profile)
-    return _unless(right, Reason.OTHER_VALUE, allowed, value)
+    right = _is_one_of(value, allowed, profile)
+    return _fail_unless(right, Reason.OTHER_VALUE, allowed, value)
 
 
 def _check_variable(value: Any, allowed: Sequence[Any], profile: CallRules) -> CallEvidence | None:
-    right = _one_of(value, allowed, profile) if profile.compares_deeply else value in allowed
-    return _unless(right, Reason.OTHER_VALUE, allowed, value)
+    right = _is_one_of(value, allowed, profile) if profile.compares_deeply else value in allowed
+    return _fail_unless(right, Reason.OTHER_VALUE, allowed, value)
 
 
 def _check_list(
     value: list[Any], allowed: Sequence[Any], unordered: bool, profile: CallRules
 ) -> CallEvidence | None:
-    given = _comparable_list(value, unordered, profile)
-    # The empty text, which means that the parameter may be left out, is an empty list here.
-    lists = [_comparable_list(_members(option), unordered, profile) for option in allowed]
-    return _unless(given in lists, Reason.LIST, allowed, value)
+    given = _normalise_list(value, unordered, profile)
+    # The empty text, which marks an optional parameter, is an empty list here.
+    lists = [_normalise_list(_list_members(option), unordered, profile) for option in allowed]
+    return _fail_unless(given in lists, Reason.LIST, allowed, value)
 
 
-def _members(option: object) -> list[Any]:
+def _list_members(option: object) -> list[Any]:
     if not isinstance(option, (list, tuple, str)):
-        raise CannotJudge(f"an answer has {brief(option)} where a list is due")
+        raise UnjudgeableEntry(f"an answer has {brief(option)} instead of a list")
     return [*option]
 
 
-def _comparable_list(value: list[Any], unordered: bool, profile: CallRules) -> list[Any]:
-    members = [comparable(member, profile) for member in value]
+def _normalise_list(value: list[Any], unordered: bool, profile: CallRules) -> list[Any]:
+    members = [normalise_value(member, profile) for member in value]
     return sorted(members, key=repr) if unordered else members
 
 
@@ -260,7 +264,7 @@ def _check_dicts(
     value: list[Any], allowed: Sequence[Any], profile: CallRules
 ) -> CallEvidence | None:
     failure: CallEvidence | None = _failure(Reason.DICTS_UNCLEAR, allowed, value)
-    for option in map(_members, allowed):
+    for option in map(_list_members, allowed):
         if len(option) != len(value):
             failure = _failure(Reason.DICT_COUNT, len(option), len(value))
             continue
@@ -274,7 +278,7 @@ def _check_dicts(
 
 def _check_dict(value: object, allowed: Sequence[Any], profile: CallRules) -> CallEvidence | None:
     if not isinstance(value, dict):
-        return _failure(Reason.ITEM_TYPE, allowed, value, "an element is no object")
+        return _failure(Reason.ITEM_TYPE, allowed, value, "an element is not an object")
     failure: CallEvidence | None = _failure(Reason.DICT_UNCLEAR, allowed, value)
     for option in allowed:
         if not isinstance(option, Mapping):
@@ -289,37 +293,39 @@ def _compare_dict(
     value: dict[Any, Any], option: Mapping[str, Sequence[Any]], profile: CallRules
 ) -> CallEvidence | None:
     for key, members in option.items():
-        if key not in value and "" not in _members(members):
+        if key not in value and "" not in _list_members(members):
             return _failure(Reason.DICT_KEY, list(option), list(value))
     for key, member in value.items():
         if key not in option:
             return _failure(Reason.DICT_KEY, list(option), key)
-        if not _one_of(member, _members(option[key]), profile):
+        if not _is_one_of(member, _list_members(option[key]), profile):
             return _failure(Reason.DICT_VALUE, {key: option[key]}, {key: member})
     return None
 
 
-def _one_of(value: Any, allowed: Sequence[Any], profile: CallRules) -> bool:
-    given = comparable(value, profile)
-    return any(given == comparable(option, profile) for option in allowed)
+def _is_one_of(value: Any, allowed: Sequence[Any], profile: CallRules) -> bool:
+    given = normalise_value(value, profile)
+    return any(given == normalise_value(option, profile) for option in allowed)
 
 
-def comparable(value: Any, profile: CallRules) -> Any:
-    """Return a form of a value in which those that count as equal are equal."""
+def normalise_value(value: Any, profile: CallRules) -> Any:
+    """Normalise a value, so that values that count as equal are equal."""
     if isinstance(value, str):
         return _NORMALISE[profile.normalise](value)
     if not profile.compares_deeply:
         return value
     if isinstance(value, bool):
-        return ("truth value", value)  # for it is no number, and 1 == True
+        return ("truth value", value)  # since 1 == True
     if isinstance(value, (list, tuple)):
-        return [comparable(member, profile) for member in value]
+        return [normalise_value(member, profile) for member in value]
     if isinstance(value, Mapping):
-        return {key: comparable(member, profile) for key, member in value.items()}
+        return {key: normalise_value(member, profile) for key, member in value.items()}
     return value
 
 
-def _unless(right: bool, reason: Reason, allowed: object, value: object) -> CallEvidence | None:
+def _fail_unless(
+    right: bool, reason: Reason, allowed: object, value: object
+) -> CallEvidence | None:
     return None if right else _failure(reason, allowed, value)
 
 

@@ -1,7 +1,6 @@
-"""The calls of a single turn beside those that were expected, for people to look at.
+"""Pairs of expected and actual calls of a single turn, for display.
 
-A verdict says the first thing that is wrong; this says of every call and every argument whether it
-is right. Each is checked by itself, by the check that the verdict is from.
+A verdict has only the first error. Here, every call and argument is checked by the same rules.
 """
 
 from __future__ import annotations
@@ -10,107 +9,105 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Task
-from checkers.calls.judge import Fits, matched_best, matched_in_order
-from checkers.calls.one_call import Rules, arguments_of, check_call, shown_name
+from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Task
+from checkers.calls.judge import Fits, match_best, match_in_order
+from checkers.calls.one_call import EntryRules, bind_arguments, check_call, get_shown_name
+from checkers.causes.divergence import CallEffect, list_effects, list_mismatches
+from checkers.causes.trace import TracedTurn
 from checkers.results import Comparison, check_result
-from checkers.why.divergence import Act, acts_of, misfits
-from checkers.why.trace import TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from envs.state import ABSENT, brief
 
-MOST = 50
-"""How many of a model's calls are looked at."""
+MAX_PAIRS = 50
+"""Maximum number of paired calls of a model."""
 
 
 class ArgumentPair(NamedTuple):
-    """What was given for a parameter beside what is right."""
+    """Right values of a parameter and the given value."""
 
     parameter: str
     allowed: tuple[Any, ...]
-    """The values that are right; none where it should not be given."""
+    """Right values; empty if the parameter should not be given."""
     optional: bool
-    """Whether it may be left out."""
     given: Any
-    """ABSENT where it was left out."""
+    """ABSENT if none was given."""
     problem: str | None
-    """What is wrong with it."""
+    """Error in the value."""
 
 
 class CallPair(NamedTuple):
-    """An expected call and the model's that comes closest to it; one of the two may be missing."""
+    """An expected call and the closest call of the model; either may be missing."""
 
     function: str | None
-    """The function that was to be called, under the name that the model knows."""
+    """Name of the expected function, as the model knows it."""
     expected: str | None
-    """The call that was expected, as text."""
+    """Text of the expected call."""
     call: Call | MalformedCall | None
-    """What the model called."""
+    """Call of the model."""
     problem: str | None = None
-    """Why the two are not the same thing."""
+    """Error in the call."""
     arguments: tuple[ArgumentPair, ...] = ()
-    """Of two calls of one function."""
+    """Arguments, if both calls are of one function."""
     expected_result: Result | None = None
-    """What the expected call gives, where calls are executed."""
+    """Result of the expected call, if executed."""
     result: Result | None = None
-    """What the model's gave."""
+    """Result of the model's call, if executed."""
+    place: tuple[int, int] | None = None
+    """Step and index of the model's call."""
 
 
-def pair_answers(calls: Sequence[Call], task: Task, rules: Rules) -> tuple[CallPair, ...]:
-    """Put the calls of a model beside the answers of an entry.
+def pair_answers(calls: Sequence[Call], task: Task, rules: EntryRules) -> tuple[CallPair, ...]:
+    """Pair a model's calls with the answers of an entry.
 
     Raises:
-        CannotJudge: An answer's function has no document, or a document an unknown type.
+        UnjudgeableEntry: An answer's function has no document, or a document an unknown type.
     """
-    match = matched_best if rules.profile.maximum_matching else matched_in_order
-    return _Answers(calls[:MOST], task, rules).pairs(match)
+    match = match_best if rules.profile.maximum_matching else match_in_order
+    return _Answers(calls[:MAX_PAIRS], task, rules).pairs(match)
 
 
 def pair_results(
     truth: TracedTurn, model: TracedTurn, comparisons: Sequence[Comparison]
 ) -> tuple[CallPair, ...]:
-    """Put executed calls beside the ground truth's, for each of which there is a comparison."""
-    return _Results(acts_of(truth), acts_of(model)[:MOST], comparisons).pairs(matched_best)
+    """Pair executed calls with the ground truth's, each of which has a comparison."""
+    return _Results(list_effects(truth), list_effects(model)[:MAX_PAIRS], comparisons).pairs(
+        match_best
+    )
 
 
-_NOT_MADE = "it is not called"
-_TOO_MANY = "it is one call too many"
+_NOT_MADE = "not called"
+_TOO_MANY = "surplus call"
 
 
 class _Sides(ABC):
-    """What is wanted and what was given, both named by number.
-
-    Attributes:
-        wanted: How many things are wanted.
-        given: How many were given.
-    """
+    """Numbers of wanted and given calls, and the rules for pairing them by index."""
 
     wanted: int
     given: int
 
     @abstractmethod
     def problem(self, one: int, other: int) -> str | None:
-        """Return what is wrong with a pair, None if it is right."""
+        """Return the error of a pair, None if it is right."""
 
     @abstractmethod
     def distance(self, one: int, other: int) -> int | None:
-        """Return how much is wrong; None for a call of another function."""
+        """Return the number of errors of a pair; None for different functions."""
 
     @abstractmethod
     def pair(self, one: int | None, other: int | None) -> CallPair:
-        """Return what is wanted and what was given; one of them may be missing."""
+        """Return the pair of two indices, one of which may be None."""
 
     def pairs(self, match: Callable[[int, int, Fits], dict[int, int]]) -> tuple[CallPair, ...]:
-        """Return what is wanted, each with what comes closest to it, and then what is left."""
+        """Return each wanted call with the closest given one, then the surplus calls."""
         found = match(self.wanted, self.given, lambda *both: self.problem(*both) is None)
         free = [other for other in range(self.given) if other not in found.values()]
         for is_near in (True, False):
             for one in [one for one in range(self.wanted) if one not in found]:
                 distances = {other: self.distance(one, other) for other in free}
                 near = [other for other in free if distances[other] is not None]
-                # What has nothing in common with anything stands for what is left, in order.
+                # Calls of other functions fill the remaining pairs, in order.
                 candidates = near if is_near else free
                 if candidates:
                     found[one] = min(candidates, key=lambda other: distances[other] or 0)
@@ -120,9 +117,9 @@ class _Sides(ABC):
 
 
 class _Answers(_Sides):
-    """The answers of an entry, and a model's calls."""
+    """Answers of an entry and calls of a model."""
 
-    def __init__(self, calls: Sequence[Call], task: Task, rules: Rules) -> None:
+    def __init__(self, calls: Sequence[Call], task: Task, rules: EntryRules) -> None:
         self.wanted, self.given = len(task.answers), len(calls)
         self._calls = calls
         self._task = task
@@ -137,33 +134,37 @@ class _Answers(_Sides):
     def distance(self, one: int, other: int) -> int | None:
         if self._calls[other].name != self._name(one):
             return None
-        wrong = sum(pair.problem is not None for pair in self._arguments(one, other))
+        wrong = sum(pair.problem is not None for pair in self._pair_arguments(one, other))
         return 0 if self.problem(one, other) is None else max(1, wrong)
 
     def pair(self, one: int | None, other: int | None) -> CallPair:
         call = None if other is None else self._calls[other]
+        place = None if other is None else (0, other)
         if one is None:
-            return CallPair(None, None, call, _surplus(self._task))
+            return CallPair(None, None, call, _explain_surplus(self._task), place=place)
         name = self._name(one)
-        text = _answer_text(name, self._task.answers[one], self._documents[one])
+        text = _format_answer(name, self._task.answers[one], self._documents[one])
         if other is None or call is None:
             return CallPair(name, text, None, _NOT_MADE)
-        arguments = self._arguments(one, other) if call.name == name else ()
-        return CallPair(name, text, call, self.problem(one, other), arguments)
+        arguments = self._pair_arguments(one, other) if call.name == name else ()
+        return CallPair(name, text, call, self.problem(one, other), arguments, place=place)
 
     def _name(self, one: int) -> str:
-        return shown_name(self._documents[one].name, self._rules)
+        return get_shown_name(self._documents[one].name, self._rules)
 
-    def _arguments(self, one: int, other: int) -> tuple[ArgumentPair, ...]:
+    def _pair_arguments(self, one: int, other: int) -> tuple[ArgumentPair, ...]:
         answer = self._task.answers[one]
-        return _arguments(self._calls[other], self._documents[one], answer, self._rules)
+        return _pair_arguments(self._calls[other], self._documents[one], answer, self._rules)
 
 
 class _Results(_Sides):
-    """What the ground truth did, and what a model did."""
+    """Executed calls of the ground truth and of a model."""
 
     def __init__(
-        self, truth: Sequence[Act], model: Sequence[Act], comparisons: Sequence[Comparison]
+        self,
+        truth: Sequence[CallEffect],
+        model: Sequence[CallEffect],
+        comparisons: Sequence[Comparison],
     ) -> None:
         self.wanted, self.given = len(truth), len(model)
         self._truth = truth
@@ -179,12 +180,13 @@ class _Results(_Sides):
         needed, act = self._truth[one], self._model[other]
         if needed.name != act.name:
             return None
-        return 0 if self.problem(one, other) is None else 1 + len(misfits(needed, act))
+        return 0 if self.problem(one, other) is None else 1 + len(list_mismatches(needed, act))
 
     def pair(self, one: int | None, other: int | None) -> CallPair:
         act = None if other is None else self._model[other]
         made = act.traced if act else None
-        found = CallPair(None, None, made and made.call, result=made and made.result)
+        place = act and (act.step, act.position)
+        found = CallPair(None, None, made and made.call, result=made and made.result, place=place)
         if one is None:
             return found._replace(problem=_TOO_MANY)
         needed = self._truth[one]
@@ -193,69 +195,72 @@ class _Results(_Sides):
         if other is None or act is None:
             return found._replace(problem=_NOT_MADE)
         problem = self.problem(one, other)
-        return found._replace(problem=problem, arguments=_executed(needed, act, problem))
+        return found._replace(problem=problem, arguments=_pair_executed(needed, act, problem))
 
 
-def _surplus(task: Task) -> str | None:
-    """Return what is wrong with a call that no answer stands for."""
-    if task.kind is Kind.RELEVANCE:
+def _explain_surplus(task: Task) -> str | None:
+    if task.kind is ComparisonKind.RELEVANCE:
         return None
-    return "no function fits" if task.kind is Kind.IRRELEVANCE else _TOO_MANY
+    return "no function fits" if task.kind is ComparisonKind.IRRELEVANCE else _TOO_MANY
 
 
-def _arguments(
-    call: Call, document: FunctionDocument, answer: Answer, rules: Rules
+def _pair_arguments(
+    call: Call, document: FunctionDocument, answer: Answer, rules: EntryRules
 ) -> tuple[ArgumentPair, ...]:
-    given = arguments_of(call, document)
+    given = bind_arguments(call, document)
     names = dict.fromkeys([*answer.allowed, *given])
     return tuple(
-        [_argument(name, given.get(name, ABSENT), document, answer, rules) for name in names]
+        [_pair_argument(name, given.get(name, ABSENT), document, answer, rules) for name in names]
     )
 
 
-def _argument(
-    name: str, given: Any, document: FunctionDocument, answer: Answer, rules: Rules
+def _pair_argument(
+    name: str, given: Any, document: FunctionDocument, answer: Answer, rules: EntryRules
 ) -> ArgumentPair:
-    """Check an argument as that of a call which has no other."""
+    """Check an argument by a call without any others."""
     parameters = {key: schema for key, schema in document.parameters.items() if key == name}
     required = [key for key in document.required if key == name]
     allowed = {key: values for key, values in answer.allowed.items() if key == name}
-    call = Call(shown_name(document.name, rules), (), {} if given is ABSENT else {name: given})
+    call = Call(get_shown_name(document.name, rules), (), {} if given is ABSENT else {name: given})
     alone = FunctionDocument(document.name, parameters, required)
     failure = check_call(call, alone, Answer(answer.function, allowed), rules)
-    right, optional = _right_values(allowed.get(name, ()), is_required=bool(required))
+    right, optional = _split_values(allowed.get(name, ()), is_required=bool(required))
     return ArgumentPair(name, right, optional, given, failure and failure.message)
 
 
-def _right_values(values: Sequence[Any], *, is_required: bool) -> tuple[tuple[Any, ...], bool]:
-    """Return the values that are right, and whether none at all is right too."""
+def _split_values(values: Sequence[Any], *, is_required: bool) -> tuple[tuple[Any, ...], bool]:
+    """Return the right values, and whether the parameter is optional."""
     optional = not is_required and "" in values
     return tuple([value for value in values if not (optional and value == "")]), optional
 
 
-def _executed(truth: Act, act: Act, problem: str | None) -> tuple[ArgumentPair, ...]:
+def _pair_executed(
+    truth: CallEffect, act: CallEffect, problem: str | None
+) -> tuple[ArgumentPair, ...]:
     if truth.name != act.name:
         return ()
-    differing = {misfit.parameter for misfit in misfits(truth, act)} if problem else set()
+    differing = {misfit.parameter for misfit in list_mismatches(truth, act)} if problem else set()
     return tuple(
         [
-            _executed_argument(name, truth.arguments.get(name, ABSENT), act, name in differing)
+            _pair_executed_argument(name, truth.arguments.get(name, ABSENT), act, name in differing)
             for name in dict.fromkeys([*truth.arguments, *act.arguments])
         ]
     )
 
 
-def _executed_argument(name: str, expected: Any, act: Act, differs: bool) -> ArgumentPair:
+def _pair_executed_argument(
+    name: str, expected: Any, act: CallEffect, differs: bool
+) -> ArgumentPair:
     given = act.arguments.get(name, ABSENT)
     allowed = () if expected is ABSENT else (expected,)
-    return ArgumentPair(name, allowed, False, given, "it is another value" if differs else None)
+    return ArgumentPair(name, allowed, False, given, "wrong value" if differs else None)
 
 
-def _answer_text(name: str, answer: Answer, document: FunctionDocument) -> str:
-    """Return an answer as a call with all values that are right, and what may be left out."""
+def _format_answer(name: str, answer: Answer, document: FunctionDocument) -> str:
+    """Return an answer as a call with all right values, and with optional ones in brackets."""
     shown = []
     for parameter, values in answer.allowed.items():
-        right, optional = _right_values(values, is_required=parameter in document.required)
+        right, optional = _split_values(values, is_required=parameter in document.required)
         text = f"{parameter}={' or '.join(map(brief, right))}" if right else parameter
         shown.append(f"[{text}]" if optional else text)
     return f"{name}({', '.join(shown)})"

@@ -1,8 +1,7 @@
-"""From a reply in JSON or XML to the calls in it.
+"""Reader of calls in JSON or XML replies.
 
-Model output is hostile. JSON is read by the standard library within the bounds of all calls. XML is
-not parsed as such: three elements are looked for, in one pass, so that there are no entities to
-expand, no declarations to follow and no depth to exhaust.
+Model output is untrusted. JSON is parsed within the limits of all calls. XML is searched for three
+elements in one pass, without entity expansion, declarations or recursion.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from checkers.calls.documents import Unreadable
-from checkers.replies.code import check_length, stretches
+from checkers.calls.documents import UnreadableOutput
+from checkers.replies.code import check_length, list_code_parts
 from checkers.replies.decoding import Step
-from envs.calls import Call, call_from_tool
+from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
 from envs.state import brief
 
@@ -25,106 +24,99 @@ if TYPE_CHECKING:
     from checkers.replies.single_turn import TextReader
 
 OPENING, CLOSING = "<TOOL_CALLS>", "</TOOL_CALLS>"
-"""Between these stand calls, where a format says so."""
+"""Tags around the calls in tagged formats."""
 
 _FENCE = re.compile(r"```\w*+\n(.*?)```", re.DOTALL)
 _LOOKS_LIKE_JSON = re.compile(r"\"(?:name|arguments)\"\s*+:")
 _TAG = re.compile(r"<(/?)(calls|call|argument)\b([^<>]*+)>")
 _NAME = re.compile(r"\s++name\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)')\s*+")
-# The ampersand last: what it gives begins no entity. (xml.sax has this too, but loads urllib.)
+# The ampersand is last, since its replacement starts no entity. xml.sax would import urllib.
 _ENTITIES = {"&quot;": '"', "&apos;": "'", "&gt;": ">", "&lt;": "<", "&amp;": "&"}
 
 
-def text_of(step: Step) -> str:
-    """Return a reply that is short enough to be read.
-
-    Raises:
-        Unreadable: It is too long.
-    """
+def get_reply_text(step: Step) -> str:
+    """Return the text of a reply. Raises UnreadableOutput if the text is too long."""
     text = step if isinstance(step, str) else ""
     check_length(text)
     return text
 
 
-def between_tags(text: str) -> str:
-    """Return what stands between the marks; a reply without them has nothing there.
+def get_tagged_text(text: str) -> str:
+    """Return the text between the tags, or the empty text.
 
-    Raises:
-        Unreadable: There is no second mark.
+    Raises UnreadableOutput if the closing tag is missing.
     """
     _, opened, rest = text.partition(OPENING)
     inside, closed, _ = rest.partition(CLOSING)
     if opened and not closed:
-        raise Unreadable(f"{OPENING} is not followed by {CLOSING}", attempted=True)
+        raise UnreadableOutput(f"{OPENING} is not followed by {CLOSING}", attempted=True)
     return inside
 
 
 def read_json(text: str) -> list[Call]:
-    """Read calls as a JSON list of ``{"name", "arguments"}``, or one such object; prose has none.
+    """Read a JSON list of ``{"name", "arguments"}``, or one such object; prose has no calls.
 
-    Like calls in Python, they may stand in a code fence or after prose.
+    The JSON may be in a code fence or follow prose.
 
-    Raises:
-        Unreadable: The reply holds what looks like calls but cannot be read.
+    Raises UnreadableOutput if the reply has something like calls that cannot be parsed.
     """
-    for stretch in stretches(text, _FENCE, [("[", "]"), ("{", "}")]):
+    for stretch in list_code_parts(text, _FENCE, [("[", "]"), ("{", "}")]):
         try:
             found = json.loads(stretch)
         except (ValueError, RecursionError):
             continue
         members = found if isinstance(found, list) else [found]
         if any(isinstance(member, dict) for member in members):
-            return [_call_of(member) for member in members]
+            return [_parse_call(member) for member in members]
         return []
     if _LOOKS_LIKE_JSON.search(text):
-        raise Unreadable("the calls in this JSON cannot be read", attempted=True)
+        raise UnreadableOutput("the calls in this JSON cannot be parsed", attempted=True)
     return []
 
 
-def _call_of(member: Any) -> Call:
+def _parse_call(member: Any) -> Call:
     match member:
         case {"name": str(name), "arguments": dict(arguments)} if len(member) == 2:
-            return _call(name, arguments)
-    message = f"{brief(member)} is no object of name and arguments"
-    raise Unreadable(message, attempted=True)
+            return _make_call(name, arguments)
+    message = f"{brief(member)} is not an object of name and arguments"
+    raise UnreadableOutput(message, attempted=True)
 
 
-def _call(name: str, arguments: dict[str, Any]) -> Call:
+def _make_call(name: str, arguments: dict[str, Any]) -> Call:
     try:
-        return call_from_tool(name, arguments)
+        return make_call_from_tool(name, arguments)
     except MalformedCall as error:
-        raise Unreadable(error.message, attempted=True) from None
+        raise UnreadableOutput(error.message, attempted=True) from None
 
 
 def read_xml(text: str) -> list[Call]:
-    """Read ``<call name="..."><argument name="...">value</argument></call>``; prose has none.
+    """Read ``<call name="..."><argument name="...">value</argument></call>``; prose has no calls.
 
-    Values are JSON, and text where they are none.
+    Values are JSON or else text.
 
-    Raises:
-        Unreadable: An element is opened in the wrong place, not closed, or has no name.
+    Raises UnreadableOutput if an element is misplaced, not closed, or has no name.
     """
     calls: list[Call] = []
     name: str | None = None
     arguments: dict[str, Any] = {}
-    for kind, given, content in _elements(text):
+    for kind, given, content in _list_elements(text):
         match kind:
             case "call" if name is None:
                 name, arguments = given, {}
             case "argument" if name is not None and given not in arguments:
-                arguments[given] = _value(content)
+                arguments[given] = _parse_value(content)
             case "/call" if name is not None:
-                calls.append(_call(name, arguments))
+                calls.append(_make_call(name, arguments))
                 name = None
             case _:
-                raise Unreadable(f"<{kind}> of {brief(given)} is out of place", attempted=True)
+                raise UnreadableOutput(f"<{kind}> of {brief(given)} is misplaced", attempted=True)
     if name is not None:
-        raise Unreadable(f"the call of {brief(name)} is not closed", attempted=True)
+        raise UnreadableOutput(f"the call of {brief(name)} is not closed", attempted=True)
     return calls
 
 
-def _elements(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, name and content of arguments, and of calls their beginning and end."""
+def _list_elements(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield kind, name and content of arguments, and start and end of calls."""
     tags = iter(_TAG.finditer(text))
     for tag in tags:
         closes, kind, rest = tag.groups()
@@ -137,20 +129,20 @@ def _elements(text: str) -> Iterator[tuple[str, str, str]]:
         if kind == "argument":
             end = next(tags, None)
             if end is None or end[1] + end[2] != "/argument":
-                raise Unreadable("an argument is not closed", attempted=True)
+                raise UnreadableOutput("an argument is not closed", attempted=True)
             content = text[tag.end() : end.start()]
-        yield kind, _name_in(rest), content
+        yield kind, _parse_name(rest), content
 
 
-def _name_in(attributes: str) -> str:
+def _parse_name(attributes: str) -> str:
     found = _NAME.fullmatch(attributes)
     if found is None:
-        raise Unreadable("an element has no name, or more than that", attempted=True)
-    return _unescaped(found[1] if found[1] is not None else found[2])
+        raise UnreadableOutput("an element needs one attribute, its name", attempted=True)
+    return _unescape(found[1] if found[1] is not None else found[2])
 
 
-def _value(content: str) -> Any:
-    text = _unescaped(content).strip()
+def _parse_value(content: str) -> Any:
+    text = _unescape(content).strip()
     try:
         return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -158,15 +150,11 @@ def _value(content: str) -> Any:
 
 
 def _refuse(constant: str) -> NoReturn:
-    """Take what is called Infinity for a text: it is no JSON, though the library reads it.
-
-    Raises:
-        ValueError: Always.
-    """
+    """Refuse Infinity and NaN, which are not JSON. Always raises ValueError."""
     raise ValueError(constant)
 
 
-def _unescaped(text: str) -> str:
+def _unescape(text: str) -> str:
     for entity, character in _ENTITIES.items():
         text = text.replace(entity, character)
     return text
@@ -174,23 +162,23 @@ def _unescaped(text: str) -> str:
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """How a reply in a prompt format becomes calls; called with what reads calls in Python.
+    """Reader of a calling format in text; called with the reader of Python.
 
     Attributes:
-        returns: What calls are written in: python, json or xml.
-        tagged: Whether calls stand between marks, and nothing else counts as calls.
+        returns: Notation of calls: python, json or xml.
+        tagged: Whether only calls between tags count.
     """
 
     returns: str
     tagged: bool
 
     def __call__(self, python: TextReader) -> TextReader:
-        """Return what turns a reply into calls."""
+        """Return the reader of this format."""
 
         def read(step: Step, language: Language) -> list[Call]:
-            text = text_of(step)
+            text = get_reply_text(step)
             if self.tagged:
-                text = between_tags(text)
+                text = get_tagged_text(text)
             if self.returns == "python":
                 return python(text, language)
             return _READERS[self.returns](text)
@@ -199,7 +187,7 @@ class ReplyFormat:
 
     @classmethod
     def named(cls, name: str) -> ReplyFormat | None:
-        """Return that of a format such as ``json-tagged-python-plain``, None of an unknown one."""
+        """Return the reader of a format such as ``json-tagged-python-plain``, None if unknown."""
         returns, marks, *_ = [*name.split("-"), ""]
         known = returns in ("python", *_READERS) and marks in ("bare", "tagged")
         return cls(returns, marks == "tagged") if known else None

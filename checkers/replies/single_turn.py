@@ -1,7 +1,6 @@
-"""From a model's step to the calls that are compared, and from the texts of values to values.
+"""Reader of a model's step into calls for comparison, and converter of Java and JavaScript values.
 
-Values are converted only where they are compared: in calls, those of Java and JavaScript are still
-the texts of expressions.
+In calls, Java and JavaScript values are texts of expressions. The comparison converts them.
 """
 
 from __future__ import annotations
@@ -10,19 +9,19 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
-from checkers.calls.documents import Expected, Language, Unreadable
-from checkers.profile import CallRules, Manner, Mode
+from checkers.calls.documents import ExpectedType, Language, UnreadableOutput
+from checkers.profile import CallRules, Mode, RuleSet
 from checkers.replies import values
 from checkers.replies.as_bfcl import single_turn as as_bfcl
-from checkers.replies.code import calls_in_code
+from checkers.replies.code import read_code
 from checkers.replies.decoding import Step, decode_text, decode_tool_calls
 from envs.calls import Call
 from envs.errors import MalformedCall
 
 TextReader = Callable[[Step, Language], list[Call]]
-"""Turns a prompting model's step into calls; raises Unreadable."""
+"""Converts a prompting model's step to calls; raises UnreadableOutput."""
 FormatReader = Callable[[TextReader], TextReader]
-"""Takes what reads Python, gives what reads the format that was asked for."""
+"""Makes the reader of a calling format from the reader of Python."""
 
 
 def read_calls(
@@ -33,72 +32,70 @@ def read_calls(
     reader: FormatReader | None = None,
     named: Collection[str] = (),
 ) -> list[Call]:
-    """Return the calls in what a model answered.
+    """Return the calls in a model's answer.
 
     Args:
-        step: The answer.
-        language: What calls in text are written in.
-        mode: How the model calls functions.
-        rules: How the answer is read.
-        reader: How text is read, where it was asked for in another format than the usual one.
-        named: Names that the question has; in Python such a one may stand bare, for a variable.
+        step: Answer.
+        language: Language of calls in text.
+        mode: Way of calling functions.
+        rules: Rules for reading the answer.
+        reader: Reader of another calling format in text.
+        named: Names in the question, which Python calls may use as variables.
 
     Raises:
-        Unreadable: There are none that can be read.
-        MissingGrammar: The libraries that read Java and JavaScript are not installed.
+        UnreadableOutput: The answer cannot be parsed.
+        MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
     if mode == "fc":
-        as_is = rules.read_tool_calls is Manner.AS_BFCL
+        as_is = rules.read_tool_calls is RuleSet.AS_BFCL
         return as_bfcl.read_tool_calls(step) if as_is else read_tool_calls(step)
     read: TextReader = partial(read_text, named=named)
-    if rules.read_text is Manner.AS_BFCL:
+    if rules.read_text is RuleSet.AS_BFCL:
         read = as_bfcl.read_text
     return (reader(read) if reader else read)(step, language)
 
 
-def convert(text: str, expected: Expected, language: Language, rules: CallRules) -> Any:
-    """Return the value that the text of a Java or JavaScript expression stands for.
+def convert(text: str, expected: ExpectedType, language: Language, rules: CallRules) -> Any:
+    """Return the value of a Java or JavaScript expression.
 
     Raises:
-        CannotJudge: BFCL does not implement the type, and the rules are its own.
-        MissingGrammar: The libraries that read Java and JavaScript are not installed.
+        UnjudgeableEntry: The rules are BFCL's, which does not implement the type.
+        MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
     return _CONVERTERS[language, rules.converters](text, expected)
 
 
-_CONVERTERS: Mapping[tuple[Language, Manner], Callable[[str, Expected], Any]] = {
-    (Language.JAVA, Manner.AS_BFCL): as_bfcl.java_value,
-    (Language.JAVA, Manner.RIGHT): values.java_value,
-    (Language.JAVASCRIPT, Manner.AS_BFCL): as_bfcl.javascript_value,
-    (Language.JAVASCRIPT, Manner.RIGHT): values.javascript_value,
+_CONVERTERS: Mapping[tuple[Language, RuleSet], Callable[[str, ExpectedType], Any]] = {
+    (Language.JAVA, RuleSet.AS_BFCL): as_bfcl.java_value,
+    (Language.JAVA, RuleSet.RIGHT): values.java_value,
+    (Language.JAVASCRIPT, RuleSet.AS_BFCL): as_bfcl.javascript_value,
+    (Language.JAVASCRIPT, RuleSet.RIGHT): values.javascript_value,
 }
 
 
 def read_tool_calls(step: Step) -> list[Call]:
-    """Read the tool calls of a function-calling step; text or nothing has none.
+    """Read the tool calls of a function-calling step; text or None has none.
 
-    Raises:
-        Unreadable: The arguments of a call cannot be read.
+    Raises UnreadableOutput if the arguments of a call cannot be parsed.
     """
-    return _without_malformed(decode_tool_calls(step))
+    return _reject_malformed(decode_tool_calls(step))
 
 
 def read_text(step: Step, language: Language, named: Collection[str] = ()) -> list[Call]:
-    """Read the calls in a prompting model's text, in which some names may stand for variables.
+    """Read the calls in a prompting model's text, with the named variables.
 
-    Raises:
-        Unreadable: The text holds what looks like calls but cannot be read.
+    Raises UnreadableOutput if the text has something like calls that cannot be parsed.
     """
     if language is not Language.PYTHON:
-        return calls_in_code(step, language) if isinstance(step, str) else []
+        return read_code(step, language) if isinstance(step, str) else []
     try:
-        return _without_malformed(decode_text(step, named))
+        return _reject_malformed(decode_text(step, named))
     except MalformedCall as error:
-        raise Unreadable(str(error), attempted=True) from None
+        raise UnreadableOutput(str(error), attempted=True) from None
 
 
-def _without_malformed(calls: list[Call | MalformedCall]) -> list[Call]:
+def _reject_malformed(calls: list[Call | MalformedCall]) -> list[Call]:
     for call in calls:
         if isinstance(call, MalformedCall):
-            raise Unreadable(str(call), attempted=True)
+            raise UnreadableOutput(str(call), attempted=True)
     return [call for call in calls if isinstance(call, Call)]

@@ -1,8 +1,7 @@
-"""From the text of a Java or JavaScript expression to its value, by the language's own grammar.
+"""Converter of Java or JavaScript expressions to values, by the language's grammar.
 
-What is no literal, nor a collection of them, stands for itself as text: the name of a variable, a
-function, a call. So does a literal that cannot be assigned to the type, such as ``5L`` to an
-integer of Java.
+Expressions other than literals and collections of them remain texts, such as variables and calls.
+So do literals that cannot be assigned to the type, such as ``5L`` to a Java integer.
 """
 
 from __future__ import annotations
@@ -11,45 +10,44 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from checkers.calls.documents import Expected, Language, Unreadable
-from checkers.replies.code import members, parse, text_of, unescape
+from checkers.calls.documents import ExpectedType, Language, UnreadableOutput
+from checkers.replies.code import get_text, list_members, parse, unescape
 from envs.calls import MAX_DEPTH, MAX_INT_BITS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-def java_value(text: str, expected: Expected) -> Any:
-    """Return the value that a text of Java stands for, assigned to the type of a document."""
+def java_value(text: str, expected: ExpectedType) -> Any:
+    """Return the value of a Java expression, assigned to a documented type."""
     return _Java().convert(text, expected)
 
 
-def javascript_value(text: str, expected: Expected) -> Any:
-    """Return the value that a text of JavaScript stands for, where a document says its type."""
+def javascript_value(text: str, expected: ExpectedType) -> Any:
+    """Return the value of a JavaScript expression of a documented type."""
     return _JavaScript().convert(text, expected)
 
 
 class _NotALiteral(Exception):
-    """An expression that stands for itself."""
+    """An expression that remains text."""
 
 
 class _Reader(ABC):
-    """What reading the two languages has in common.
+    """Base of the readers of both languages.
 
     Attributes:
-        language: Which of them it is.
-        wrapper: Code around the expression, for by itself ``{}`` is a block.
-        texts: Types whose values are texts, so that nothing else is a literal of them.
+        wrapper: Code around the expression, since ``{}`` alone is a block.
+        texts: Types whose values are texts only.
     """
 
     language: ClassVar[Language]
     wrapper: ClassVar[str]
     texts: ClassVar[tuple[str, ...]]
 
-    def convert(self, text: str, expected: Expected) -> Any:
+    def convert(self, text: str, expected: ExpectedType) -> Any:
         try:
             root = parse(self.wrapper % text, self.language)
-        except Unreadable:
+        except UnreadableOutput:
             return text
         alone = not root.has_error and root.named_child_count == 1
         node = self.inside(root.named_children[0]) if alone else None
@@ -57,19 +55,19 @@ class _Reader(ABC):
 
     @abstractmethod
     def inside(self, statement: Node) -> Node | None:
-        """Return the one expression that the wrapper is around."""
+        """Return the wrapped expression."""
 
-    def value(self, node: Node, expected: Expected | None, depth: int) -> Any:
+    def value(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
         try:
             return self.literal(node, expected, depth)
         except _NotALiteral:
-            return text_of(node)
+            return get_text(node)
 
-    def literal(self, node: Node, expected: Expected | None, depth: int) -> Any:
+    def literal(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise _NotALiteral
         if node.type == "parenthesized_expression":
-            return self.literal(_only(node), expected, depth + 1)
+            return self.literal(_get_only_member(node), expected, depth + 1)
         text = self.text(node)
         if text is not None:
             return text
@@ -79,13 +77,13 @@ class _Reader(ABC):
 
     @abstractmethod
     def text(self, node: Node) -> str | None:
-        """Return what the literal of a text stands for, None for anything else."""
+        """Return the value of a string literal, None for other nodes."""
 
     @abstractmethod
-    def other(self, node: Node, expected: Expected | None, depth: int) -> Any:
-        """Return the value of a literal that is no text, or of a collection."""
+    def other(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
+        """Return the value of another literal or a collection."""
 
-    def listed(self, nodes: Iterable[Node], expected: Expected | None, depth: int) -> list[Any]:
+    def listed(self, nodes: Iterable[Node], expected: ExpectedType | None, depth: int) -> list[Any]:
         items = expected.items if expected else None
         return [self.value(node, items, depth + 1) for node in nodes]
 
@@ -100,8 +98,8 @@ class _Reader(ABC):
 
     def number(self, node: Node, word: str | None) -> int | float:
         if node.type != "unary_expression":
-            return self.unsigned(node, text_of(node).replace("_", ""), word)
-        operand, sign = _only(node), text_of(node)[0]
+            return self.unsigned(node, get_text(node).replace("_", ""), word)
+        operand, sign = _get_only_member(node), get_text(node)[0]
         if operand.type == node.type or sign not in "+-":
             raise _NotALiteral
         number = self.number(operand, word)
@@ -109,19 +107,19 @@ class _Reader(ABC):
 
     @abstractmethod
     def unsigned(self, node: Node, text: str, word: str | None) -> int | float:
-        """Return the number that a text without a sign stands for, for a type."""
+        """Return the value of a number without a sign."""
 
 
-def _only(node: Node) -> Node:
-    inner = members(node)
+def _get_only_member(node: Node) -> Node:
+    inner = list_members(node)
     if len(inner) != 1:
         raise _NotALiteral
     return inner[0]
 
 
-def _arguments(node: Node) -> list[Node]:
+def _list_arguments(node: Node) -> list[Node]:
     arguments = node.child_by_field_name("arguments")
-    return members(arguments) if arguments else []
+    return list_members(arguments) if arguments else []
 
 
 def _check_length(text: str) -> None:
@@ -129,8 +127,8 @@ def _check_length(text: str) -> None:
         raise _NotALiteral
 
 
-_MOST_INT, _MOST_BITS = 2**31, 2**32 - 1
-"""Largest integers of Java without an L: in decimal digits, below a minus, and in others."""
+_MAX_INT, _MAX_BITS = 2**31, 2**32 - 1
+"""Maximum Java integers without an L: decimal (negated) and of other bases."""
 _NARROW = ("byte", "short", "integer")
 _LISTS = (
     "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",
@@ -155,7 +153,7 @@ class _Java(_Reader):
         return declarators[0].child_by_field_name("value") if len(declarators) == 1 else None
 
     def text(self, node: Node) -> str | None:
-        text = text_of(node)
+        text = get_text(node)
         if node.type == "string_literal" and text.startswith('"""'):
             lines = text[3:-3].split("\n")[1:]
             margins = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
@@ -163,14 +161,14 @@ class _Java(_Reader):
         quoted = node.type in ("string_literal", "character_literal")
         return unescape(text[1:-1]) if quoted else None
 
-    def other(self, node: Node, expected: Expected | None, depth: int) -> Any:
+    def other(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
         match node.type:
             case "true" | "false":
                 return node.type == "true"
             case "null_literal":
                 return None
             case "array_initializer":
-                return self.listed(members(node), expected, depth)
+                return self.listed(list_members(node), expected, depth)
             case "array_creation_expression" | "cast_expression":
                 value = node.child_by_field_name("value")
                 if value is None:
@@ -188,7 +186,7 @@ class _Java(_Reader):
             if text[-1] in "lL" and word in _NARROW:
                 raise _NotALiteral
             number = int(text.rstrip("lL"), 8 if node.type == "octal_integer_literal" else 0)
-            most = _MOST_INT if node.type == "decimal_integer_literal" else _MOST_BITS
+            most = _MAX_INT if node.type == "decimal_integer_literal" else _MAX_BITS
             if text[-1] not in "lL" and number > most:
                 raise _NotALiteral
             return number
@@ -198,60 +196,64 @@ class _Java(_Reader):
         hexadecimal = text[:2].lower() == "0x"
         return float.fromhex(text.rstrip("fFdD")) if hexadecimal else float(text.rstrip("fFdD"))
 
-    def factory(self, node: Node, expected: Expected | None, depth: int) -> Any:
-        """Read a call that makes a collection, such as ``List.of(1, 2)``."""
-        function, arguments = _function(node), _arguments(node)
+    def factory(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
+        """Read a call that creates a collection, such as ``List.of(1, 2)``."""
+        function, arguments = _get_function_name(node), _list_arguments(node)
         if function in _LISTING:
             return self.listed(arguments, expected, depth)
         if function in _MAPPING and len(arguments) % 2 == 0:
             return self.mapped(zip(arguments[::2], arguments[1::2], strict=True), depth)
         if function == "Map.ofEntries":
-            return self.mapped(map(_entry, arguments), depth)
+            return self.mapped(map(_read_entry, arguments), depth)
         raise _NotALiteral
 
-    def created(self, node: Node, expected: Expected | None, depth: int) -> Any:
-        """Read ``new`` and a collection: empty, copied from another, or filled in a body."""
+    def created(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
+        """Read ``new`` with a collection: empty, copied, or filled in a body."""
         type_ = node.child_by_field_name("type")
         assert type_ is not None
-        name = text_of(type_).split("<")[0].split(".")[-1].strip()
+        name = get_text(type_).split("<")[0].split(".")[-1].strip()
         if name not in (*_LISTS, *_MAPS):
             raise _NotALiteral
-        calls = [*_body_calls(node)]
+        calls = [*_list_body_calls(node)]
         if calls and name in _LISTS:
             return self.listed((call[0] for call in calls if len(call) == 1), expected, depth)
         if calls:
             return self.mapped((call for call in calls if len(call) == 2), depth)
-        arguments = _arguments(node)
+        arguments = _list_arguments(node)
         if len(arguments) > 1:
             raise _NotALiteral
         copied = self.literal(arguments[0], expected, depth + 1) if arguments else None
         kind = list if name in _LISTS else dict
-        # A number is the capacity, which is not part of the value.
+        # A number is a capacity, not part of the value.
         return copied if isinstance(copied, kind) else kind()
 
 
-def _function(node: Node) -> str:
+def _get_function_name(node: Node) -> str:
     base, name = node.child_by_field_name("object"), node.child_by_field_name("name")
     assert name is not None
-    return f"{text_of(base)}.{text_of(name)}" if base else text_of(name)
+    return f"{get_text(base)}.{get_text(name)}" if base else get_text(name)
 
 
-def _entry(node: Node) -> Sequence[Node]:
-    arguments = _arguments(node)
-    if node.type != "method_invocation" or _function(node) not in _ENTRY or len(arguments) != 2:
+def _read_entry(node: Node) -> Sequence[Node]:
+    arguments = _list_arguments(node)
+    if (
+        node.type != "method_invocation"
+        or _get_function_name(node) not in _ENTRY
+        or len(arguments) != 2
+    ):
         raise _NotALiteral
     return arguments
 
 
-def _body_calls(node: Node) -> Iterator[list[Node]]:
+def _list_body_calls(node: Node) -> Iterator[list[Node]]:
     """Yield the arguments of the calls in ``{{ add(1); add(2); }}``."""
     bodies = [child for child in node.named_children if child.type == "class_body"]
-    blocks = [block for body in bodies for block in members(body)]
-    for statement in [statement for block in blocks for statement in members(block)]:
+    blocks = [block for body in bodies for block in list_members(body)]
+    for statement in [statement for block in blocks for statement in list_members(block)]:
         call = statement.named_children[0] if statement.named_children else statement
-        if call.type != "method_invocation" or _function(call) not in ("add", "put"):
+        if call.type != "method_invocation" or _get_function_name(call) not in ("add", "put"):
             raise _NotALiteral
-        yield _arguments(call)
+        yield _list_arguments(call)
 
 
 _CONSTANTS = {"true": True, "false": False, "null": None, "undefined": None}
@@ -266,35 +268,39 @@ class _JavaScript(_Reader):
         wrapped = statement.named_children[0] if statement.named_children else None
         if wrapped is None or wrapped.type != "parenthesized_expression":
             return None
-        inner = members(wrapped)
+        inner = list_members(wrapped)
         return inner[0] if len(inner) == 1 else None
 
     def text(self, node: Node) -> str | None:
         filled = any(child.type == "template_substitution" for child in node.named_children)
         plain = node.type == "string" or (node.type == "template_string" and not filled)
-        return unescape(text_of(node)[1:-1]) if plain else None
+        return unescape(get_text(node)[1:-1]) if plain else None
 
-    def other(self, node: Node, expected: Expected | None, depth: int) -> Any:
+    def other(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
         if node.type in _CONSTANTS:
             return _CONSTANTS[node.type]
         if node.type == "object":
             return self.object(node, depth)
-        if node.type == "new_expression" and _called(node) == "Map":
-            rows = [row for argument in _arguments(node) for row in _listed(argument) or [argument]]
-            return self.mapped(map(_pair, rows), depth)
-        inner = _listed(node)
+        if node.type == "new_expression" and _get_called_name(node) == "Map":
+            rows = [
+                row
+                for argument in _list_arguments(node)
+                for row in _list_elements(argument) or [argument]
+            ]
+            return self.mapped(map(_read_pair, rows), depth)
+        inner = _list_elements(node)
         if inner is not None:
             return self.listed(inner, expected, depth)
         return self.number(node, expected.word if expected else None)
 
     def object(self, node: Node, depth: int) -> dict[str, Any]:
         found = {}
-        for pair in members(node):
+        for pair in list_members(node):
             key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
             if pair.type == "shorthand_property_identifier":
-                found[text_of(pair)] = text_of(pair)
+                found[get_text(pair)] = get_text(pair)
             elif pair.type == "pair" and key and value and key.type != "computed_property_name":
-                name = unescape(text_of(key)[1:-1]) if key.type == "string" else text_of(key)
+                name = unescape(get_text(key)[1:-1]) if key.type == "string" else get_text(key)
                 found[name] = self.value(value, None, depth + 1)
             else:
                 raise _NotALiteral
@@ -312,26 +318,25 @@ class _JavaScript(_Reader):
         return int(number) if whole else number
 
 
-def _listed(node: Node) -> list[Node] | None:
-    """Return the elements of an array, however it is made; None for anything else."""
+def _list_elements(node: Node) -> list[Node] | None:
+    """Return the elements of an array or set, None for other nodes."""
     if node.type == "array":
-        return members(node)
-    arguments = _arguments(node)
-    if _called(node) in ("Array", "Array.of"):
+        return list_members(node)
+    arguments = _list_arguments(node)
+    if _get_called_name(node) in ("Array", "Array.of"):
         return arguments
-    if node.type == "new_expression" and _called(node) == "Set" and len(arguments) < 2:
-        return _listed(arguments[0]) if arguments else []
+    if node.type == "new_expression" and _get_called_name(node) == "Set" and len(arguments) < 2:
+        return _list_elements(arguments[0]) if arguments else []
     return None
 
 
-def _pair(node: Node) -> list[Node]:
-    inner = _listed(node)
+def _read_pair(node: Node) -> list[Node]:
+    inner = _list_elements(node)
     if inner is None or len(inner) != 2:
         raise _NotALiteral
     return inner
 
 
-def _called(node: Node) -> str | None:
-    """Return the name of what a call or ``new`` calls."""
+def _get_called_name(node: Node) -> str | None:
     called = node.child_by_field_name("function") or node.child_by_field_name("constructor")
-    return text_of(called) if called else None
+    return get_text(called) if called else None

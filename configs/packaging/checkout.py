@@ -10,10 +10,13 @@ from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from runner import __all__, __dir__, __getattr__  # noqa: F401
+from runner import __all__, __dir__  # noqa: F401
 
 if TYPE_CHECKING:
     from runner import *  # noqa: F403
+else:
+    # A type checker would take any name for a member.
+    from runner import __getattr__  # noqa: F401
 
 
 class _SecondName(MetaPathFinder, Loader):

@@ -66,7 +66,7 @@ def renamed(source: str) -> str:
             old, new = "import ", f"from {NAME} import "
             if ours and ("." in node.names[0].name or len(node.names) > 1):
                 raise ValueError(f"write it as from ... import ...: {ast.unparse(node)}")
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "lazily":
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy_module":
             node, old, new = node.args[0], '"', f'"{NAME}.'
             ours = isinstance(node, ast.Constant) and _is_ours(node.value)
         else:

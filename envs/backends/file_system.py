@@ -22,13 +22,13 @@ from envs.errors import (
     NotFound,
     Refused,
 )
-from envs.lazy import lazily
-from envs.long_context import Pack
+from envs.lazy_modules import lazy_module
+from envs.long_context import BulkPack
 
 if TYPE_CHECKING:
     from envs import schema
 else:
-    schema = lazily("..schema", __package__)
+    schema = lazy_module("..schema", __package__)
 
 MAX_DEPTH = 100
 """Most levels of directories below the root; hashing a snapshot recurses through all of them."""
@@ -86,7 +86,7 @@ class GorillaFileSystem(Backend):
     long_context: bool = False
     _path: tuple[str, ...] = ()
 
-    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
         self.long_context = pack is not None
         if "root" not in config:
             return
@@ -685,7 +685,7 @@ def _size(node: _Node) -> tuple[int, int]:
     return entries, characters
 
 
-def _loaded(contents: Mapping[str, _Node], pack: Pack | None, path: str) -> Mapping[str, _Node]:
+def _loaded(contents: Mapping[str, _Node], pack: BulkPack | None, path: str) -> Mapping[str, _Node]:
     """Return the entries of a configured directory, nodes of unknown type left out."""
     entries: dict[str, _Node] = {}
     for name, node in contents.items():
@@ -698,13 +698,13 @@ def _loaded(contents: Mapping[str, _Node], pack: Pack | None, path: str) -> Mapp
     return _filled(entries, pack, path) if pack is not None and leaf else entries
 
 
-def _padded(name: str, content: str, pack: Pack | None) -> str:
+def _padded(name: str, content: str, pack: BulkPack | None) -> str:
     if pack is None or name in pack.untouched_files:
         return content
     return content + pack.file_suffix
 
 
-def _filled(entries: Mapping[str, _Node], pack: Pack, path: str) -> Mapping[str, _Node]:
+def _filled(entries: Mapping[str, _Node], pack: BulkPack, path: str) -> Mapping[str, _Node]:
     """Return the entries of a directory with the files that long context adds to it."""
     clashes = [name for name in pack.extra_files if name in entries]
     if clashes:

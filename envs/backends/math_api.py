@@ -70,11 +70,7 @@ class Multiprecision:
         return self.notation
 
     def __float__(self) -> float:
-        """Return the number.
-
-        Raises:
-            TypeError: It is complex.
-        """
+        """Return the number. Raises TypeError if it is complex."""
         if not self.notation.startswith("mpf("):
             raise TypeError(f"{self} is complex")
         return float(self.notation.removeprefix("mpf('").removesuffix("')"))

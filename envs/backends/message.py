@@ -16,9 +16,9 @@ from typing_extensions import TypedDict, override
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes, writes_even_refused
 from envs.errors import AccessDenied, AlreadyExists, NotFound, Refused
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.random_stream import RandomStream
-from envs.results import Declined
+from envs.results import DeclinedResult
 
 _SEED = 200191
 _MESSAGE_IDS = (10000, 99999)
@@ -59,7 +59,7 @@ class MessageAPI(Backend):
     _random: RandomStream = RandomStream(_SEED)
 
     @override
-    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
         self.generated_ids = frozenset(self.generated_ids)
         self._random = random_stream(config, _SEED)
 
@@ -137,7 +137,7 @@ class MessageAPI(Backend):
             {"login_status": true, "message": "User 'USR011' logged in successfully."}
         """
         if user_id not in self.user_map.values():
-            return Declined("NotFound", login_status=False, message=self._no_user(user_id))
+            return DeclinedResult("NotFound", login_status=False, message=self._no_user(user_id))
         self.current_user = user_id
         return {"login_status": True, "message": f"User '{user_id}' logged in successfully."}
 

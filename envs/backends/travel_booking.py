@@ -15,12 +15,13 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from envs.backend import Backend, copy_json, irreversible, random_stream, reads, writes
+from envs.backend import Backend, irreversible, random_stream, reads, writes
 from envs.backends.travel_facts import AIRPORTS, CITIES, CLASS_FACTORS, FARES, USD_RATES
 from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.random_stream import RandomStream
-from envs.results import Declined
+from envs.results import DeclinedResult
+from envs.state import copy_json
 
 _USUAL_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _SEED = 141053
@@ -99,7 +100,7 @@ class TravelAPI(Backend):
     _lists_fares: bool = False
     _random: RandomStream = RandomStream(_SEED)
 
-    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
         self._random = random_stream(config, _SEED)
         self.long_context = pack is not None
         if pack is not None:
@@ -508,7 +509,7 @@ class TravelAPI(Backend):
         if failure is None:
             return {"verification_status": True}
         why, reason = failure
-        return Declined(why, verification_status=False, verification_failure=reason)
+        return DeclinedResult(why, verification_status=False, verification_failure=reason)
 
     @writes
     def set_budget_limit(self, access_token: str, budget_limit: float) -> dict[str, float]:

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes, writes_even_refused
 from envs.errors import InvalidArgument, NotFound, Refused
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.random_stream import RandomStream
 
 _SEED = 141053
@@ -144,6 +144,7 @@ class VehicleControlAPI(Backend):
     Config = VehicleConfig
     # The messages are the user's own: they are on the display once they are shown there.
     acts = frozenset({"display_log"})
+    beyond_bfcl = frozenset({"cruiseSpeed"})
     RENAMED = {
         "engineState": "engine_state",
         "parkingBrakeForce": "_parkingBrakeForce",
@@ -170,6 +171,7 @@ class VehicleControlAPI(Backend):
     brakePedalStatus: str = "released"
     distanceToNextVehicle: float = 50.0
     cruiseStatus: str = "inactive"
+    cruiseSpeed: float | None = None
     destination: str = "None"
     frontLeftTirePressure: float = 32.0
     frontRightTirePressure: float = 32.0
@@ -180,9 +182,9 @@ class VehicleControlAPI(Backend):
     _slopeAngle: float = 0.0
     _brakePedalForce: float = 0.0
     _random: RandomStream = RandomStream(_SEED)
-    _pack: Pack | None = None
+    _pack: BulkPack | None = None
 
-    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
         """Count the unlocked doors; one that the config leaves out counts as unlocked."""
         locked = sum(status == "locked" for status in self.doorStatus.values())
         self.remainingUnlockedDoors = _DOORS - locked
@@ -508,6 +510,8 @@ class VehicleControlAPI(Backend):
         if activate:
             _check_cruise_speed(speed)
         self.cruiseStatus = "active" if activate else "inactive"
+        if self._keeps("cruiseSpeed"):
+            self.cruiseSpeed = speed if activate else None
         return {
             "cruiseStatus": self.cruiseStatus,
             "currentSpeed": speed,

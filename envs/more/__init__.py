@@ -1,4 +1,4 @@
-"""Further environments of this repository: every module here, found by ``envs.registry``.
+"""More environments of this repository; ``envs.registry`` loads every module here.
 
-``turnwise env new NAME`` puts a new one into this folder.
+``turnwise env new NAME`` creates a module in this folder.
 """

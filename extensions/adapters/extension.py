@@ -1,4 +1,4 @@
-"""What this extension registers."""
+"""Registration of the extension ``adapters``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from runner.extension import Extension
 
 
 class AdaptersExtension(Extension):
-    """Adapts rollouts and functions to other libraries."""
+    """Adapters of rollouts and functions to other libraries."""
 
     name = "adapters"
 

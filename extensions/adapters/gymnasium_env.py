@@ -1,7 +1,7 @@
-"""Trajectories as a Gymnasium environment of texts.
+"""Gymnasium environment with text observations and actions.
 
-``gymnasium.make("turnwise.extensions.adapters.gymnasium_env:Turnwise-v0")`` makes one by
-name; it takes the names that ``suite`` takes, and what ``TrajectoryEnv`` takes besides.
+``gymnasium.make("turnwise.extensions.adapters.gymnasium_env:Turnwise-v0")`` takes the arguments of
+``suite`` and ``TrajectoryEnv``.
 """
 
 from __future__ import annotations
@@ -18,19 +18,14 @@ with extra():
     import gymnasium
 
 MAX_ACTION, MAX_OBSERVATION = 10_000, 1_000_000
-"""Longest texts of the spaces, in characters; longer actions are taken all the same."""
+"""Maximum text lengths of the spaces in characters; longer actions are still accepted."""
 
 
 class TrajectoryEnv(gymnasium.Env[str, str]):
-    """Trajectories, one per episode.
+    """Environment that plays one entry per episode.
 
-    An observation is JSON: new ``messages`` of the chat, and ``tools``. An action is an assistant
-    message as JSON, or text: what the model says, and the calls of one that is prompted.
-
-    Args:
-        chosen: What ``reset`` chooses from, at random.
-        reward: Name of the reward, one of ``runner.rollouts.env.REWARDS``.
-        mode: How the model calls functions.
+    An observation is JSON with new chat ``messages`` and ``tools``. An action is an assistant
+    message as JSON, or plain text, including the calls of a prompted model.
     """
 
     def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:
@@ -42,10 +37,9 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Begin a trajectory: the one that ``options["id"]`` names, or one by chance.
+        """Start the entry ``options["id"]``, or a random one.
 
-        Raises:
-            KeyError: There is none of that id.
+        Raises KeyError if the id does not exist.
         """
         super().reset(seed=seed)
         ids = list(self._chosen.dataset.trajectories)
@@ -54,7 +48,7 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
         return _text(self.env.reset()), {"id": id}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Take what the model says or does."""
+        """Apply an action of the model."""
         observation, reward, over, truncated, info = self.env.step(_action(action))
         return _text(observation), reward, over and not truncated, truncated, info
 

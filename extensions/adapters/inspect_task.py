@@ -1,9 +1,7 @@
-"""Trajectories as a task of inspect_ai: ``inspect eval turnwise/turnwise -T category=base``.
+"""Task for inspect_ai: ``inspect eval turnwise/turnwise -T category=base``.
 
-In a checkout it is named by its file, ``inspect eval extensions/adapters/inspect_task.py``,
-since inspect_ai names tasks after the package that their module is installed in.
-
-The log has the chat, all calls and results, and per sample verdict, differences of states, scores.
+In a checkout, run ``inspect eval extensions/adapters/inspect_task.py`` instead. The log has the
+chat, all calls and results, and per sample verdict, state differences and scores.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ _VERDICT = "turnwise_verdict"
 
 @task
 def turnwise(*, mode: Mode = "fc", **names: str) -> Task:
-    """Return the task of doing the trajectories of a ``suite`` of these names."""
+    """Return the task for the entries of a ``suite``."""
     samples = [
         Sample(t.turns[0].messages[0].content, id=t.id, metadata={"category": t.category.value})
         for t in suite(**names).dataset.trajectories.values()
@@ -40,7 +38,7 @@ def turnwise(*, mode: Mode = "fc", **names: str) -> Task:
 
 @solver
 def play(*, mode: Mode = "fc", **names: str) -> Solver:
-    """Let the model do the sample's trajectory, turn by turn."""
+    """Play a sample's entry turn by turn."""
 
     async def solve(state: TaskState, _generate: Generate) -> TaskState:
         env = suite(**names).env(str(state.sample_id), mode=mode)
@@ -61,7 +59,7 @@ def play(*, mode: Mode = "fc", **names: str) -> Solver:
 
 @scorer(metrics={"*": [mean(), stderr()]})
 def judged() -> Scorer:
-    """Score a sample by its verdict; one that was cut short has none and earns nothing."""
+    """Score a sample by its verdict, or 0 without one."""
 
     async def score(state: TaskState, _target: Target) -> Score:
         verdict = state.store.get(_VERDICT)

@@ -1,8 +1,8 @@
-"""A session's functions as LangChain tools: an agent of LangChain acts in the session.
+"""LangChain tools for the functions of a session.
 
     agent = create_agent(model, tools(session))
 
-What a call gives is the text that a model reads, also where it is refused.
+Results and refusals are returned as text.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from envs.calls import Call, call_from_tool
+from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
-from envs.schema import spec
+from envs.schema import make_spec
 from envs.session import Session
 from extensions.adapters.rollouts import extra
-from runner.models.tools import Names, as_tool, offered_tools
+from runner.models.tools import FunctionNames, as_tool, offered_tools
 
 with extra():
     from langchain_core.tools import StructuredTool
@@ -26,12 +26,12 @@ def tools(session: Session) -> list[StructuredTool]:
 
     Names are those that every provider takes.
     """
-    offered = [spec(tool).document() for tool in offered_tools(session).values()]
-    names = Names(document["name"] for document in offered)
+    offered = [make_spec(tool).document() for tool in offered_tools(session).values()]
+    names = FunctionNames(document["name"] for document in offered)
     return [_tool(session, as_tool(document, names)["function"], names) for document in offered]
 
 
-def _tool(session: Session, function: Mapping[str, Any], names: Names) -> StructuredTool:
+def _tool(session: Session, function: Mapping[str, Any], names: FunctionNames) -> StructuredTool:
     run = _runner(session, names.real(function["name"]))
 
     async def run_at_once(**arguments: Any) -> str:
@@ -47,12 +47,12 @@ def _tool(session: Session, function: Mapping[str, Any], names: Names) -> Struct
 
 
 def _runner(session: Session, name: str) -> Callable[..., str]:
-    """Return what makes a call of one function and gives what a model reads of it."""
+    """Return a function that makes a call and returns its observation."""
 
     def run(**arguments: Any) -> str:
         call: Call | MalformedCall
         try:
-            call = call_from_tool(name, arguments)
+            call = make_call_from_tool(name, arguments)
         except MalformedCall as error:
             call = error
         return session.call(call).observation

@@ -1,7 +1,4 @@
-"""Trajectories as environments and tasks of other libraries, each in a module of its own.
-
-What they share is here: data and profile by name, and a trajectory of them as an environment.
-"""
+"""Shared code of the adapters: loads data set and profile by name, and creates environments."""
 
 from __future__ import annotations
 
@@ -19,11 +16,7 @@ from trajectories.errors import DataError
 
 @contextmanager
 def extra() -> Iterator[None]:
-    """Import the other library.
-
-    Raises:
-        DataError: It is not installed.
-    """
+    """Wrap the import of an optional library. Raises DataError if the library is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -32,13 +25,13 @@ def extra() -> Iterator[None]:
 
 
 class Suite(NamedTuple):
-    """Trajectories and how they are executed and judged."""
+    """Data set and profile."""
 
     dataset: Dataset
     profile: Profile
 
     def env(self, id: str, reward: RewardName = "verdict", mode: Mode = "fc") -> RolloutEnv:
-        """Return a trajectory as an environment, at its beginning."""
+        """Return the environment of an entry at its start."""
         trajectory = self.dataset.trajectories[id]
         return RolloutEnv(trajectory, self.profile, dataset=self.dataset, reward=reward, mode=mode)
 
@@ -47,15 +40,14 @@ class Suite(NamedTuple):
 def suite(
     dataset: str | None = None, category: str | None = None, profile: str | None = None
 ) -> Suite:
-    """Load a suite, by the names that the options of ``turnwise eval`` take.
+    """Load a suite by the values of the ``turnwise eval`` options.
+
+    Raises DataError if a name is unknown.
 
     Args:
-        dataset: ``bfcl``, ``bfcl:FOLDER`` or a file; by default the data set that comes along.
-        category: Categories separated by commas; by default the multi-turn ones.
-        profile: By default that of BFCL for its data, else the strict one.
-
-    Raises:
-        DataError: There is nothing of such a name.
+        dataset: ``bfcl``, ``bfcl:FOLDER`` or a file (default: built-in data set).
+        category: Comma-separated categories (default: multi-turn).
+        profile: Profile (default: BFCL's for its data, else strict).
     """
     loaded = load_dataset(dataset, categories=category)
     return Suite(loaded, profile_for(loaded, profile))

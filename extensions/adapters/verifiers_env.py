@@ -1,6 +1,6 @@
-"""Trajectories for verifiers: a taskset, and the harness that takes a model through its tasks.
+"""Taskset and harness for the verifiers library.
 
-The library looks for them in the ``__all__`` of a top-level module, for ``vf-eval MODULE``.
+``vf-eval MODULE`` finds them in the ``__all__`` of a top-level module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ with extra():
 
 
 class TrajectoryConfig(vf.TasksetConfig):
-    """The names that ``suite`` takes, and how the model calls functions."""
+    """Arguments of ``suite``, and the calling format."""
 
     dataset: str | None = None
     category: str | None = None
@@ -25,25 +25,25 @@ class TrajectoryConfig(vf.TasksetConfig):
 
 
 class TrajectoryData(vf.TaskData):
-    """A trajectory by its id, and where it is from."""
+    """Id and source of an entry."""
 
     source: TrajectoryConfig
 
 
 class TrajectoryTask(vf.Task[TrajectoryData]):
-    """One trajectory."""
+    """Task of one entry."""
 
     @vf.reward
     async def passed(self, trace: vf.Trace) -> float:
-        """Return 1 if every turn passed; one that was cut short has no verdict."""
+        """Return 1 if every turn passed, 0 otherwise or without a verdict."""
         return float(trace.info.get("verdict", {}).get("valid", False))
 
 
 class TrajectoryTaskset(vf.Taskset[TrajectoryTask, TrajectoryConfig]):
-    """The trajectories of a suite."""
+    """Tasks of a suite."""
 
     def load(self) -> list[TrajectoryTask]:
-        """Return a task per trajectory."""
+        """Return one task per entry."""
         c = self.config
         return [
             TrajectoryTask(
@@ -54,7 +54,7 @@ class TrajectoryTaskset(vf.Taskset[TrajectoryTask, TrajectoryConfig]):
 
 
 class TurnLoop(vf.Harness[vf.HarnessConfig]):
-    """The turn loop as the program that drives the model."""
+    """Harness that drives a model through the turns of an entry."""
 
     NEEDS_CONTAINER = EXECUTES_CODE = False
 
@@ -68,7 +68,7 @@ class TurnLoop(vf.Harness[vf.HarnessConfig]):
         mcp_urls: dict[str, str],
         data: TrajectoryData,
     ) -> vf.ProgramResult:
-        """Play the trajectory and leave its verdict in the trace."""
+        """Play the entry and store its verdict in the trace."""
         c = data.source
         env = suite(c.dataset, c.category, c.profile).env(data.id or "", mode=c.mode)
         shown = env.reset()

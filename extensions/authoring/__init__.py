@@ -1,1 +1,1 @@
-"""Data authoring: making entries, rules that validate them, statistics, audit."""
+"""Data authoring: makes, validates, describes and audits data sets."""

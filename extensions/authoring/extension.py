@@ -1,59 +1,58 @@
-"""What this extension registers."""
+"""Registration of the extension ``authoring``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension
 
 if TYPE_CHECKING:
-    from extensions.authoring import held_back, standing
+    from extensions.authoring import held_back, hops_part, review_status
+    from runner.analysis.replayed_runs import ReplayedRun
+    from runner.analysis.report.parts import PagePart
     from trajectories.dataset import Dataset
     from trajectories.schema import Category
 else:
-    held_back = lazily("extensions.authoring.held_back")
-    standing = lazily("extensions.authoring.standing")
+    hops_part = lazy_module("extensions.authoring.hops_part")
+    held_back = lazy_module("extensions.authoring.held_back")
+    review_status = lazy_module("extensions.authoring.review_status")
+
+_COMMANDS = f"{__package__}.commands"
 
 
 class AuthoringExtension(Extension):
-    """Makes, validates, describes and audits data sets."""
+    """Creation, validation, statistics and audit of data sets."""
 
     name = "authoring"
     commands = {
         "dataset show": Command(
-            "data authoring", "Show what is in a data set.", f"{__package__}.commands.show"
+            "data authoring", "Show what is in a data set.", f"{_COMMANDS}.show"
         ),
         "dataset build": Command(
             "data authoring",
-            "Build the five categories out of scenarios.",
-            f"{__package__}.commands.build",
+            "Build the multi-turn categories from scenarios.",
+            f"{_COMMANDS}.build",
         ),
         "dataset validate": Command(
-            "data authoring",
-            "Check a data set by rule: truth, configs, documents.",
-            f"{__package__}.commands.validate",
+            "data authoring", "Check a data set by rules.", f"{_COMMANDS}.validate"
         ),
         "dataset graph": Command(
             "data authoring",
-            "Show which results can feed which arguments; sample paths.",
-            f"{__package__}.commands.graph",
+            "Show data flow between functions, coverage and paths.",
+            f"{_COMMANDS}.graph",
         ),
         "dataset audit": Command(
-            "data authoring",
-            "List entries where the data, not the models, may be wrong.",
-            f"{__package__}.commands.audit",
+            "data authoring", "List entries whose ground truth may be wrong.", f"{_COMMANDS}.audit"
         ),
         "dataset unpack": Command(
-            "data authoring",
-            "Unpack the entries that are held back.",
-            f"{__package__}.commands.unpack",
+            "data authoring", "Unpack the held-back entries.", f"{_COMMANDS}.unpack"
         ),
         "dataset overlap": Command(
             "data authoring",
-            "Show what two data sets share word for word.",
-            f"{__package__}.commands.overlap",
+            "Show texts that two data sets share word for word.",
+            f"{_COMMANDS}.overlap",
         ),
     }
 
@@ -61,9 +60,15 @@ class AuthoringExtension(Extension):
         """Load the held-back entries."""
         return held_back.load_held_back(categories) if name == held_back.NAME else None
 
+    def page_part(self, run: ReplayedRun) -> PagePart | None:
+        """Return the part of the page with the score by hops."""
+        return hops_part.hops_part(run)
+
     def reviews(self, dataset: Dataset) -> str | None:
-        """Return how many of the built-in entries readers found sound."""
-        return standing.summary(standing.standings(dataset.trajectories, standing.read_record()))
+        """Return the review status of the built-in entries."""
+        return review_status.summary(
+            review_status.compute_statuses(dataset.trajectories, review_status.read_record())
+        )
 
 
 EXTENSION = AuthoringExtension()

@@ -1,4 +1,4 @@
-"""What two collections of texts have in common word for word, as contamination would show."""
+"""Overlap of two data sets: sequences of words in both, which are a sign of contamination."""
 
 from __future__ import annotations
 
@@ -6,72 +6,64 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from checkers.told import literals
+from checkers.known_values import list_literals
 from trajectories.dataset import Dataset
 
 WORDS = 8
-"""Consecutive words that two texts must share to have something in common."""
+"""Number of consecutive words in a shared sequence."""
 
 _WORD = re.compile(r"\w+")
 
 Texts = Iterable[tuple[str, Sequence[str]]]
-"""Entries by id with their texts; no run of words reaches from one text into the next."""
+"""Ids of entries with their texts; a sequence of words does not extend over two texts."""
 
 _Gram = tuple[str, ...]
 
 
-class InCommon(NamedTuple):
-    """What an entry shares with others."""
+class SharedText(NamedTuple):
+    """Text that an entry shares with entries of the other data set."""
 
     id: str
     shared: int
-    """How many of its runs of words others have, each counted once."""
+    """Number of distinct shared sequences."""
     runs: int
-    """How many it has."""
+    """Number of distinct sequences."""
     other: str
-    """The entry with which it shares most."""
+    """Entry of the other data set with the most shared sequences."""
     text: str
-    """The longest stretch of words that both have."""
+    """Longest shared text."""
 
     @property
     def share(self) -> float:
-        """Share of its runs of words that others have."""
+        """Share of the entry's sequences that are shared."""
         return self.shared / self.runs
 
 
 class Overlap(NamedTuple):
-    """What the entries of one collection share with those of another."""
+    """Overlap of the entries of one data set with those of another."""
 
     entries: int
-    """How many entries the first has."""
     others: int
-    """How many the second has."""
-    shared: Sequence[InCommon]
-    """Those of the first that share something, by how much of them."""
+    shared: Sequence[SharedText]
+    """Entries of the first data set with shared text, the largest share first."""
 
 
-def texts_of(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yield the scenarios of a data set with what users say and what initial configs hold."""
+def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:
+    """Return each scenario of a data set with its user messages and config texts."""
     found: dict[str, dict[str, None]] = {}
     for trajectory in dataset.trajectories.values():
         texts = found.setdefault(trajectory.base, {})
         said = [message.content for turn in trajectory.turns for message in turn.messages]
-        held = [text for text in literals(trajectory.config) if isinstance(text, str)]
-        # What makes a trajectory harder repeats most of it.
+        held = [text for text in list_literals(trajectory.config) if isinstance(text, str)]
+        # Variants repeat most texts of their base.
         texts.update(dict.fromkeys([*said, *held]))
     return ((id, [*texts]) for id, texts in found.items())
 
 
 def overlap(first: Texts, second: Texts, words: int = WORDS) -> Overlap:
-    """Return what entries share, word for word, case and punctuation apart.
+    """Return the sequences of words that entries share, regardless of case and punctuation.
 
-    The first is kept in memory, the second is read once; time is linear in both, but for what many
-    entries have in common.
-
-    Args:
-        first: Whose entries are looked at.
-        second: Where their words are looked for.
-        words: How many consecutive ones make something shared.
+    The first data set is kept in memory, the second is read once.
     """
     mine = {id: [_grams(text, words) for text in texts] for id, texts in first}
     holders: dict[_Gram, list[str]] = {}
@@ -91,16 +83,16 @@ def overlap(first: Texts, second: Texts, words: int = WORDS) -> Overlap:
 
 def _shared(
     id: str, texts: Sequence[Sequence[_Gram]], by_other: Mapping[str, set[_Gram]]
-) -> InCommon:
+) -> SharedText:
     other = min(by_other, key=lambda name: (-len(by_other[name]), name))
     stretches = (stretch for grams in texts for stretch in _stretches(grams, by_other[other]))
     all_runs = {gram for grams in texts for gram in grams}
     shared = set[_Gram]().union(*by_other.values())
-    return InCommon(id, len(shared), len(all_runs), other, max(stretches, key=len, default=""))
+    return SharedText(id, len(shared), len(all_runs), other, max(stretches, key=len, default=""))
 
 
 def _stretches(grams: Sequence[_Gram], common: set[_Gram]) -> Iterator[str]:
-    """Yield the words of consecutive runs that are common."""
+    """Yield the texts that consecutive common sequences form."""
     stretch: list[str] = []
     for gram in grams:
         if gram in common:

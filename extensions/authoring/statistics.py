@@ -1,7 +1,7 @@
-"""What a data set is like, counted: how much there is, of how many kinds, and where it is hard.
+"""Statistics of a data set: size, variety and difficulty.
 
-Every figure says how it is counted (``FIGURES``), so that two sets compare. The ground truth is
-played; entries of which the calls are compared have their answers for calls, and no results.
+``FIGURES`` defines every figure, so that two data sets can be compared. The ground truth is
+replayed. For entries whose calls are compared, the answers count as calls without results.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from math import exp, log
 from statistics import mean
 from typing import Any, NamedTuple
 
-from checkers.told import Told, literals, stands_in
+from checkers.known_values import KnownValues, contains_value, list_literals
 from envs.calls import Call
-from envs.schema import spec
-from envs.tool import Tool
 from extensions.authoring.rules.entry import Entry, TruthStep, Unplayable
+from extensions.authoring.rules.lookups import render_parameters
 from trajectories.dataset import Dataset
 from trajectories.schema import ExpectedCalls, Trajectory
 
 GRAM = 5
-"""Words that are compared at once where user turns are held against each other."""
+"""Words of a sequence in the comparison of user messages."""
 ALIKE = 0.2
-"""Share of such runs of words in common from which on two turns are near-duplicates."""
+"""Minimum Jaccard index of these sequences for near duplicates."""
 _VOCABULARY = 7_000
-"""Words of which the vocabulary is counted, so that sizes compare."""
+"""Number of words in which the vocabulary is counted, so that data sets of any size can be
+compared."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -44,67 +44,60 @@ _POLITE = re.compile(
 )
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _TELLING = 4
-"""Shortest part of a function's name that may be what the user asks for."""
+"""Minimum length of a part of a function's name that counts as a request."""
 
 
 class Arguments(NamedTuple):
-    """Where the values in the arguments of ground-truth calls come from."""
+    """Numbers of argument values by source."""
 
     all: int = 0
     from_results: int = 0
-    """Those that neither the user nor a document tells, and a result has shown."""
+    """Values that results contain, but not user messages or the function's document."""
     from_elsewhere: int = 0
-    """Those of them that no result of the function's own backend has shown."""
+    """Values that only results of other backends show."""
 
 
 class EntryFacts(NamedTuple):
-    """What is counted of one entry."""
+    """Counts of one entry."""
 
     turns: Sequence[Sequence[str]]
-    """Per turn the functions of its ground truth, in order."""
-    backends: Mapping[str, str]
-    """By function of the ground truth the backend that it is of."""
-    environments: int
-    """How many backends it has."""
-    offered: int
-    """How many functions the model has in the last turn."""
+    """Functions of each turn's ground truth, in order."""
     words: Sequence[Sequence[str]]
-    """Per turn in which the user says something, the words."""
-    arguments: Arguments
-    hops: int
-    """Longest chain of calls of which each takes from a result of the one before."""
-    needed: int
-    """Calls that are made because a later one of the turn fails without."""
-    undictated: int
-    """Those of them that the user's words do not ask for."""
-    dated: tuple[int, int]
-    """How many turns take a date: told as it is written, and in other words."""
+    """Words of each turn with user messages."""
+    offered: int
+    """Number of functions that are offered in the last turn."""
     conditions: int
-    """How many turns say that something holds in a case only."""
+    """Number of turns with a condition."""
     config: str
-    """The initial config as JSON."""
-    state: int
-    """Characters of the state in which a session begins."""
-    shown: Sequence[int]
+    """Initial config as JSON."""
+    backends: Mapping[str, str] = {}
+    """Backend of each function."""
+    environments: int = 0
+    """Number of backends."""
+    arguments: Arguments = Arguments()
+    hops: int = 0
+    """Length of the longest chain in which each call uses the previous result."""
+    needed: int = 0
+    """Number of calls that a later call of the turn needs."""
+    undictated: int = 0
+    """Number of these calls that the user's words do not mention."""
+    dated: tuple[int, int] = (0, 0)
+    """Numbers of turns with a date in the form of the call, and with a date in another form."""
+    state: int = 0
+    """Characters of the initial state."""
+    shown: Sequence[int] = ()
     """Characters of each result."""
     language: str | None = None
-    """What arguments are written in, where the entry describes its functions itself."""
+    """Language of the arguments, if the entry describes its functions itself."""
     domains: Sequence[str] = ()
-    """Per function that it describes what stands before the first point of its name; of a
-    database, its tables."""
+    """Prefix of each described function, or the tables of a database."""
     types: Sequence[str] = ()
-    """The type words of the parameters of these functions."""
+    """Types of the described functions' parameters."""
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """The figures of a data set.
-
-    Attributes:
-        name: What the data set is called.
-        entries: What was counted of each entry.
-        unplayable: How many entries could not be played, and are left out.
-    """
+    """Statistics of a data set; entries that cannot be executed are left out."""
 
     name: str
     entries: Sequence[EntryFacts]
@@ -112,62 +105,67 @@ class Statistics:
 
     @cached_property
     def turns(self) -> list[Sequence[str]]:
-        """The functions of every turn."""
+        """Functions of every turn."""
         return [turn for entry in self.entries for turn in entry.turns]
 
     @cached_property
     def functions(self) -> Counter[str]:
-        """How often each function is called."""
+        """Number of calls of each function."""
         return Counter(chain.from_iterable(self.turns))
 
     @cached_property
     def said(self) -> list[Sequence[str]]:
-        """The words of every turn in which the user says something."""
+        """Words of every turn with user messages."""
         return [words for entry in self.entries for words in entry.words]
 
     @property
     def calls_per_turn(self) -> list[int]:
-        """How many calls each turn has."""
+        """Number of calls in each turn."""
         return [len(turn) for turn in self.turns]
 
     @property
+    def calls_per_entry(self) -> list[int]:
+        """Number of calls in each entry."""
+        return [sum(map(len, entry.turns)) for entry in self.entries]
+
+    @property
     def turns_per_entry(self) -> list[int]:
-        """How many turns each entry has."""
+        """Number of turns in each entry."""
         return [len(entry.turns) for entry in self.entries]
 
     @property
     def hops(self) -> list[int]:
-        """The longest chain of each entry."""
+        """Length of each entry's longest chain."""
         return [entry.hops for entry in self.entries]
 
     @property
     def words_per_turn(self) -> list[int]:
-        """How many words the user says in a turn."""
+        """Number of the user's words in each turn."""
         return [len(words) for words in self.said]
 
     @cached_property
     def languages(self) -> Counter[str]:
-        """How many entries of described functions have each language."""
+        """Number of entries in each language."""
         return Counter(entry.language for entry in self.entries if entry.language)
 
     @cached_property
     def domains(self) -> Counter[str]:
-        """How often each domain is that of a described function."""
+        """Number of described functions in each domain."""
         return Counter(chain.from_iterable(entry.domains for entry in self.entries))
 
     @cached_property
     def types(self) -> Counter[str]:
-        """How often each type is that of a parameter of a described function."""
+        """Number of described parameters of each type."""
         return Counter(chain.from_iterable(entry.types for entry in self.entries))
 
     @property
     def offered_where_described(self) -> list[int]:
-        """How many functions each entry of described functions offers."""
+        """Number of functions in each entry that describes its functions."""
         return [entry.offered for entry in self.entries if entry.language]
 
     @property
     def effective_functions(self) -> float:
-        """Number of equally frequent functions that would be as mixed: exp of the entropy."""
+        """Effective number of functions: exp of the entropy of the calls."""
         total = self.functions.total()
         shares = [count / total for count in self.functions.values()]
         return exp(-sum(share * log(share) for share in shares)) if total else 0.0
@@ -180,21 +178,21 @@ class Statistics:
 
     @property
     def arguments(self) -> Arguments:
-        """Where all values come from."""
+        """Numbers of argument values by source."""
         return Arguments(*map(sum, zip(*(entry.arguments for entry in self.entries), strict=True)))
 
     @cached_property
     def duplicates(self) -> tuple[int, float]:
-        """Turns of the user with one much like it elsewhere, and the largest likeness."""
-        return near_duplicates(self.said)
+        """Number of near-duplicate user turns, and the largest similarity."""
+        return count_near_duplicates(self.said)
 
     @property
     def vocabulary(self) -> int:
-        """Different words among the first 7,000."""
+        """Number of different words among the first 7,000."""
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return how many different successions of functions within entries there are, of all."""
+        """Return the numbers of different and of all call sequences of a size within entries."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -203,50 +201,31 @@ class Statistics:
 
 
 def statistics(dataset: Dataset) -> Statistics:
-    """Count what a data set is like."""
+    """Compute the statistics of a data set."""
     found = []
     unplayable = 0
     for trajectory in dataset.trajectories.values():
         try:
-            found.append(facts_of(dataset, trajectory))
+            found.append(count_entry(dataset, trajectory))
         except Unplayable:
             unplayable += 1
     return Statistics(dataset.name, found, unplayable)
 
 
-def facts_of(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
-    """Count what an entry is like.
-
-    Raises:
-        Unplayable: Its config cannot be loaded, or its ground truth not be played.
-    """
-    said = [
-        " ".join(m.content for m in turn.messages if m.role == "user") for turn in trajectory.turns
-    ]
+def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
+    """Count the facts of an entry. Raises Unplayable if its ground truth cannot be replayed."""
+    said = _said(trajectory)
     words = [found for text in said if (found := _WORD.findall(text.lower()))]
     conditions = sum(_CONDITION.search(_POLITE.sub(" ", text)) is not None for text in said)
     config = json.dumps(trajectory.config, sort_keys=True)
     expects = trajectory.expects
     if isinstance(expects, ExpectedCalls):
-        names = [name for answer in expects.answers for name in answer]
-        offered = len(expects.functions)
-        facts = EntryFacts(
-            [names],
-            {},
-            environments=0,
-            offered=offered,
-            words=words,
-            arguments=Arguments(),
-            hops=0,
-            needed=0,
-            undictated=0,
-            dated=(0, 0),
-            conditions=conditions,
-            config=config,
-            state=0,
-            shown=(),
-        )
-        return facts._replace(
+        return EntryFacts(
+            [[name for answer in expects.answers for name in answer]],
+            words,
+            len(expects.functions),
+            conditions,
+            config,
             language=expects.language,
             domains=[*_domains(trajectory)],
             types=[*_types(expects.functions)],
@@ -254,27 +233,45 @@ def facts_of(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
     entry = Entry(dataset, trajectory)
     tools = entry.template.tools
     steps = entry.turns
+    arguments, hops = _trace_arguments(entry, said)
     needed = [made for turn in steps for made in _preconditions(turn)]
-    state = entry.template.snapshot().compared()
     return EntryFacts(
         [[step.call.name for step in turn if isinstance(step.call, Call)] for turn in steps],
-        {name: tool.backend for name, tool in tools.items()},
-        len(trajectory.environments),
-        len(trajectory.offered(list(tools), len(trajectory.turns) - 1)),
         words,
-        *_provenance(entry, said),
-        len(needed),
-        sum(not _is_dictated(call, said[turn]) for turn, call in needed),
-        _dates(steps, said),
+        len(entry.offered(len(trajectory.turns) - 1)),
         conditions,
         config,
-        len(str(state)),
-        [len(step.result.text) for step in entry.steps],
+        backends={name: tool.backend for name, tool in tools.items()},
+        environments=len(trajectory.environments),
+        arguments=arguments,
+        hops=hops,
+        needed=len(needed),
+        undictated=sum(not _is_dictated(call, said[turn]) for turn, call in needed),
+        dated=_count_dates(steps, said),
+        state=len(str(entry.template.snapshot().compared())),
+        shown=[len(step.result.text) for step in entry.steps],
     )
 
 
+def count_hops(dataset: Dataset, trajectory: Trajectory) -> int | None:
+    """Return the length of an entry's longest chain; None if its calls are only compared.
+
+    Raises Unplayable if its ground truth cannot be replayed.
+    """
+    if isinstance(trajectory.expects, ExpectedCalls):
+        return None
+    return _trace_arguments(Entry(dataset, trajectory), _said(trajectory))[1]
+
+
+def _said(trajectory: Trajectory) -> list[str]:
+    """Return the user's words of each turn."""
+    return [
+        " ".join(m.content for m in turn.messages if m.role == "user") for turn in trajectory.turns
+    ]
+
+
 def _domains(trajectory: Trajectory) -> Iterator[str]:
-    """Yield what an entry of described functions is about: its tables, or what its functions do."""
+    """Yield the tables of an entry's database, or the prefixes of its functions."""
     tables = [table for config in trajectory.config.values() for table in config.get("tables", ())]
     functions = trajectory.functions or ()
     yield from tables or [name.partition(".")[0] for name in functions if "." in name]
@@ -286,30 +283,30 @@ def _types(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
             yield str(schema.get("type", "none"))
 
 
-class _Known(NamedTuple):
-    """A result that a value may come from."""
+class _SourceResult(NamedTuple):
+    """Result that a value may come from."""
 
     text: str
     backend: str
     depth: int
 
 
-def _provenance(entry: Entry, said: Sequence[str]) -> tuple[Arguments, int]:
-    """Return where the values of a ground truth come from, and its longest chain."""
-    told, known = Told(), list[_Known]()
+def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[Arguments, int]:
+    """Return the sources of a ground truth's values, and the length of its longest chain."""
+    told, known = KnownValues(), list[_SourceResult]()
     total = from_results = elsewhere = deepest = 0
     for words, steps in zip(said, entry.turns, strict=True):
         told.hear(words)
         for step in steps:
             depth = 0
-            tool = entry.template.tools.get(getattr(step.call, "name", ""))
-            documents = _documents(tool) if tool else {}
+            tool = entry.template.tools.get(step.function)
+            documents = render_parameters(tool) if tool else {}
             for name, value in entry.arguments(step.call).items():
-                for literal in literals(value):
+                for literal in list_literals(value):
                     total += 1
                     if told.doubt(literal, documents.get(name, "")) is None:
                         continue
-                    sources = [result for result in known if stands_in(literal, result.text)]
+                    sources = [result for result in known if contains_value(literal, result.text)]
                     if sources:
                         from_results += 1
                         depth = max(depth, 1 + min(source.depth for source in sources))
@@ -317,17 +314,12 @@ def _provenance(entry: Entry, said: Sequence[str]) -> tuple[Arguments, int]:
                         elsewhere += all(source.backend != own for source in sources)
             deepest = max(deepest, depth)
             if tool and step.result.error is None:
-                known.append(_Known(step.result.text, tool.backend, depth))
+                known.append(_SourceResult(step.result.text, tool.backend, depth))
     return Arguments(total, from_results, elsewhere), deepest
 
 
-def _documents(tool: Tool) -> Mapping[str, str]:
-    """Return what the function's document says of each parameter: choices, default, advice."""
-    return {p.name: json.dumps(dict(p.schema), ensure_ascii=False) for p in spec(tool).parameters}
-
-
 def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
-    """Return the calls of a turn without which a later one of it, which succeeds, fails."""
+    """Return the calls of a turn that a later call of the turn needs."""
     found: list[tuple[int, Call]] = []
     for position, step in enumerate(turn[:-1]):
         later = [other for other in turn[position + 1 :] if isinstance(other.call, Call)]
@@ -339,25 +331,22 @@ def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
 
 
 def _is_dictated(call: Any, words: str) -> bool:
-    """Tell whether a turn's words have a part of a function's name, or a text that it is given."""
-    low = words.casefold()
-    parts = [part.casefold() for part in _PART.findall(call.name)]
-    given = [
-        text for text in literals([*call.args, *call.kwargs.values()]) if isinstance(text, str)
-    ]
-    named = [part for part in parts if len(part) >= _TELLING] + [text.casefold() for text in given]
-    return any(part in low for part in named)
+    """Tell whether a turn's words contain a part of a function's name, or a text argument."""
+    parts = [part for part in _PART.findall(call.name) if len(part) >= _TELLING]
+    values = list_literals([*call.args, *call.kwargs.values()])
+    named = [*parts, *(value for value in values if isinstance(value, str))]
+    return any(part.casefold() in words.casefold() for part in named)
 
 
-def _dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Return in how many turns a date that the user tells is taken: as written, in other words."""
-    told, used = Told(), set[str]()
+def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
+    """Count the turns with a date from the user, in the form of the call and in another form."""
+    told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):
         told.hear(words)
         given = [step.call for step in steps if isinstance(step.call, Call)]
         values = [
-            value for call in given for value in literals([*call.args, *call.kwargs.values()])
+            value for call in given for value in list_literals([*call.args, *call.kwargs.values()])
         ]
         dates = {value for value in values if isinstance(value, str) and _DATE.fullmatch(value)}
         new = {date for date in dates - used if told.doubt(date) is None}
@@ -368,12 +357,8 @@ def _dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[i
     return written, otherwise
 
 
-def near_duplicates(texts: Sequence[Sequence[str]]) -> tuple[int, float]:
-    """Return how many texts share a fifth of their runs of five words with another one.
-
-    Returns:
-        Their number, and the largest share (Jaccard) that any two have in common.
-    """
+def count_near_duplicates(texts: Sequence[Sequence[str]]) -> tuple[int, float]:
+    """Return the number of texts with a near duplicate, and the largest Jaccard index of two."""
     grams = [{tuple(words[i : i + GRAM]) for i in range(len(words) - GRAM + 1)} for words in texts]
     holders: dict[tuple[str, ...], list[int]] = {}
     for index, found in enumerate(grams):
@@ -393,215 +378,210 @@ def near_duplicates(texts: Sequence[Sequence[str]]) -> tuple[int, float]:
 
 
 class Figure(NamedTuple):
-    """One line of what a data set is like."""
+    """Figure of a data set."""
 
     name: str
     meaning: str
-    """How it is counted."""
+    """Definition of the figure."""
     text: Callable[[Statistics], str]
 
 
-def _spread(values: Sequence[float]) -> str:
-    """Return a mean with the extremes."""
-    if not values:
-        return "-"
-    return f"{mean(values):.2f} ({min(values):g} to {max(values):g})"
+def _format_spread(values: Sequence[float]) -> str:
+    return f"{mean(values):.2f} ({min(values):g} to {max(values):g})" if values else "-"
 
 
-def _share(part: float, whole: float) -> str:
+def _format_share(part: float, whole: float) -> str:
     return f"{part:g} of {whole:g} ({100 * part / whole:.0f}%)" if whole else "-"
 
 
-def _count(found: Iterable[bool]) -> int:
-    return sum(found)
+def _uses_several_backends(entry: EntryFacts, functions: Iterable[str]) -> bool:
+    return len({entry.backends[name] for name in functions if name in entry.backends}) > 1
 
 
-def _backends_of(entry: EntryFacts, turn: Iterable[str]) -> set[str]:
-    return {entry.backends[name] for name in turn if name in entry.backends}
+def _share_across_backends(found: Statistics) -> str:
+    across = [_uses_several_backends(e, chain.from_iterable(e.turns)) for e in found.entries]
+    return _format_share(sum(across), len(across))
 
 
-def _using_more(found: Statistics) -> int:
-    return _count(len(_backends_of(e, chain.from_iterable(e.turns))) > 1 for e in found.entries)
+def _share_turns_across_backends(found: Statistics) -> str:
+    across = [_uses_several_backends(e, turn) for e in found.entries for turn in e.turns]
+    return _format_share(sum(across), len(across))
 
 
-def _crossing(found: Statistics) -> int:
-    return _count(len(_backends_of(e, turn)) > 1 for e in found.entries for turn in e.turns)
-
-
-def _undictated(found: Statistics) -> str:
+def _share_undictated(found: Statistics) -> str:
     needed = sum(entry.needed for entry in found.entries)
-    return _share(sum(entry.undictated for entry in found.entries), needed)
+    return _format_share(sum(entry.undictated for entry in found.entries), needed)
 
 
-def _dated(found: Statistics) -> str:
+def _share_dates_in_words(found: Statistics) -> str:
     written, otherwise = (sum(entry.dated[at] for entry in found.entries) for at in (0, 1))
-    return _share(otherwise, written + otherwise)
+    return _format_share(otherwise, written + otherwise)
 
 
 FIGURES = (
-    Figure("entries", "trajectories of the data set", lambda s: f"{len(s.entries)}"),
-    Figure("turns an entry", "mean, least and most", lambda s: _spread(s.turns_per_entry)),
-    Figure("turns", "in all", lambda s: f"{len(s.turns)}"),
-    Figure("calls", "of the ground truth, in all", lambda s: f"{s.functions.total()}"),
-    Figure("calls a turn", "mean, least and most", lambda s: _spread(s.calls_per_turn)),
-    Figure("functions used", "different ones in the ground truth", lambda s: f"{len(s.functions)}"),
+    Figure("entries", "number of trajectories", lambda s: f"{len(s.entries)}"),
+    Figure(
+        "turns per entry", "mean, minimum and maximum", lambda s: _format_spread(s.turns_per_entry)
+    ),
+    Figure("turns", "total number", lambda s: f"{len(s.turns)}"),
+    Figure("calls", "total number of ground-truth calls", lambda s: f"{s.functions.total()}"),
+    Figure(
+        "calls per turn", "mean, minimum and maximum", lambda s: _format_spread(s.calls_per_turn)
+    ),
+    Figure(
+        "functions used", "distinct functions in the ground truth", lambda s: f"{len(s.functions)}"
+    ),
     Figure(
         "effective functions",
-        "as many equally frequent ones would be as mixed: exp of the entropy of the calls",
+        "number of equally frequent functions that would have the same entropy",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     Figure(
         "top ten functions",
-        "share of the calls that go to the ten most frequent",
+        "share of the calls of the ten most frequent functions",
         lambda s: f"{100 * s.top_ten:.0f}%",
     ),
     Figure(
         "functions offered",
-        "to the model in the last turn: mean, least and most",
-        lambda s: _spread([entry.offered for entry in s.entries]),
+        "functions that the last turn offers: mean, minimum and maximum",
+        lambda s: _format_spread([entry.offered for entry in s.entries]),
     ),
     Figure(
         "pairs of calls",
-        "different successions of two functions within entries, of all",
-        lambda s: _share(*s.grams(2)),
+        "share of distinct sequences among all sequences of two functions within entries",
+        lambda s: _format_share(*s.grams(2)),
     ),
     Figure(
         "triples of calls",
-        "different successions of three functions within entries, of all",
-        lambda s: _share(*s.grams(3)),
+        "share of distinct sequences among all sequences of three functions within entries",
+        lambda s: _format_share(*s.grams(3)),
     ),
     Figure(
-        "backends an entry",
-        "that it has: mean, least and most",
-        lambda s: _spread([entry.environments for entry in s.entries]),
+        "backends per entry",
+        "mean, minimum and maximum",
+        lambda s: _format_spread([entry.environments for entry in s.entries]),
     ),
     Figure(
-        "entries across backends",
-        "whose calls are of more than one",
-        lambda s: _share(_using_more(s), len(s.entries)),
+        "entries across backends", "entries that call more than one backend", _share_across_backends
     ),
     Figure(
         "turns across backends",
-        "whose calls are of more than one",
-        lambda s: _share(_crossing(s), len(s.turns)),
+        "turns that call more than one backend",
+        _share_turns_across_backends,
     ),
     Figure(
         "values only from results",
-        "in arguments: neither told by the user nor in the function's document, but shown",
-        lambda s: _share(s.arguments.from_results, s.arguments.all),
+        "argument values in results, but not in user messages or the function's document",
+        lambda s: _format_share(s.arguments.from_results, s.arguments.all),
     ),
     Figure(
         "values only from another backend",
-        "those of them that only another backend's results have shown",
-        lambda s: _share(s.arguments.from_elsewhere, s.arguments.all),
+        "argument values that only results of other backends show",
+        lambda s: _format_share(s.arguments.from_elsewhere, s.arguments.all),
     ),
     Figure(
-        "hops an entry",
-        "longest chain of calls that each take from a result of the one before: mean, extremes",
-        lambda s: _spread(s.hops),
+        "hops per entry",
+        "longest chain in which each call uses the previous result: mean, minimum and maximum",
+        lambda s: _format_spread(s.hops),
     ),
     Figure(
         "entries with two hops or more",
-        "whose longest chain has three calls",
-        lambda s: _share(_count(hops >= 2 for hops in s.hops), len(s.entries)),
+        "entries whose longest chain has at least three calls",
+        lambda s: _format_share(sum(hops >= 2 for hops in s.hops), len(s.entries)),
     ),
     Figure(
         "undictated preconditions",
-        "calls without which a later one of the turn fails, and for which the turn's words hold "
-        "neither a part of the function's name nor a text of its arguments",
-        _undictated,
+        "calls that a later call of the turn needs, although the user message contains no part of "
+        "the function's name and no text argument",
+        _share_undictated,
     ),
     Figure(
         "dates in words",
-        "turns with a date that the user tells otherwise than as it is written in the call",
-        _dated,
+        "turns in which the user gives a date in another form than the call",
+        _share_dates_in_words,
     ),
     Figure(
         "conditions",
-        "turns with if, unless, in case, otherwise or the like, but for polite ones",
-        lambda s: _share(sum(entry.conditions for entry in s.entries), len(s.turns)),
+        "turns with if, unless, in case, otherwise or similar words, except polite phrases",
+        lambda s: _format_share(sum(entry.conditions for entry in s.entries), len(s.turns)),
     ),
     Figure(
         "config",
-        "characters of JSON, without long-context bulk: mean, least and most",
-        lambda s: _spread([len(entry.config) for entry in s.entries]),
+        "characters of JSON, without generated items: mean, minimum and maximum",
+        lambda s: _format_spread([len(entry.config) for entry in s.entries]),
     ),
     Figure(
         "state",
-        "characters of what a session begins with, long-context bulk and all",
-        lambda s: _spread([entry.state for entry in s.entries]),
+        "characters of the initial state, with generated items: mean, minimum and maximum",
+        lambda s: _format_spread([entry.state for entry in s.entries]),
     ),
     Figure(
-        "different configs",
-        "of all",
-        lambda s: _share(len({entry.config for entry in s.entries}), len(s.entries)),
+        "distinct configs",
+        "share of distinct configs among all configs",
+        lambda s: _format_share(len({entry.config for entry in s.entries}), len(s.entries)),
     ),
     Figure(
         "results",
-        "characters of a ground-truth result, bulk and all: mean, least and most",
-        lambda s: _spread([size for entry in s.entries for size in entry.shown]),
+        "characters of a ground-truth result, with generated items: mean, minimum and maximum",
+        lambda s: _format_spread([size for entry in s.entries for size in entry.shown]),
     ),
     Figure(
-        "words a turn", "of the user: mean, least and most", lambda s: _spread(s.words_per_turn)
+        "words per turn",
+        "words of a user message: mean, minimum and maximum",
+        lambda s: _format_spread(s.words_per_turn),
     ),
-    Figure("vocabulary", "different words among the first 7,000", lambda s: f"{s.vocabulary}"),
+    Figure("vocabulary", "distinct words among the first 7,000", lambda s: f"{s.vocabulary}"),
     Figure(
-        "near-duplicates",
-        "turns of the user that share a fifth of their runs of five words with another (Jaccard)",
+        "near duplicates",
+        "user messages that share a fifth of their five-word sequences with another one (Jaccard)",
         lambda s: f"{s.duplicates[0]} (largest {s.duplicates[1]:.2f})",
     ),
 )
-"""What is shown of a data set, in this order."""
+"""Figures of every data set, in the order of display."""
+
+_MAX_SHOWN = 5
 
 
-def _mixture(found: Counter[str]) -> str:
-    """Return the most frequent of some words with their shares."""
-    return ", ".join(f"{word} {share:.0%}" for word, share in ranked(found, _MOST).items()) or "-"
+def _format_ranked(found: Counter[str]) -> str:
+    shown = ranked(found, _MAX_SHOWN).items()
+    return ", ".join(f"{word} {share:.0%}" for word, share in shown) or "-"
 
 
-_MOST = 5
 _SINGLE_TURN = (
     Figure(
         "languages",
-        "of the arguments, where entries describe their functions: shares of entries",
-        lambda s: _mixture(s.languages),
+        "languages of the arguments, as shares of the entries that describe their functions",
+        lambda s: _format_ranked(s.languages),
     ),
     Figure(
         "domains",
-        "different words before the point in the names of functions that entries describe",
+        "distinct prefixes (up to the first dot) of described functions",
         lambda s: f"{len(s.domains)}",
     ),
     Figure(
         "types",
-        "of the parameters of these functions: the five most frequent, shares of parameters",
-        lambda s: _mixture(s.types),
+        "the five most frequent types of described parameters, as shares of parameters",
+        lambda s: _format_ranked(s.types),
     ),
 )
 
 
-def figures_of(sets: Sequence[Statistics]) -> Sequence[Figure]:
-    """Return what is shown of data sets: more where entries describe their functions."""
+def select_figures(sets: Sequence[Statistics]) -> Sequence[Figure]:
+    """Return the figures to show for data sets; some need entries that describe their functions."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 
 
 def ranked(found: Counter[str], most: int) -> dict[str, float]:
-    """Return the most frequent of some words, each with its share."""
+    """Return the shares of the most frequent words."""
     total = max(1, found.total())
     return {word: count / total for word, count in found.most_common(most)}
 
 
 def shares(values: Iterable[int], width: int = 1) -> dict[str, float]:
-    """Return which share of some values falls to each number, or each span of numbers.
-
-    Args:
-        values: The numbers, from 0.
-        width: How many numbers a span has.
-    """
+    """Return the share of values in each span of ``width`` numbers from 0."""
     counts = Counter(value // width for value in values)
-    total = counts.total()
-    spans = range(max(counts, default=-1) + 1)
-    return {_span(at, width): counts[at] / total for at in spans}
-
-
-def _span(at: int, width: int) -> str:
-    return str(at) if width == 1 else f"{at * width}\u2013{(at + 1) * width - 1}"
+    found = {}
+    for at in range(max(counts, default=-1) + 1):
+        label = str(at) if width == 1 else f"{at * width}\u2013{(at + 1) * width - 1}"
+        found[label] = counts[at] / counts.total()
+    return found

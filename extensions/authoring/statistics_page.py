@@ -1,4 +1,4 @@
-"""The page on what data sets are like: figures side by side, and plots that need no script."""
+"""HTML page with the figures of data sets side by side, and plots without scripts."""
 
 from __future__ import annotations
 
@@ -6,53 +6,53 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
-from extensions.authoring.statistics import Statistics, figures_of, ranked, shares
+from extensions.authoring.statistics import Statistics, ranked, select_figures, shares
 from runner.analysis.report.pages import still_page
 
 _WIDTH, _HEIGHT, _BASE, _LEFT = 480, 190, 160, 34
-"""Of a plot, in its own units: all of it, where the bars stand, and where they begin."""
+"""Size of a plot, baseline of the bars and left edge of the first bar, in SVG units."""
 _LABELS = 16
-"""How many labels there is room for below the bars."""
-_RANKS = 30
-"""How many functions are shown, the most frequent first."""
+"""Maximum labels below the bars."""
+_FUNCTIONS = 20
+"""Maximum functions of each set, the most frequent first."""
+_NAMES, _ROW = 170, 18
+"""Width of the names beside lying bars, and height of their rows, in SVG units."""
+_NAME_LETTERS = 26
+"""Maximum letters of such a name."""
 
 
 class Plot(NamedTuple):
-    """A distribution that is drawn of each data set."""
+    """Distribution to plot for each data set."""
 
     title: str
     of: Callable[[Statistics], Mapping[str, float]]
     """Label to share."""
-
-
-def _by_rank(found: Statistics) -> Mapping[str, float]:
-    total = max(1, found.functions.total())
-    most = found.functions.most_common(_RANKS)
-    return {str(rank): count / total for rank, (_, count) in enumerate(most, start=1)}
-
-
-def _by_backend(found: Statistics) -> Mapping[str, float]:
-    return shares(entry.environments for entry in found.entries)
+    lies: bool = False
+    """Whether the bars lie, with whole names beside them."""
 
 
 PLOTS = (
-    Plot("Turns an entry, share of entries", lambda s: shares(s.turns_per_entry)),
-    Plot("Calls a turn, share of turns", lambda s: shares(s.calls_per_turn)),
-    Plot("Hops an entry, share of entries", lambda s: shares(s.hops)),
-    Plot("Backends an entry, share of entries", _by_backend),
-    Plot("Words a turn, share of turns", lambda s: shares(s.words_per_turn, 10)),
-    Plot("Functions by frequency, share of calls", _by_rank),
+    Plot("Turns per entry, share of entries", lambda s: shares(s.turns_per_entry)),
+    Plot("Calls per turn, share of turns", lambda s: shares(s.calls_per_turn)),
+    Plot("Steps per entry, share of entries", lambda s: shares(s.calls_per_entry, 5)),
+    Plot("Hops per entry, share of entries", lambda s: shares(s.hops)),
+    Plot(
+        "Backends per entry, share of entries",
+        lambda s: shares(entry.environments for entry in s.entries),
+    ),
+    Plot("Words per turn, share of turns", lambda s: shares(s.words_per_turn, 10)),
+    Plot(
+        "Functions by frequency, share of calls",
+        lambda s: ranked(s.functions, _FUNCTIONS),
+        lies=True,
+    ),
 )
 
-
 _WORDS, _LETTERS = 6, 10
-"""How many words there is room for below the bars, and how much of one."""
+"""Maximum words below the bars, and maximum letters of a label."""
 
 _SINGLE_TURN = (
-    Plot(
-        "Functions described, share of entries",
-        lambda s: shares(s.offered_where_described),
-    ),
+    Plot("Functions described, share of entries", lambda s: shares(s.offered_where_described)),
     Plot("Languages, share of entries", lambda s: ranked(s.languages, _WORDS)),
     Plot("Types, share of parameters", lambda s: ranked(s.types, _WORDS)),
     Plot("Domains, share of functions", lambda s: ranked(s.domains, _WORDS)),
@@ -60,17 +60,17 @@ _SINGLE_TURN = (
 
 
 def statistics_page(sets: Sequence[Statistics]) -> str:
-    """Return the page on one data set, or on two side by side."""
+    """Return the HTML page on one data set, or on two side by side."""
     names = " and ".join(found.name for found in sets)
     body = "\n".join([*_heading(sets), *_figures(sets), *_plots(sets)])
     return still_page(f"Turnwise: {names}", names, body, ("scores.css", "statistics.css"))
 
 
 def _heading(sets: Sequence[Statistics]) -> Iterator[str]:
-    yield "<h1>What the data is like</h1>"
+    yield "<h1>Data set statistics</h1>"
     yield '<p class="sets">'
     for number, found in enumerate(sets, start=1):
-        out = f", {found.unplayable} that cannot be played left out" if found.unplayable else ""
+        out = f", {found.unplayable} unplayable entries left out" if found.unplayable else ""
         name = escape(f"{found.name}: {len(found.entries)} entries{out}")
         yield f'<span class="set-{number}"><span class="sample"></span>{name}</span>'
     yield "</p>"
@@ -79,8 +79,8 @@ def _heading(sets: Sequence[Statistics]) -> Iterator[str]:
 def _figures(sets: Sequence[Statistics]) -> Iterator[str]:
     yield '<section class="card figures"><table><thead><tr><th scope="col"></th>'
     yield from (f'<th scope="col">{escape(found.name)}</th>' for found in sets)
-    yield '<th scope="col">how it is counted</th></tr></thead><tbody>'
-    for figure in figures_of(sets):
+    yield '<th scope="col">definition</th></tr></thead><tbody>'
+    for figure in select_figures(sets):
         cells = "".join(f"<td>{escape(figure.text(found))}</td>" for found in sets)
         head = f'<th scope="row">{escape(figure.name)}</th>'
         yield f"<tr>{head}{cells}<td>{escape(figure.meaning)}</td></tr>"
@@ -91,13 +91,13 @@ def _plots(sets: Sequence[Statistics]) -> Iterator[str]:
     yield '<div class="plots">'
     single = _SINGLE_TURN if any(found.languages for found in sets) else ()
     for plot in (*PLOTS, *single):
-        drawn = _drawn(plot.title, [plot.of(found) for found in sets])
+        draw = _draw_lying if plot.lies else _draw_plot
+        drawn = draw(plot.title, [plot.of(found) for found in sets])
         yield f'<section class="card"><h2>{escape(plot.title)}</h2>{drawn}</section>'
     yield "</div>"
 
 
-def _drawn(title: str, series: Sequence[Mapping[str, float]]) -> str:
-    """Return bars of each series beside each other."""
+def _draw_plot(title: str, series: Sequence[Mapping[str, float]]) -> str:
     labels = list(dict.fromkeys(label for shown in series for label in shown))
     highest = max((share for shown in series for share in shown.values()), default=0) or 1
     room = (_WIDTH - _LEFT) / max(1, len(labels))
@@ -114,6 +114,29 @@ def _drawn(title: str, series: Sequence[Mapping[str, float]]) -> str:
             parts.append(f'<rect class="set-{number}" {size}>{said}</rect>')
     parts += _labels(labels, room)
     box = f'viewBox="0 0 {_WIDTH} {_HEIGHT}"'
+    return f'<svg class="plot" {box} role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
+
+
+def _draw_lying(title: str, series: Sequence[Mapping[str, float]]) -> str:
+    labels = list(dict.fromkeys(label for shown in series for label in shown))
+    highest = max((share for shown in series for share in shown.values()), default=0) or 1
+    bar = _ROW * 0.8 / len(series)
+    parts = []
+    for at, label in enumerate(labels):
+        name = label if len(label) <= _NAME_LETTERS else f"{label[: _NAME_LETTERS - 1]}\u2026"
+        place = f'x="{_NAMES - 6}" y="{(at + 0.7) * _ROW:.1f}" text-anchor="end"'
+        parts.append(f"<text {place}>{escape(name)}</text>")
+        for number, shown in enumerate(series, start=1):
+            share = shown.get(label, 0.0)
+            y = (at + 0.1) * _ROW + (number - 1) * bar
+            width = share / highest * (_WIDTH - _NAMES - 40)
+            size = f'x="{_NAMES}" y="{y:.1f}" width="{width:.1f}" height="{bar:.1f}"'
+            said = f"<title>{escape(label)}: {100 * share:.1f}%</title>"
+            parts.append(f'<rect class="set-{number}" {size}>{said}</rect>')
+        most = max(shown.get(label, 0.0) for shown in series)
+        x = _NAMES + most / highest * (_WIDTH - _NAMES - 40) + 4
+        parts.append(f'<text x="{x:.1f}" y="{(at + 0.7) * _ROW:.1f}">{100 * most:.1f}%</text>')
+    box = f'viewBox="0 0 {_WIDTH} {len(labels) * _ROW}"'
     return f'<svg class="plot" {box} role="img" aria-label="{escape(title)}">{"".join(parts)}</svg>'
 
 

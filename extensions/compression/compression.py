@@ -1,7 +1,7 @@
-"""Long results made short before a model reads them; results, states and verdicts stay.
+"""Compression of long results before a model reads them; states and verdicts do not change.
 
-Tokens are counted as four characters each, or by a tokenizer's file. What is left out is told by a
-mark, which counts within the limit.
+A token is four characters, or a token of a tokenizer file. A mark counts the tokens that are left
+out, and is part of the limit.
 """
 
 from __future__ import annotations
@@ -15,90 +15,88 @@ from typing import Any, Literal, NamedTuple
 
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.registry import tools_of
+from envs.registry import list_tools
 from envs.results import Result
 from envs.session import Session
-from extensions.compression.shortening import shorter, structure, whole
+from extensions.compression.shortening import parse_structure, shorten, shorten_texts
 from runner.models.conversation import Observe
-from trajectories.errors import DataError, did_you_mean, needing
+from trajectories.errors import DataError, require_extra, suggest_name
 from trajectories.jsonl import parse_object, read_text
 
 Way = Literal["cut", "ends", "keys"]
-"""The beginning; what ``shortening`` makes of it, or else the ends of the whole; or where members
-must be left out, those that no file keeps."""
+"""``cut`` keeps the start. ``ends`` shortens the structure, or else keeps both ends. ``keys`` first
+drops the members that no file lists."""
 WAYS: tuple[Way, ...] = ("cut", "ends", "keys")
 KEYS = Path(__file__).parents[2] / "configs" / "compression"
-"""Where the members are listed that are kept, a file for each backend."""
+"""Folder of the lists of kept members, a file for each backend."""
 
-SMALLEST = 64
-_MOST_PATHS = 200
+MIN_LIMIT = 64
+_MAX_PATHS = 200
 _CHARACTERS = 4
 _MARK = " ... [{} tokens left out] ... "
 _PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"{_PAIR}|\\u[0-9a-fA-F]{{4}}|\\.", re.DOTALL)
-_LONGEST_ESCAPE = 12
+_MAX_ESCAPE_CHARS = 12
 
 Ends = Callable[[str], list[int]]
-"""Gives where each token of a text ends."""
+"""Returns the end of each token of a text."""
 
 
 class Compression(NamedTuple):
-    """How long results are made short."""
+    """Settings of the compression."""
 
     limit: int
-    """Tokens that the model reads of a result at most."""
+    """Maximum number of tokens of a result."""
     way: Way = "ends"
     tokenizer: str | None = None
-    """A ``tokenizer.json`` that counts tokens; None for four characters each."""
+    """``tokenizer.json`` that counts tokens; None for four characters each."""
 
     @classmethod
     def named(cls, text: str, tokenizer: str | None = None) -> Compression:
-        """Return what a user typed, ``LIMIT`` or ``LIMIT,WAY``.
+        """Parse ``LIMIT`` or ``LIMIT,WAY``.
 
-        Raises:
-            DataError: It is none, or the tokenizer cannot be read.
+        Raises DataError if the text is malformed, or the tokenizer cannot be read.
         """
         limit, comma, way = text.partition(",")
-        if not limit.isdecimal() or len(limit) > 9 or int(limit) < SMALLEST:
-            raise DataError("--compress", f"{limit!r:.40} is no number of tokens from {SMALLEST}")
+        if not limit.isdecimal() or len(limit) > 9 or int(limit) < MIN_LIMIT:
+            message = f"{limit!r:.40} is not a number of tokens; the minimum is {MIN_LIMIT}"
+            raise DataError("--compress", message)
         known = next((each for each in WAYS if each == (way if comma else "ends")), None)
         if known is None:
-            raise DataError("--compress", f"{way!r:.40} is none of {', '.join(WAYS)}")
+            raise DataError("--compress", f"{way!r:.40} is not one of {', '.join(WAYS)}")
         made = cls(int(limit), known, tokenizer)
         made.tokens("")
         return made
 
     def __str__(self) -> str:
-        """Return what a user types."""
+        """Return the settings as the user types them."""
         return f"{self.limit},{self.way}"
 
     def tokens(self, text: str) -> int:
-        """Return how many tokens a text has."""
+        """Return the number of tokens of a text."""
         if self.tokenizer is None:
             return -(-len(text) // _CHARACTERS)
-        return len(ends_by(self.tokenizer)(text))
+        return len(load_tokenizer(self.tokenizer)(text))
 
     def shown(self, text: str, keep: tuple[str, ...] | None = None) -> str:
-        """Return what a model reads of a result: the same object where that is within the limit.
+        """Return the compressed result, or the same object if it is within the limit.
 
-        Args:
-            text: The result.
-            keep: Paths of members that are kept; None where nobody listed any.
+        ``keep`` lists the paths of the members that ``keys`` keeps; None if no file lists them.
         """
         if self.tokens(text) <= self.limit:
             return text
         if self.way == "keys" and keep is not None:
-            if (fitting := self._fitting(whole(text))) is not None:
+            if (fitting := self._fitting(shorten_texts(text))) is not None:
                 return fitting
-            text = _reduced(text, keep)
+            text = _select(text, keep)
             if self.tokens(text) <= self.limit:
                 return text
-        if self.way != "cut" and (fitting := self._fitting(shorter(text))) is not None:
+        if self.way != "cut" and (fitting := self._fitting(shorten(text))) is not None:
             return fitting
-        # The mark is within the limit, whatever a tokenizer makes of where the pieces meet.
+        # The tokenizer may split text differently at the mark, so the length is measured again.
         room = self.limit
         while room > 0:
-            found = self._shortened(text, room)
+            found = self._shorten(text, room)
             over = self.tokens(found) - self.limit
             if over <= 0:
                 return found
@@ -106,123 +104,113 @@ class Compression(NamedTuple):
         return text[: self.limit] if self.tokens(text[: self.limit]) <= self.limit else ""
 
     def _fitting(self, forms: Iterable[str]) -> str | None:
-        """Return the first form of a result that is within the limit, None where none is."""
+        """Return the first form within the limit, or None."""
         return next((each for each in forms if self.tokens(each) <= self.limit), None)
 
-    def _shortened(self, text: str, room: int) -> str:
+    def _shorten(self, text: str, room: int) -> str:
         ends = self._token_ends(text)
         room = max(0, room - self.tokens(_MARK.format(len(ends))))
         mark = _MARK.format(len(ends) - room)
         if self.way == "cut":
-            return text[: _before(text, ends[room - 1] if room else 0)] + mark.rstrip()
+            return text[: _escape_span(text, ends[room - 1] if room else 0)[0]] + mark.rstrip()
         head, tail = room - room // 2, room // 2
-        first = _before(text, ends[head - 1] if head else 0)
-        last = _after(text, ends[len(ends) - tail - 1] if tail else len(text))
+        first, _ = _escape_span(text, ends[head - 1] if head else 0)
+        _, last = _escape_span(text, ends[len(ends) - tail - 1] if tail else len(text))
         return text[:first] + mark + text[last:]
 
     def _token_ends(self, text: str) -> list[int]:
         if self.tokenizer is not None:
-            return ends_by(self.tokenizer)(text)
+            return load_tokenizer(self.tokenizer)(text)
         return [*range(_CHARACTERS, len(text), _CHARACTERS), len(text)]
 
 
-def observing(observe: Observe | None, compression: Compression | None) -> Observe | None:
-    """Return what says what a model reads of a call, made short where it is long."""
+def compress_observations(
+    observe: Observe | None, compression: Compression | None
+) -> Observe | None:
+    """Return an observer that compresses the results that a model reads."""
     if compression is None:
         return observe
 
     def shown(session: Session, call: Call | MalformedCall, result: Result) -> str | None:
-        told = observe(session, call, result) if observe else None
-        text = result.text if told is None else told
+        replaced = observe(session, call, result) if observe else None
+        text = result.text if replaced is None else replaced
         tool = session.tools.get(call.name) if isinstance(call, Call) else None
-        keep = kept_members(tool.backend).get(tool.name) if tool else None
+        keep = load_kept_members(tool.backend).get(tool.name) if tool else None
         short = compression.shown(text, keep)
-        return told if short is text else short
+        return replaced if short is text else short
 
     return shown
 
 
 @cache
-def kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the paths of members that are kept of a backend's results, by function.
+def load_kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the paths of the kept members of a backend's results, by function.
 
-    Raises:
-        DataError: The file is not of its form, or names a function that there is not.
+    Raises DataError if the file is malformed, or names an unknown function.
     """
     path = KEYS / f"{backend}.json"
     if not path.is_file():
         return {}
-    found, functions = {}, tools_of((backend,))
+    found, functions = {}, list_tools((backend,))
     for name, value in parse_object(read_text(path), str(path)).items():
         if name not in functions:
-            advice = did_you_mean(name, functions)
-            raise DataError(str(path), f"{name!r} is no function of {backend}{advice}")
+            advice = suggest_name(name, functions)
+            raise DataError(str(path), f"{name!r} is not a function of {backend}{advice}")
         match value:
             case {"keep": [*paths]} if all(isinstance(each, str) and each for each in paths):
                 found[name] = tuple(map(str, paths))
             case _:
-                raise DataError(f"{path}: {name}", 'is no {"keep": [PATH, ...]}')
+                raise DataError(f"{path}: {name}", 'is not {"keep": [PATH, ...]}')
     return found
 
 
-def _before(text: str, place: int) -> int:
-    """Return the last place up to one that is within no escape."""
-    inside = _escape_around(text, place)
-    return inside[0] if inside else place
-
-
-def _after(text: str, place: int) -> int:
-    inside = _escape_around(text, place)
-    return inside[1] if inside else place
-
-
-def _escape_around(text: str, place: int) -> tuple[int, int] | None:
-    """Return where the escape begins and ends that a place is within, if it is within one."""
-    for start in range(max(0, place - _LONGEST_ESCAPE), place):
+def _escape_span(text: str, place: int) -> tuple[int, int]:
+    """Return the span of the escape sequence at a place, or an empty span if there is none."""
+    for start in range(max(0, place - _MAX_ESCAPE_CHARS), place):
         before = len(text[:start]) - len(text[:start].rstrip("\\"))
         found = _ESCAPE.match(text, start) if before % 2 == 0 else None
         if found and start < place < found.end():
             return found.span()
-    return None
+    return place, place
 
 
-def _reduced(text: str, keep: tuple[str, ...]) -> str:
-    """Return a result with only those members whose path is kept; as it is where none is there."""
-    value, write = structure(text)
+def _select(text: str, keep: tuple[str, ...]) -> str:
+    """Return a result with only the listed members; unchanged if it has none of them."""
+    value, write = parse_structure(text)
     if not isinstance(value, dict | list):
         return text
-    kept = _kept(value, [path.replace("[]", ".[]").split(".") for path in keep])
+    kept = _select_members(value, [path.replace("[]", ".[]").split(".") for path in keep])
     return write(kept) if kept else text
 
 
-def paths_of(text: str) -> list[str]:
-    """Return the paths of the members of a result, outermost first; none of a mere text."""
-    value, _ = structure(text)
-    return list(islice(dict.fromkeys(_paths(value, "")), _MOST_PATHS))
+def list_paths(text: str) -> list[str]:
+    """Return the paths of a result's members, outermost first; none for plain text."""
+    value, _ = parse_structure(text)
+    return list(islice(dict.fromkeys(_walk_paths(value, "")), _MAX_PATHS))
 
 
-def _paths(value: Any, path: str) -> Iterator[str]:
+def _walk_paths(value: Any, path: str) -> Iterator[str]:
     if isinstance(value, dict):
         for name, inner in value.items():
             below = f"{path}.{name}".lstrip(".")
             yield below
-            yield from _paths(inner, below)
+            yield from _walk_paths(inner, below)
     elif isinstance(value, list):
         for inner in value:
-            yield from _paths(inner, f"{path}[]")
+            yield from _walk_paths(inner, f"{path}[]")
 
 
-def _kept(value: Any, paths: list[list[str]]) -> Any:
-    """Return a value without what no path leads to; a path that ends keeps all below it."""
+def _select_members(value: Any, paths: list[list[str]]) -> Any:
+    """Return a value with only the members on the paths, each with all its own members."""
     paths = [[step for step in path if step] for path in paths]
     if any(not path for path in paths):
         return value
     if isinstance(value, list):
         below = [path[1:] for path in paths if path[0] == "[]"]
-        return [_kept(each, below) for each in value] if below else []
+        return [_select_members(each, below) for each in value] if below else []
     if isinstance(value, dict):
         return {
-            name: _kept(inner, [path[1:] for path in paths if path[0] == name])
+            name: _select_members(inner, [path[1:] for path in paths if path[0] == name])
             for name, inner in value.items()
             if any(path[0] == name for path in paths)
         }
@@ -230,29 +218,25 @@ def _kept(value: Any, paths: list[list[str]]) -> Any:
 
 
 @cache
-def ends_by(path: str) -> Ends:
-    """Return what counts with a tokenizer's file.
-
-    Raises:
-        DataError: It is none.
-    """
-    with needing("retrieval", "--tokenizer"):
+def load_tokenizer(path: str) -> Ends:
+    """Return the token counter of a tokenizer file. Raises DataError if the file cannot be used."""
+    with require_extra("retrieval", "--tokenizer"):
         from tokenizers import Tokenizer
     try:
         tokenizer = Tokenizer.from_str(read_text(Path(path)))
     except DataError:
         raise
-    except Exception as error:  # whatever the library makes of a file
-        said = " ".join(str(error).split())
-        raise DataError("--tokenizer", f"{path} is no tokenizer: {said:.200}") from None
+    except Exception as error:  # any error of the library
+        problem = f"is not a tokenizer: {' '.join(str(error).split()):.200}"
+        raise DataError("--tokenizer", f"{path} {problem}") from None
     tokenizer.no_truncation()
 
     def ends(text: str) -> list[int]:
         try:
             found = tokenizer.encode(text, add_special_tokens=False).offsets
-        except Exception as error:  # such as a word that it lacks
-            said = " ".join(str(error).split())
-            raise DataError("--tokenizer", f"{path} cannot count: {said:.200}") from None
+        except Exception as error:  # such as an unknown word
+            message = " ".join(str(error).split())
+            raise DataError("--tokenizer", f"{path} cannot count: {message:.200}") from None
         return [end for _, end in found]
 
     return ends

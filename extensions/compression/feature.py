@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from extensions.compression.compression import Compression, observing
+from extensions.compression.compression import Compression, compress_observations
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.models.conversation import Observe
@@ -14,22 +14,16 @@ from runner.models.conversation import Observe
 class CompressOptions:
     """Compression of tool results."""
 
-    compress: str | None = option(
-        "shorten longer tool results: cut, ends or keys",
-        "LIMIT[,WAY]",
-    )
+    compress: str | None = option("shorten longer tool results: cut, ends or keys", "LIMIT[,WAY]")
     tokenizer: str | None = option(
-        "tokenizer.json (default: 4 characters a token)",
-        "PATH",
-        needs="--compress",
+        "tokenizer.json (default: 4 characters a token)", "PATH", needs="--compress"
     )
 
     @property
     def feature(self) -> CompressionFeature | None:
-        """How results are shortened; None where they are not.
+        """The compression feature, if ``--compress`` is given.
 
-        Raises:
-            DataError: The limit is none, or the tokenizer cannot be read.
+        Raises DataError if the limit is invalid, or the tokenizer cannot be read.
         """
         if self.compress is None:
             return None
@@ -38,7 +32,7 @@ class CompressOptions:
 
 @dataclass(frozen=True)
 class CompressionFeature(RunFeature):
-    """Shortens tool results."""
+    """Compression of tool results."""
 
     extension = "compression"
     flag = "--compress"
@@ -50,5 +44,5 @@ class CompressionFeature(RunFeature):
         return {"compress": str(self.how), **counted}
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Shorten what the model reads."""
-        return observing(observe, self.how)
+        """Return a function that compresses the text of a call's result."""
+        return compress_observations(observe, self.how)

@@ -1,1 +1,1 @@
-"""The contract of environments: what every backend promises, as checks."""
+"""The contract of environments: checks of rules that every backend must keep."""

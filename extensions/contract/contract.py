@@ -1,6 +1,6 @@
-"""The contract that every environment keeps, as tests that its author runs.
+"""Contract of environments: the checks that an author runs as tests.
 
-An author's whole contract test:
+The whole contract test of an environment:
 
     import pytest
     from turnwise.testing import contract
@@ -9,8 +9,8 @@ An author's whole contract test:
     def test_contract(check):
         check()
 
-``turnwise env check`` runs the same checks. ``succeed`` and ``refuse`` are for tests of single
-calls. Needs hypothesis, which comes with the extra ``dev``.
+``turnwise env check`` runs the same checks. ``succeed`` and ``refuse`` test single calls. The
+module needs hypothesis, which the extra ``dev`` installs.
 """
 
 # ruff: noqa: E501 - a check is a line.
@@ -24,15 +24,15 @@ from unittest import SkipTest
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
-from extensions.contract import apart, declared, documents, states
-from extensions.contract.subject import Broken, Subject
-from extensions.contract.watched import CALL_SECONDS, TooLong
+from extensions.contract import declarations, documents, isolation, states
+from extensions.contract.subject import ContractViolation, Subject
+from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
 
 __all__ = [
     "CONTRACT",
     "BoundCheck",
-    "Broken",
     "Check",
+    "ContractViolation",
     "Subject",
     "contract",
     "refuse",
@@ -42,14 +42,14 @@ __all__ = [
 
 
 class Check(NamedTuple):
-    """One promise that every environment keeps."""
+    """One rule of the contract and its check."""
 
     name: str
     promise: str
     run: Callable[[Subject], None]
-    """Raises Broken if the promise is not kept."""
+    """Raises ContractViolation if the environment breaks the rule."""
     after: Sequence[str] = ()
-    """Names of the checks that come first: what these find is not found again."""
+    """Names of checks that must pass first."""
 
 
 _ENDS = "ends"
@@ -61,38 +61,37 @@ _ALONE = (*_PLAIN, "inputs", "refusals", "snapshots")
 _SAME = (*_ALONE, "processes", "forks")
 
 CONTRACT: Sequence[Check] = (
-    Check("fields", "are annotated, and every key of a config has one", declared.fields),
-    Check("config types", "are such as JSON has", declared.config_types),
-    Check("example config", "is there and loads without a complaint", states.example, ("config types",)),
-    Check("loading", "copies the config and leaves it as it was", declared.loading, _LOADS),
-    Check("round trip", "a state written as a config loads as the same state", states.round_trip, (*_LOADS, "loading")),
-    Check("unknown keys", "of a config are refused, with their path", states.unknown_keys, _LOADS),
-    Check("wrong types", "in a config are refused, with their path", states.wrong_types, (*_LOADS, "unknown keys")),
-    Check("names", "no function is named as one of another environment", documents.names),
-    Check("docstrings", "say what is done, taken and returned", documents.docstrings),
-    Check("types", "are on every parameter and result, and fit defaults", documents.types),
-    Check(_ENDS, f"calls come back within {CALL_SECONDS:g} seconds", states.ends, _DESCRIBED),
-    Check("faults", "functions refuse by raising a ToolError, nothing else", states.faults, _PLAYED),
+    Check("fields", "are annotated, and every key of a config has one", declarations.fields),
+    Check("config types", "of all keys exist in JSON", declarations.config_types),
+    Check("example config", "exists and loads without errors", states.example, ("config types",)),
+    Check("loading", "copies the config and does not change it", declarations.loading, _LOADS),
+    Check("round trip", "a state written as a config loads as an equal state", states.round_trip, (*_LOADS, "loading")),
+    Check("unknown keys", "in a config are refused with their path", states.unknown_keys, _LOADS),
+    Check("wrong types", "in a config are refused with their path", states.wrong_types, (*_LOADS, "unknown keys")),
+    Check("docstrings", "describe purpose, arguments and results", documents.docstrings),
+    Check("types", "annotate every parameter and result, and fit defaults", documents.types),
+    Check(_ENDS, f"calls return within {CALL_SECONDS:g} seconds", states.ends, _DESCRIBED),
+    Check("faults", "functions raise only ToolError", states.faults, _PLAYED),
     Check("output", "nothing is printed", states.output, _PLAYED),
-    Check("state", "is plain data in every field", states.plain, _PLAYED),
-    Check("inputs", "config, bulky material and defaults stay as they are", states.inputs, _PLAYED),
-    Check("refusals", "leave the world as it was", states.refusals, (*_PLAIN, "inputs")),
-    Check("snapshots", "are out of reach of later calls", states.snapshots, (*_PLAIN, "inputs", "refusals")),
-    Check("processes", "hash seed, clock, zone, os.environ make no difference", apart.processes, _PLAIN),
-    Check("forks", "are out of reach of each other, and go on alike", states.forks, (*_ALONE, "processes")),
-    Check("reads", "leave the world as it was", states.reads, _ALONE),
-    Check("results", "are JSON of the declared type, and errors are raised", states.results, _PLAIN),
-    Check("arguments", "that fit the schema are taken", states.arguments, _SAME),
-    Check("sessions", "in threads and tasks, 10,000 of them, are as alone", apart.interleaved, _SAME),
-    Check("examples", "in every docstring, and true", documents.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
-    Check("outcomes", "are shown: a success, and a refusal if there is one", documents.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
-    Check("frozen", "function documents are as in the golden file", documents.frozen, ("names", "docstrings", "types", "results", "arguments", "examples")),
+    Check("state", "holds plain data in every field", states.plain, _PLAYED),
+    Check("inputs", "config, bulky material and defaults do not change", states.inputs, _PLAYED),
+    Check("refusals", "do not change the state", states.refusals, (*_PLAIN, "inputs")),
+    Check("snapshots", "do not change with later calls", states.snapshots, (*_PLAIN, "inputs", "refusals")),
+    Check("processes", "do not depend on hash seed, clock, time zone or os.environ", isolation.processes, _PLAIN),
+    Check("forks", "are independent and continue equally", states.forks, (*_ALONE, "processes")),
+    Check("reads", "do not change the state", states.reads, _ALONE),
+    Check("results", "are JSON of the declared type; errors are raised", states.results, _PLAIN),
+    Check("arguments", "that fit the schema are accepted", states.arguments, _SAME),
+    Check("sessions", "do not affect each other, in threads, tasks and 10,000 at once", isolation.interleaved, _SAME),
+    Check("examples", "stand in every docstring and hold", documents.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
+    Check("outcomes", "in examples include a success, and a refusal if possible", documents.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
+    Check("frozen", "function documents equal the golden file", documents.frozen, ("docstrings", "types", "results", "arguments", "examples")),
 )  # fmt: skip
-"""In the order in which causes come before what follows from them."""
+"""All checks, ordered so that a check comes before those that depend on it."""
 
 
 class BoundCheck(NamedTuple):
-    """A check of one environment, to be called."""
+    """A check bound to one environment."""
 
     check: Check
     subject: Subject
@@ -101,33 +100,32 @@ class BoundCheck(NamedTuple):
         """Run the check.
 
         Raises:
-            Broken: The environment does not keep the promise; says which line to mend.
-            SkipTest: One of the checks that come first has failed, or would.
+            ContractViolation: The environment breaks the rule; the message names the line.
+            SkipTest: A check that must pass first has failed.
         """
         first = [name for name in self.check.after if name in self.subject.failed]
         if first:
-            raise SkipTest(f"not looked at: {first[0]} comes first")
+            raise SkipTest(f"skipped: {first[0]} must pass first")
         try:
             self.check.run(self.subject)
-        except Broken:
+        except ContractViolation:
             self.subject.failed.append(self.check.name)
             raise
-        except (Exception, SystemExit, TooLong) as error:
-            if isinstance(error, TooLong) and self.check.run is not states.ends:
-                raise SkipTest(f"not looked at: {_ENDS} comes first") from error
+        except (Exception, SystemExit, CallTimeout) as error:
+            if isinstance(error, CallTimeout) and self.check.run is not states.ends:
+                raise SkipTest(f"skipped: {_ENDS} must pass first") from error
             self.subject.failed.append(self.check.name)
             raise self.subject.raised(error) from error
 
     def __str__(self) -> str:
-        """Return environment and check, as the id of a test."""
+        """Return environment and check as a test id."""
         return f"{self.subject.name}: {self.check.name}"
 
 
 def contract(name: str) -> list[BoundCheck]:
-    """Return the checks of a registered environment, those that read our tests only with them.
+    """Return the checks of a registered environment.
 
-    Raises:
-        ConfigError: There is no such environment, or it cannot be imported.
+    Raises ConfigError if the environment does not exist or cannot be imported.
     """
     subject = Subject(name)
     checks = [check for check in CONTRACT if subject.has_tests or check.run is not documents.frozen]
@@ -141,13 +139,13 @@ def state(session: Session) -> dict[str, Any]:
 
 
 def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
-    """Make a call, assert that it succeeds and changes the named fields, and return its value.
+    """Make a call, assert that it succeeds and changes only the given fields, return its value.
 
     Args:
         session: A session of one backend.
-        name: The function.
+        name: Name of the function.
         args: Its arguments.
-        changes: New value by field; every other compared field must keep its own.
+        changes: New values by field; all other compared fields must not change.
     """
     expected = {**state(session), **changes}
     result = session.call(Call(name, args))
@@ -158,13 +156,13 @@ def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
 
 
 def refuse(session: Session, kind: type[ToolError], message: str, name: str, *args: Any) -> Any:
-    """Make a call, assert that it is refused and leaves the state as it was, and return its value.
+    """Make a call, assert that it is refused without a change of state, and return its value.
 
     Args:
         session: A session.
         kind: Class of the error.
-        message: Part of what it says.
-        name: The function.
+        message: Part of its message.
+        name: Name of the function.
         args: Its arguments.
     """
     before = session.snapshot()

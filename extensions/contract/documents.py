@@ -1,4 +1,4 @@
-"""What functions say of themselves: docstrings, types, examples, and that they stay so."""
+"""Checks of function documents: docstrings, types, examples and golden files."""
 
 from __future__ import annotations
 
@@ -7,27 +7,13 @@ import json
 import re
 
 from envs.calls import Call, parse_call
-from envs.errors import ConfigError, InvalidArgument, MalformedCall
-from envs.registry import backend_class
-from envs.registry import names as environment_names
+from envs.errors import InvalidArgument, MalformedCall
 from envs.results import Result
-from envs.schema import Example, check_value, docstring_defects
+from envs.schema import Example, check_value, list_docstring_errors
 from envs.session import Session
 from envs.tool import Tool, parameters
 from extensions.contract.play import Play, explore
-from extensions.contract.subject import Broken, Subject
-
-
-def names(subject: Subject) -> None:
-    """Compare the functions' names with those of all other environments."""
-    for other in environment_names():
-        try:
-            theirs = backend_class(other).TOOLS if other != subject.name else {}
-        except ConfigError:
-            continue
-        for tool in subject.tools:
-            if tool.name in theirs:
-                raise subject.broken(f"{other} has a function of this name; take another", tool)
+from extensions.contract.subject import ContractViolation, Subject
 
 
 def docstrings(subject: Subject) -> None:
@@ -35,7 +21,7 @@ def docstrings(subject: Subject) -> None:
     if not subject.tools:
         raise subject.broken("has no function; mark methods with @reads or @writes")
     for tool in subject.tools:
-        for defect in docstring_defects(tool):
+        for defect in list_docstring_errors(tool):
             raise subject.broken(f"the docstring: {defect}", tool, part=_part(tool, defect))
 
 
@@ -44,7 +30,7 @@ _UNDESCRIBED = re.compile(r"(?:does not describe|parameter) '?(\w+)")
 
 
 def _part(tool: Tool, defect: str) -> str:
-    """Return which part of a function a defect of its docstring is about: a line or a parameter."""
+    """Return the line or parameter that a docstring error is about."""
     if more := _DESCRIBED.search(defect):
         return f"{more[1]}:"
     if missing := _UNDESCRIBED.search(defect):
@@ -53,10 +39,10 @@ def _part(tool: Tool, defect: str) -> str:
 
 
 def types(subject: Subject) -> None:
-    """Look for missing types of results, and for defaults that are not of their type."""
+    """Find missing types of results, and defaults that do not have the parameter's type."""
     for tool in subject.tools:
         if "return" not in tool.function.__annotations__:
-            raise subject.broken("does not say of which type its result is", tool)
+            raise subject.broken("does not declare the type of its result", tool)
         for parameter in parameters(tool):
             if parameter.default is not parameter.empty:
                 _check_default(subject, tool, parameter)
@@ -72,7 +58,7 @@ def _check_default(subject: Subject, tool: Tool, parameter: inspect.Parameter) -
 
 
 def examples(subject: Subject) -> None:
-    """Play every docstring's examples, each docstring's in a session of its own."""
+    """Execute the examples of every docstring, each docstring in its own session."""
     for tool in subject.tools:
         shown = subject.spec(tool).examples
         if not shown:
@@ -101,7 +87,7 @@ def _line(example: Example) -> str:
 
 
 def _agree(example: Example, result: Result) -> bool:
-    """Tell whether a result is as shown; where nothing is shown, whether it is a success."""
+    """Tell whether a result equals the shown one, or is a success if none is shown."""
     if not example.shown:
         return result.ok
     pattern = ".*".join(re.escape(part.strip()) for part in example.shown.split("..."))
@@ -109,9 +95,9 @@ def _agree(example: Example, result: Result) -> bool:
 
 
 def outcomes(subject: Subject) -> None:
-    """Look for a success of every function, and a refusal of every one that refuses anything.
+    """Check that each function has an example of a success, and of a refusal if it refuses calls.
 
-    What counts is what happens where examples start.
+    Calls in the initial state of the examples decide whether a function refuses calls.
     """
     refused: dict[str, Call] = {}
 
@@ -133,7 +119,7 @@ def outcomes(subject: Subject) -> None:
 
 
 def _shown_outcomes(subject: Subject, tool: Tool) -> set[bool]:
-    """Return whether the examples of a function, in its own docstring, succeed."""
+    """Return for each example in a function's docstring whether it succeeds."""
     session = subject.session()
     found = set()
     for example in subject.spec(tool).examples:
@@ -146,15 +132,15 @@ def _shown_outcomes(subject: Subject, tool: Tool) -> set[bool]:
 def frozen(subject: Subject) -> None:
     """Compare the function documents with the golden file."""
     file = subject.golden_file
-    refresh = f"if that is meant: turnwise env tools {subject.name} --json > {file}"
+    refresh = f"if this is intended, run: turnwise env tools {subject.name} --json > {file}"
     try:
         golden = {d["name"]: d for d in json.loads(file.read_text(encoding="utf-8"))}
     except OSError:
         raise subject.broken(f"its function documents are not frozen; {refresh}") from None
     except (ValueError, TypeError, KeyError):
-        raise Broken(f"{file}:1", f"holds no function documents; {refresh}") from None
+        raise ContractViolation(f"{file}:1", f"holds no function documents; {refresh}") from None
     for tool in subject.tools:
         if golden.get(tool.name) != json.loads(json.dumps(subject.spec(tool).document())):
-            raise subject.broken(f"its document is not as in the golden file; {refresh}", tool)
+            raise subject.broken(f"its document differs from the golden file; {refresh}", tool)
     if list(golden) != list(subject.backend.TOOLS):
         raise subject.broken(f"has other functions than the golden file; {refresh}")

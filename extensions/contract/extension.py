@@ -1,4 +1,4 @@
-"""What this extension registers."""
+"""Registration of the extension ``contract``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from runner.extension import Command, Extension
 
 
 class ContractExtension(Extension):
-    """Checks what every environment promises."""
+    """Checks of the contract that environments keep."""
 
     name = "contract"
     commands = {
         "env check": Command(
             "environment tools",
-            "Check that environments keep the contract.",
+            "Check environments against the contract.",
             f"{__package__}.commands.check",
-        ),
+        )
     }
 
 

@@ -1,8 +1,7 @@
-"""Random plays: calls that hypothesis makes up from the schemas, one after the other.
+"""Random plays: sequences of calls that hypothesis generates from the schemas.
 
-Arguments fit the schemas, and are mostly drawn from what was shown. Making calls up takes far
-longer than making them, so plays are recorded once per environment, and every check makes the calls
-again. Where one finds something, calls that do not matter are left out.
+Arguments fit the schemas and mostly reuse values from states and results. Plays are generated once
+per environment and replayed by every check; a failing play is shortened.
 """
 
 from __future__ import annotations
@@ -23,42 +22,44 @@ from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result
 from envs.schema import ToolSpec
-from envs.state import Snapshot, diff, to_json
-from extensions.contract.lines import changing_line, parting_line, returning_line, steps_of
-from extensions.contract.subject import Broken, Subject, World
+from envs.state import Snapshot, list_differences, to_json
+from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
+from extensions.contract.subject import ContractViolation, Subject, World
 
 _TEXTS = ("", "a", "new.txt", "Paris", "1", "2026-11-11", "economy", "\u00e9 \U0001f600")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
 _ANYTHING = (None, True, 1, 0.5, "a", [1, "a"], {"a": 1})
+_LETTERS = st.characters(exclude_categories=["Cs"])
+"""All characters of UTF-8; stated here because Hypothesis needs seconds to compute its default."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,), "integer": (int,), "number": (int, float)
 }  # fmt: skip
 
 
-class Shown(NamedTuple):
-    """A text or number that a state or a result shows, with the words on the way to it."""
+class ShownValue(NamedTuple):
+    """A text or number in a state or a result, with the names on its path."""
 
     words: frozenset[str]
     value: str | int | float
 
 
-def shown_in(value: Any, words: frozenset[str] = frozenset()) -> Iterator[Shown]:
-    """Yield the texts and numbers in a value, keys too."""
+def shown_in(value: Any, words: frozenset[str] = frozenset()) -> Iterator[ShownValue]:
+    """Yield the texts and numbers in a value, including keys."""
     if isinstance(value, Mapping):
         for key, member in value.items():
             if isinstance(key, str):
-                yield Shown(words, key)
+                yield ShownValue(words, key)
             yield from shown_in(member, words | _words(key))
     elif isinstance(value, (list, tuple, set, frozenset)):
         for member in sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value:
             yield from shown_in(member, words)
     elif type(value) in (str, int, float):
-        yield Shown(words, value)
+        yield ShownValue(words, value)
 
 
-def arguments(told: ToolSpec, known: Sequence[Shown]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return a strategy for the arguments of a call, given what was shown so far."""
+def arguments(told: ToolSpec, known: Sequence[ShownValue]) -> st.SearchStrategy[dict[str, Any]]:
+    """Return a strategy for the arguments of a call, given all values shown so far."""
     required: dict[str, st.SearchStrategy[Any]] = {}
     optional: dict[str, st.SearchStrategy[Any]] = {}
     for parameter in told.parameters:
@@ -67,7 +68,9 @@ def arguments(told: ToolSpec, known: Sequence[Shown]) -> st.SearchStrategy[dict[
     return st.fixed_dictionaries(required, optional=optional)
 
 
-def _values(schema: Mapping[str, Any], name: str, known: Sequence[Shown]) -> st.SearchStrategy[Any]:
+def _values(
+    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+) -> st.SearchStrategy[Any]:
     if "anyOf" in schema:
         return st.one_of([_values(member, name, known) for member in schema["anyOf"]])
     if "enum" in schema:
@@ -91,7 +94,7 @@ def _values(schema: Mapping[str, Any], name: str, known: Sequence[Shown]) -> st.
 
 
 def _objects(
-    schema: Mapping[str, Any], name: str, known: Sequence[Shown]
+    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> st.SearchStrategy[Any]:
     members = {
         key: _values(member, key, known) for key, member in schema.get("properties", {}).items()
@@ -108,8 +111,10 @@ def _objects(
     return st.fixed_dictionaries(required, optional=members)
 
 
-def _likely(schema: Mapping[str, Any], name: str, known: Sequence[Shown]) -> st.SearchStrategy[Any]:
-    """Return a strategy that takes what was shown under a similar name, else any, else new."""
+def _likely(
+    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
+) -> st.SearchStrategy[Any]:
+    """Return a strategy that prefers values with a similar name, then any shown value."""
     wanted = _words(name)
     fitting: dict[str | int | float, int] = {}
     for words, value in known:
@@ -126,10 +131,12 @@ def _likely(schema: Mapping[str, Any], name: str, known: Sequence[Shown]) -> st.
 def _new(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     kind = schema["type"]
     if kind == "string" and "pattern" in schema:
-        return st.from_regex(schema["pattern"]).filter(partial(_fits, schema=schema))
+        return st.from_regex(schema["pattern"], alphabet=_LETTERS).filter(
+            partial(_fits, schema=schema)
+        )
     if kind == "string":
         low, high = schema.get("minLength", 0), schema.get("maxLength")
-        made = st.text(min_size=low, max_size=min(low + 8, high or low + 8))
+        made = st.text(_LETTERS, min_size=low, max_size=min(low + 8, high or low + 8))
         ready: Sequence[Any] = _TEXTS
     else:
         low = schema.get("minimum", schema.get("exclusiveMinimum"))
@@ -177,7 +184,7 @@ def _words(name: object) -> frozenset[str]:
 _PLAYS = 60
 _STEPS = 12
 _RECENT, _MOST = 6, 20
-"""Of how many earlier results how many values are remembered."""
+"""Number of earlier results that are used, and of values that are remembered."""
 
 
 class Script(NamedTuple):
@@ -186,19 +193,19 @@ class Script(NamedTuple):
     world: World
     calls: Sequence[Call]
     texts: Sequence[str]
-    """Text of the result of every call but a last one on which the backend broke."""
+    """Text of every result; a last call that caused a BackendFault has none."""
     end: Snapshot
 
     def next_call(self, play: Play) -> Call | None:
-        """Return what a play of this script has to call next; None at its end."""
+        """Return the next call of a play of this script, None at its end."""
         made = len(play.calls)
         return self.calls[made] if made < len(self.calls) else None
 
 
 class Play:
-    """A session on which calls are made, as long as ``choose`` returns one.
+    """A session and its calls; ``choose`` returns the next call, or None at the end.
 
-    There is one result less than calls where the backend broke.
+    If the last call caused a BackendFault, it has no result.
     """
 
     def __init__(
@@ -211,31 +218,26 @@ class Play:
         self._choose = choose
 
     def steps(self) -> Iterator[tuple[Call, Result]]:
-        """Make all calls, one at a time.
-
-        Raises:
-            BackendFault: The backend broke.
-        """
+        """Yield after each call of the play. Raises BackendFault if the backend has a bug."""
         while (call := self._choose(self)) is not None:
             self.calls.append(call)
             self.results.append(self.session.call(call))
             yield call, self.results[-1]
 
     def state(self) -> dict[str, Any]:
-        """Return a copy of the whole state, fields that are not compared among it."""
+        """Return a copy of the state, including fields that are not compared."""
         [fields] = self.session.snapshot().states.values()
         return {name: to_json(value) for name, value in fields.items()}
 
 
 Examine = Callable[[Play], None]
-"""Makes a play's calls and raises what it finds."""
+"""Function that makes the calls of a play and raises its findings."""
 
 
 def explore(subject: Subject, examine: Examine) -> None:
-    """Examine random plays; a play ends where the backend breaks.
+    """Examine random plays; a play ends at a BackendFault.
 
-    Raises:
-        Broken: What was found first, and on which calls.
+    Raises ContractViolation with the first finding and the calls that lead to it.
     """
     for script in scripts(subject):
         found = _finding(subject, examine, script)
@@ -243,11 +245,11 @@ def explore(subject: Subject, examine: Examine) -> None:
             script, found = _shortest(subject, examine, script, found)
             before = "; ".join(map(str, script.calls[:-1]))
             after = f" (after {before})" if before else ""
-            raise Broken(_line(subject, script, found), found.message + after)
+            raise ContractViolation(_line(subject, script, found), found.message + after)
 
 
 def on_plays(check: Callable[[Subject, Play], None]) -> Callable[[Subject], None]:
-    """Make what examines one play a check, which examines random ones."""
+    """Return a check of random plays from a function that examines one play."""
 
     @wraps(check)
     def run(subject: Subject) -> None:
@@ -258,7 +260,7 @@ def on_plays(check: Callable[[Subject, Play], None]) -> Callable[[Subject], None
 
 @cache
 def scripts(subject: Subject) -> Sequence[Script]:
-    """Return the random plays of an environment, the same every time."""
+    """Return the random plays of an environment; equal calls return equal plays."""
     recorded: list[Script] = []
 
     # The same plays every time, and none are kept on disk.
@@ -287,22 +289,22 @@ def scripts(subject: Subject) -> Sequence[Script]:
 
 def change(before: Any, after: Any) -> str | None:
     """Return the first place where two copies of a state differ, or None."""
-    return next((str(difference) for difference in diff(before, after)), None)
+    return next((str(difference) for difference in list_differences(before, after)), None)
 
 
-def _finding(subject: Subject, examine: Examine, script: Script) -> Broken | None:
+def _finding(subject: Subject, examine: Examine, script: Script) -> ContractViolation | None:
     try:
         with suppress(BackendFault):
             examine(Play(subject, script.world, script.next_call))
-    except Broken as found:
+    except ContractViolation as found:
         return found
     return None
 
 
 def _shortest(
-    subject: Subject, examine: Examine, script: Script, found: Broken
-) -> tuple[Script, Broken]:
-    """Leave out every call without which the same is found."""
+    subject: Subject, examine: Examine, script: Script, found: ContractViolation
+) -> tuple[Script, ContractViolation]:
+    """Leave out every call that the finding does not need."""
     for index in reversed(range(len(script.calls))):
         shorter = script._replace(calls=[*script.calls[:index], *script.calls[index + 1 :]])
         again = _finding(subject, examine, shorter)
@@ -311,8 +313,8 @@ def _shortest(
     return script, found
 
 
-def _line(subject: Subject, script: Script, found: Broken) -> str:
-    """Return the line of the last call that does what was found; else where it was found."""
+def _line(subject: Subject, script: Script, found: ContractViolation) -> str:
+    """Return the line of the last call that causes the finding, or else the line of the finding."""
     if found.of is None or not script.calls:
         return found.place
     if found.of == "again":
@@ -337,7 +339,7 @@ def _line(subject: Subject, script: Script, found: Broken) -> str:
 
 
 def _again(subject: Subject, script: Script) -> str | None:
-    """Return the line from which on calls do something else in a second fork."""
+    """Return the first line that differs when the calls run in a second fork."""
     session = subject.session(script.world)
     fork = session.fork()
     once, again = (
@@ -348,7 +350,7 @@ def _again(subject: Subject, script: Script) -> str | None:
 
 
 def _make_up(subject: Subject, data: st.DataObject, play: Play) -> Call | None:
-    """Return a call with arguments from the state of a play and from what earlier calls gave."""
+    """Return a call with arguments from the state of a play and from earlier results."""
     if len(play.calls) == _STEPS:
         return None
     tool = data.draw(st.sampled_from(subject.tools))

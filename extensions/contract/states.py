@@ -1,7 +1,4 @@
-"""The checks of the world: how configs make it, and what calls do to it.
-
-Played are random calls.
-"""
+"""Checks of the state: loading from configs, and random calls on it."""
 
 from __future__ import annotations
 
@@ -14,39 +11,38 @@ from contextlib import redirect_stdout
 from functools import partial
 from typing import Any
 
-from envs.backend import copy_json
 from envs.calls import Call
 from envs.errors import BackendFault, InvalidArgument
 from envs.random_stream import RandomStream
 from envs.results import Result
-from envs.schema import check_value, result_defect
-from envs.state import Snapshot, brief
+from envs.schema import check_value, find_result_error
+from envs.state import Snapshot, brief, copy_json
 from envs.tool import Tool
-from extensions.contract.lines import line_in, returning_line
 from extensions.contract.play import Play, change, explore, on_plays, scripts
-from extensions.contract.subject import Broken, Subject, World
+from extensions.contract.source_lines import line_in, returning_line
+from extensions.contract.subject import ContractViolation, Subject, World
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 
 
 def example(subject: Subject) -> None:
-    """Load the example and the empty config."""
+    """Check that the example config and the empty config load."""
     for key, field in subject.backend.RENAMED.items():
         if subject.backend.KEYS.get(key) != field:
-            message = f"RENAMED says {key!r}: {field!r}, which are no key and field"
+            message = f"RENAMED has {key!r}: {field!r}, but these are not a key and a field"
             raise subject.broken(message, "RENAMED")
     problems = subject.backend.check_config(copy_json(subject.example))
     if problems:
         if problems[0].path == f"$.{subject.name}":
-            # Where it is references that breaks, its line says more.
+            # If references breaks, its line is more telling.
             deque(subject.backend.references(copy_json(subject.example)), maxlen=0)
-        raise Broken(f"{subject.example_file}:1", str(problems[0]))
+        raise ContractViolation(f"{subject.example_file}:1", str(problems[0]))
     for world in subject.worlds:
         subject.session(world)
 
 
 def round_trip(subject: Subject) -> None:
-    """Write states as configs and load them."""
+    """Check that states written as configs load as equal states."""
     for world in (World({}), World(subject.example)):
         loaded = subject.session(world).snapshot()
         config = _config_of(subject, loaded)
@@ -54,25 +50,25 @@ def round_trip(subject: Subject) -> None:
         differences = loaded.differences(again)
         if differences:
             field = differences[0].path.split(".")[1].split("[")[0]
-            message = f"a state written as a config loads otherwise: {differences[0]}"
+            message = f"a state written as a config loads as another state: {differences[0]}"
             if "_load" in vars(subject.backend):
                 raise subject.at_line("_load", field, message)
             raise subject.broken(message, field)
 
 
 def unknown_keys(subject: Subject) -> None:
-    """Give a key that no config has."""
+    """Check that an unknown key is refused."""
     path = f"$.{subject.name}.no_such_key"
     problems = subject.backend.check_config({"no_such_key": 1})
     if [problem.path for problem in problems] != [path]:
         message = f"a config with an unknown key is not refused at {path}; make Config a TypedDict"
         found = subject.broken(message, "Config")
         check = partial(subject.backend.check_config, {"no_such_key": 1})
-        raise Broken(returning_line(subject.source, check) or found.place, found.message)
+        raise ContractViolation(returning_line(subject.source, check) or found.place, found.message)
 
 
 def wrong_types(subject: Subject) -> None:
-    """Give each key a value that is of no JSON type, and something else for the whole."""
+    """Check that values of wrong types are refused, for each key and for the whole config."""
     for key in subject.backend.Config.__annotations__:
         path = f"$.{subject.name}.{key}"
         problems = subject.backend.check_config({key: 1j})
@@ -81,18 +77,18 @@ def wrong_types(subject: Subject) -> None:
             raise subject.config_broken(key, message)
     for config in _NO_OBJECTS:
         if not subject.backend.check_config(config):
-            raise subject.broken(f"the config {config!r}, no object, is not refused")
+            raise subject.broken(f"the config {config!r} is not refused, but is not an object")
 
 
 @on_plays
 def inputs(subject: Subject, play: Play) -> None:
-    """Play, and look whether config, bulky material and defaults are as before."""
+    """Check that calls do not change config, bulky material and defaults."""
     before = _inputs(subject, play)
     for call, _ in play.steps():
         found = change(before, _inputs(subject, play))
         if found:
-            advice = "assign a new value instead"
-            raise subject.broken(f"{call} changes {found} in place; {advice}", call, "values")
+            message = f"{call} changes {found} in place; assign a new value instead"
+            raise subject.broken(message, call, "values")
 
 
 def _inputs(subject: Subject, play: Play) -> dict[str, Any]:
@@ -104,30 +100,30 @@ def _inputs(subject: Subject, play: Play) -> dict[str, Any]:
 
 
 def _config_of(subject: Subject, snapshot: Snapshot) -> Mapping[str, Any]:
-    """Return the config that describes a state, as far as its keys say it."""
+    """Return the config of a state; fields without a key in the config are left out."""
     backend, state = subject.backend, snapshot.to_json()[subject.name]
     config = {key: state[field] for key, field in backend.KEYS.items() if field in state}
     try:
         written: Mapping[str, Any] = json.loads(json.dumps(config, allow_nan=False))
     except ValueError:
-        raise subject.broken(f"its state is no JSON: {brief(config)}") from None
+        raise subject.broken(f"its state is not JSON: {brief(config)}") from None
     return written
 
 
 @on_plays
 def arguments(subject: Subject, play: Play) -> None:
-    """Make calls with and without the check of arguments, and compare."""
+    """Check that the schema accepts the arguments of generated calls."""
     strict = play.session.fork(checks_arguments=True)
     for call, result in play.steps():
         checked = strict.call(call)
         if checked.text != result.text:
             tool = subject.backend.TOOLS[call.name]
-            message = f"{call} fits the schema and gives {checked.text}"
+            message = f"{call} fits the schema but returns {checked.text}"
             raise subject.broken(message, call, part=_unfit(tool, call))
 
 
 def _unfit(tool: Tool, call: Call) -> str | None:
-    """Return the parameter whose argument is not taken."""
+    """Return the parameter with a refused argument."""
     for name, value in call.kwargs.items():
         try:
             check_value(tool, name, value)
@@ -137,14 +133,14 @@ def _unfit(tool: Tool, call: Call) -> str | None:
 
 
 def ends(subject: Subject) -> None:
-    """Load, and play whatever there is; who waits for ever says where."""
+    """Check that loading and all calls end."""
     for world in subject.worlds:
         subject.session(world)
     scripts(subject)
 
 
-class _Heard(io.StringIO):
-    """Standard output that keeps the line of the source which wrote to it first."""
+class _OutputWatch(io.StringIO):
+    """Standard output that records the first source line that writes to it."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -157,24 +153,24 @@ class _Heard(io.StringIO):
 
 
 def output(subject: Subject) -> None:
-    """Listen to plays: what is printed gets among the answers of ``exec`` and of servers."""
+    """Check that calls print nothing: output would mix with answers of ``exec`` and servers."""
 
     def examine(play: Play) -> None:
-        heard = _Heard(subject.source)
+        heard = _OutputWatch(subject.source)
         with redirect_stdout(heard):
             deque(play.steps(), maxlen=0)
         if heard.getvalue():
             call = play.calls[-1]
-            message = f"{call} prints {brief(heard.getvalue())}; return what the model shall read"
+            message = f"{call} prints {brief(heard.getvalue())}; return texts for the model instead"
             found = subject.broken(message, call)
-            raise Broken(heard.line or found.place, found.message)
+            raise ContractViolation(heard.line or found.place, found.message)
 
     explore(subject, examine)
 
 
 @on_plays
 def plain(subject: Subject, play: Play) -> None:
-    """Look for values in the state that are of no plain kind."""
+    """Check that the state holds plain data only."""
     _check_plain(subject, play)
     for call, result in play.steps():
         if result.ok:
@@ -186,7 +182,7 @@ def _check_plain(subject: Subject, play: Play, call: Call | None = None) -> None
         odd = _odd(value)
         if odd is not None:
             what = f"{call} puts {odd!r:.60} into {field}" if call else f"{field} holds {odd!r:.60}"
-            message = f"{what}, which JSON cannot say; keep text or numbers"
+            message = f"{what}, which JSON cannot hold; keep text or numbers"
             raise subject.broken(message, call or field, _oddities if call else None)
 
 
@@ -195,7 +191,7 @@ def _oddities(state: Mapping[str, Any]) -> list[str]:
 
 
 def _odd(value: Any) -> object:
-    """Return the first thing in a value of the state that is neither plain nor a collection."""
+    """Return the first value in a state that is neither plain nor a collection."""
     if isinstance(value, Mapping):
         inside: Collection[Any] = [*value, *value.values()]
     elif isinstance(value, (list, tuple, set, frozenset)):
@@ -207,37 +203,38 @@ def _odd(value: Any) -> object:
 
 @on_plays
 def faults(subject: Subject, play: Play) -> None:
-    """Look for calls on which a function breaks."""
+    """Check that functions raise only ToolError."""
     try:
         deque(play.steps(), maxlen=0)
     except BackendFault as fault:
         message = f"{fault}; refuse by raising a ToolError"
         found = subject.broken(message, play.calls[-1])
         cause = fault.__cause__
-        raise Broken((cause and subject.line_of(cause)) or found.place, found.message) from fault
+        raise ContractViolation(
+            (cause and subject.line_of(cause)) or found.place, found.message
+        ) from fault
 
 
 def refusals(subject: Subject) -> None:
-    """Compare the world before and after refused calls, but for functions marked as exceptions."""
+    """Check that refused calls do not change the state, except for marked functions."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
-            raise subject.broken("say why its refusals leave a change: the reason is empty", tool)
+            raise subject.broken("the reason is empty: say why refusals keep changes", tool)
 
     def examine(play: Play) -> None:
         for call, result, found in _changes(play):
             tool = subject.backend.TOOLS[call.name]
             if not result.ok and tool.keeps_on_refusal is None and found:
                 advice = "assign new values instead of changing the old ones in place"
-                raise subject.broken(
-                    f"{call} is refused and changes {found}; {advice}", tool, "values"
-                )
+                message = f"{call} is refused but changes {found}; {advice}"
+                raise subject.broken(message, tool, "values")
 
     explore(subject, examine)
 
 
 @on_plays
 def reads(subject: Subject, play: Play) -> None:
-    """Compare the world before and after calls of functions that only read."""
+    """Check that functions that only read do not change the state."""
     streams = {name for name, v in subject.backend.FIELDS.items() if isinstance(v, RandomStream)}
     for call, _, found in _changes(play, streams):
         tool = subject.backend.TOOLS[call.name]
@@ -249,7 +246,7 @@ def reads(subject: Subject, play: Play) -> None:
 def _changes(
     play: Play, without: Collection[str] = ()
 ) -> Iterator[tuple[Call, Result, str | None]]:
-    """Yield each call of a play with the first of the fields that it changes, but for some."""
+    """Yield each call of a play with the first field that it changes, ignoring some fields."""
     before = play.state()
     for call, result in play.steps():
         after = play.state()
@@ -260,12 +257,14 @@ def _changes(
 
 @on_plays
 def results(subject: Subject, play: Play) -> None:
-    """Look at every result."""
+    """Check that results are JSON of the declared type."""
     for call, result in play.steps():
         tool = subject.backend.TOOLS[call.name]
-        defect = _result_defect(result) or (result.ok and result_defect(tool, result.held)) or None
+        defect = (
+            _result_defect(result) or (result.ok and find_result_error(tool, result.held)) or None
+        )
         if defect and not subject.excepts("results", tool):
-            raise subject.broken(f"{call} gives {brief(result.held)}, {defect}", tool, "result")
+            raise subject.broken(f"{call} returns {brief(result.held)}, {defect}", tool, "result")
 
 
 def _result_defect(result: Result) -> str | None:
@@ -274,17 +273,17 @@ def _result_defect(result: Result) -> str | None:
     try:
         written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:
-        return f"which is no JSON: {error}"
+        return f"which is not JSON: {error}"
     if isinstance(written, dict) and set(written) != set(result.held):
         return "whose keys are not all text"
     if isinstance(written, dict) and "error" in written:
-        return "an error that is returned; raise a ToolError, so that the call counts as refused"
+        return "an error; raise a ToolError instead, so that the call counts as refused"
     return None
 
 
 @on_plays
 def snapshots(subject: Subject, play: Play) -> None:
-    """Look at a snapshot, and at earlier results, again after further calls."""
+    """Check that later calls change neither snapshots nor earlier results."""
     start = play.session.snapshot()
     before, seen = play.state(), start.digest()
     made: list[tuple[Result, str]] = []
@@ -305,7 +304,7 @@ def snapshots(subject: Subject, play: Play) -> None:
 
 @on_plays
 def forks(subject: Subject, play: Play) -> None:
-    """Play on one of two forks, then the same on the other."""
+    """Check that forks are independent and behave equally."""
     fork = play.session.fork()
     seen = fork.snapshot().digest()
     made: list[tuple[Call, Result]] = []
@@ -316,5 +315,5 @@ def forks(subject: Subject, play: Play) -> None:
     for call, result in made:
         again = fork.call(call).text
         if again != result.text:
-            message = f"{call} gives {result.text}, and {again} in a fork of the same state"
+            message = f"{call} returns {result.text}, but {again} in a fork of the same state"
             raise subject.broken(f"{message}; keep all state in annotated fields", call, "again")

@@ -1,4 +1,4 @@
-"""An environment under test: its class, its example config, and the worlds to play in."""
+"""Environment under test: class, example config and initial states."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import envs
-from envs.backend import OWN, Backend, copy_json
+from envs.backend import OWN, Backend
 from envs.calls import Call
 from envs.errors import ConfigError
-from envs.long_context import Pack
-from envs.registry import backend_class, example_file, file_folder
-from envs.schema import ToolSpec, spec
-from envs.tool import Tool, near, place
-from extensions.contract import places
-from extensions.contract.watched import TooLong, Watched, in_time
+from envs.long_context import BulkPack
+from envs.registry import backend_class, get_example_file, get_file_folder
+from envs.schema import ToolSpec, make_spec
+from envs.state import copy_json
+from envs.tool import Tool, place, shorten_path
+from extensions.contract import source_places
+from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
 
-PACK = Pack(
+PACK = BulkPack(
     file_suffix="\nmore text",
     untouched_files=["plain.txt"],
     extra_files=["extra_1.txt", "extra_2.txt"],
@@ -42,34 +43,34 @@ PACK = Pack(
     bookings={"booking_1": {"travel_cost": 10.0, "transaction_id": "1"}},
     lists_fares=True,
 )  # fmt: skip
-"""Long-context material, little of it."""
+"""A small amount of long-context material."""
 
 
 EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("results", "MathAPI"): (
-        "gives numbers that JSON does not have, such as infinity, because BFCL does"
+        "returns numbers that JSON does not have, such as infinity, as BFCL does"
     ),
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
-        "never succeeds, because BFCL's does not"
+        "never succeeds, like BFCL's function"
     ),
 }
-"""Check and environment or function to the reason why it need not keep the promise.
+"""Exceptions from checks: check and environment (or function), with the reason.
 
-Refusals that leave a change are marked where they are, by ``@writes_even_refused``.
+``@writes_even_refused`` marks functions whose refusals change the state.
 """
 
 
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
-"""What a call did wrong: its result, that it set a field, that it changed a value in place, that it
-does something else in another fork, or what it made of the state, as a function of that."""
+"""Kind of a call's violation: a wrong result, a field that it set, a value that it changed in
+place, or a difference in another fork. A function takes the state after the call."""
 
 
-class Broken(AssertionError):
-    """A check's finding: file and line to mend, what is wrong there, and what would do.
+class ContractViolation(AssertionError):
+    """Finding of a check: file and line, the error, and a fix.
 
     Args:
-        of: What the last call of a play did wrong; the line of that is looked for then.
+        of: Kind of the last call's violation, used to find its line.
     """
 
     def __init__(self, place: str, message: str, of: Of | None = None) -> None:
@@ -80,17 +81,16 @@ class Broken(AssertionError):
 
 
 class World(NamedTuple):
-    """What a session starts from."""
+    """Initial config and long-context material of a session."""
 
     config: Mapping[str, Any]
-    pack: Pack | None = None
+    pack: BulkPack | None = None
 
 
 class Subject:
     """One registered environment.
 
-    Raises:
-        ConfigError: There is no such environment, or it cannot be imported.
+    Raises ConfigError if there is no such environment, or it cannot be imported.
     """
 
     def __init__(self, name: str) -> None:
@@ -99,61 +99,57 @@ class Subject:
         self.tools: Sequence[Tool] = tuple(self.backend.TOOLS.values())
         self.failed: list[str] = []
         """Names of the checks that have found something."""
-        self.endless: TooLong | None = None
-        """That loading does not end, once that is known: it is not waited for again."""
+        self.endless: CallTimeout | None = None
+        """Error that loading does not end; once it is known, loading is not tried again."""
 
     @cached_property
     def source(self) -> str:
-        """What the paths of its source files begin with: its package's folder, or its module."""
+        """Common prefix of the paths of the source files: the package's folder, or the module."""
         file = inspect.getfile(self.backend)
         return str(Path(file).parent) + os.sep if "." in self.backend.__module__ else file
 
     @property
     def example_file(self) -> Path:
-        """Where the example initial config is: beside the module, for ours in ``configs/``."""
-        return example_file(self.backend)
+        """File of the example config: beside the module, or in ``configs/`` if built in."""
+        return get_example_file(self.backend)
 
     @property
     def golden_file(self) -> Path:
-        """Where the frozen function documents are: beside the module, for ours in ``tests/``."""
-        folder = file_folder(self.backend, _ROOT / "tests" / "golden")
+        """File of the frozen documents: beside the module, or in ``tests/`` if built in."""
+        folder = get_file_folder(self.backend, _ROOT / "tests" / "golden")
         return folder / f"{self.name}.functions.json"
 
     @property
     def has_tests(self) -> bool:
-        """Whether the files that only tests read can be there: ours are not installed."""
+        """Whether files of tests can exist: those of built-in backends are not installed."""
         return self.golden_file.parent.is_dir()
 
     @cached_property
     def example(self) -> Mapping[str, Any]:
-        """The example initial config of this backend.
-
-        Raises:
-            Broken: There is none.
-        """
+        """The example initial config of this backend. Raises ContractViolation if there is none."""
         try:
             config: Mapping[str, Any] = json.loads(self.example_file.read_text(encoding="utf-8"))
         except OSError:
-            raise Broken(
+            raise ContractViolation(
                 place(self.backend), f"{self.name} has no example config {self.example_file}"
             ) from None
         except ValueError as error:
-            raise Broken(f"{self.example_file}:1", f"is no JSON: {error}") from None
+            raise ContractViolation(f"{self.example_file}:1", f"is no JSON: {error}") from None
         if not isinstance(config, dict) or list(config) != [self.name]:
-            raise Broken(f"{self.example_file}:1", f'must be {{"{self.name}": {{...}}}}')
+            raise ContractViolation(f"{self.example_file}:1", f'must be {{"{self.name}": {{...}}}}')
         return config[self.name]  # type: ignore[no-any-return]
 
     @cached_property
     def worlds(self) -> Sequence[World]:
-        """The example, the example with bulky material, and what an empty config gives."""
+        """The example, the example with long-context material, and an empty config."""
         return World(self.example), World(self.example, PACK), World({})
 
     def excepts(self, check: str, tool: Tool) -> bool:
-        """Tell whether a function need not keep the promise of a check."""
+        """Tell whether a function is an exception from a check."""
         return not {(check, self.name), (check, f"{self.name}.{tool.name}")}.isdisjoint(EXCEPTIONS)
 
     def exceptions(self) -> list[str]:
-        """Return one line per function that need not keep a promise, with the reason."""
+        """Return one line per exception from a check, with the reason."""
         return [
             *(
                 f"{what}, {check}: {reason}"
@@ -167,39 +163,37 @@ class Subject:
             ),
         ]
 
-    def session(self, world: World | None = None, **options: bool) -> Watched:
+    def session(self, world: World | None = None, **options: bool) -> TimedSession:
         """Return a fresh session from a copy of a world; from the example by default.
 
         Raises:
-            Broken: It does not load.
-            TooLong: Loading does not end.
+            ContractViolation: It does not load.
+            CallTimeout: Loading does not end.
         """
         config, pack = world or self.worlds[0]
         given = {self.name: copy_json(config)}
 
-        def load() -> Watched:
-            return Watched.load([self.name], given, pack, behaviour=OWN, **options)
+        def load() -> TimedSession:
+            return TimedSession.load([self.name], given, pack, behaviour=OWN, **options)
 
         try:
             session = self.in_time("loading a config", load)
         except ConfigError as error:
             if error.__cause__ is not None and (line := self.line_of(error.__cause__)):
-                raise Broken(line, f"{self.name}: a config that fits: {error}") from error
-            raise self.broken(f"does not load a config that fits: {error}") from error
+                raise ContractViolation(
+                    line, f"{self.name}: a valid config cannot be loaded: {error}"
+                ) from error
+            raise self.broken(f"cannot load a valid config: {error}") from error
         session.source, session.config = self.source, given[self.name]
         return session
 
     def in_time(self, what: str, run: Callable[[], Value]) -> Value:
-        """Run what is not yet known not to end.
-
-        Raises:
-            TooLong: It does not end.
-        """
+        """Run a function, unless an earlier run did not end."""
         if self.endless is not None:
             raise self.endless
         try:
             return in_time(self.source, what, run)
-        except TooLong as error:
+        except CallTimeout as error:
             self.endless = error
             raise
 
@@ -209,52 +203,57 @@ class Subject:
         at: Tool | Call | str | None = None,
         of: Of | None = None,
         part: str | None = None,
-    ) -> Broken:
-        """Return a finding about a function, a call's, a member of the class, or the class.
+    ) -> ContractViolation:
+        """Return a finding about a function, a call, a member of the class, or the class.
 
-        Of a function, a ``part`` is one that ``places.function`` knows.
+        A ``part`` of a function is a part that ``source_places.function`` finds.
         """
         if isinstance(at, (Tool, Call)):
             tool = self.backend.TOOLS[at.name]
-            line = places.function(tool.function, part)
-            return Broken(line, f"{self.name}.{tool.name}: {message}", of)
-        return Broken(places.member(self.backend, at), f"{self.name}: {message}", of)
+            line = source_places.function(tool.function, part)
+            return ContractViolation(line, f"{self.name}.{tool.name}: {message}", of)
+        return ContractViolation(
+            source_places.member(self.backend, at), f"{self.name}: {message}", of
+        )
 
     def raised(self, error: BaseException) -> BaseException:
-        """Return a finding about an error of the environment's module; any other error as it is."""
-        if isinstance(error, TooLong):
+        """Return a finding about an error in the environment's module, or the error itself."""
+        if isinstance(error, CallTimeout):
             tool = self.backend.TOOLS.get(getattr(error.what, "name", ""))
-            line = error.line or (places.function(tool.function) if tool else place(self.backend))
+            line = error.line or (
+                source_places.function(tool.function) if tool else place(self.backend)
+            )
             owner = f"{self.name}.{tool.name}" if tool else self.name
-            return Broken(line, f"{owner}: {error}; has it an end?")
+            return ContractViolation(line, f"{owner}: {error}; check that it ends")
         at = self.line_of(error.__cause__ or error)
         if at is None:
             return error
         said = f"{type(error).__name__}: {error}".removesuffix(": ")
-        return Broken(at, f"{self.name} raises {said}")
+        return ContractViolation(at, f"{self.name} raises {said}")
 
     def line_of(self, error: BaseException) -> str | None:
-        """Return the last line of the environment's source on the way to an error."""
+        """Return the last line of the environment's source in the traceback of an error."""
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame for frame in frames if frame.filename.startswith(self.source)]
-        return f"{near(lines[-1].filename)}:{lines[-1].lineno}" if lines else None
+        return f"{shorten_path(lines[-1].filename)}:{lines[-1].lineno}" if lines else None
 
     def spec(self, tool: Tool) -> ToolSpec:
         """Return the interface of a function.
 
-        Raises:
-            Broken: Its docstring or types cannot be used.
+        Raises ContractViolation if its docstring or types cannot be used.
         """
         try:
-            return spec(tool)
+            return make_spec(tool)
         except TypeError as error:
             raise self.broken(f"cannot be described: {error}", tool) from None
 
-    def at_line(self, method: str, word: str, message: str) -> Broken:
+    def at_line(self, method: str, word: str, message: str) -> ContractViolation:
         """Return a finding about the line of a method that sets a field or names a key."""
-        line = places.assigned(self.backend.__dict__[method], word)
-        return Broken(line, f"{self.name}: {message}")
+        line = source_places.assigned(self.backend.__dict__[method], word)
+        return ContractViolation(line, f"{self.name}: {message}")
 
-    def config_broken(self, key: str, message: str) -> Broken:
+    def config_broken(self, key: str, message: str) -> ContractViolation:
         """Return a finding about a key of the config's type."""
-        return Broken(places.member(self.backend.Config, key), f"{self.name}.Config: {message}")
+        return ContractViolation(
+            source_places.member(self.backend.Config, key), f"{self.name}.Config: {message}"
+        )

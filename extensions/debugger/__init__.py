@@ -1,1 +1,1 @@
-"""The time-travel debugger: a terminal application that steps through one episode."""
+"""Time-travel debugger: a terminal application that steps through one episode."""

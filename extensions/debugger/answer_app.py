@@ -1,4 +1,4 @@
-"""The debugger's screen of a single turn: each call beside the expected one, and other answers."""
+"""Debugger for single-turn entries: compares calls with the expected ones, and judges edits."""
 
 from __future__ import annotations
 
@@ -13,65 +13,67 @@ from textual.widgets import OptionList, Static
 
 from envs.state import cut
 from extensions.debugger import views
-from extensions.debugger.widgets import Panes, Prompt
-from runner.analysis.writing import answer_ending, answered_lines, asked_lines, pair_lines
-from runner.episodes.examined import ExaminedCalls
+from extensions.debugger.widgets import PaneScreen, Prompt
+from runner.analysis.episode_output import answer_ending, answered_lines, asked_lines, pair_lines
 from runner.episodes.offline import examine_recorded
-from runner.records.record import EpisodeRecord, Recorded, call_text
+from runner.episodes.rejudged import RejudgedCalls
+from runner.records.record import EpisodeRecord, RecordedEpisode, call_text
 from runner.show.terminal import Line, visible
 
 HELP = """\
 j k  down up    next, previous part
 home end        first, last part
 /  n N          search the parts; next, previous match
-tab             to the right side and back: arrows scroll
+tab             switch between list and right pane: arrows
+                scroll it
 
-e               try another answer: it is judged at once
-x               back to the recorded one
+e               edit the answer and judge it
+x               restore the recorded answer
 
-✓ ✗ what the checks say
-q               quit; escape, ? or q close this help"""
+✓ ✗ call matches, does not match the expected one
+q               quit; escape, ? or q closes this help"""
 
 _FAR = 1_000
-"""More parts than there are."""
+"""Number above the largest number of parts."""
 _MAX_CHARS = 20_000
 _TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "faint": "dim"}
 
 
 class AnswerPart(NamedTuple):
-    """A row of the list, and the lines that belong to it."""
+    """A row of the list with its detail lines."""
 
     row: Line
     lines: tuple[Line, ...]
 
 
-def parts(examined: ExaminedCalls) -> Iterator[AnswerPart]:
-    """Yield what there is to look at: the question, every call, words, the verdict."""
-    yield AnswerPart(Line("asked", "strong"), tuple(asked_lines(examined)))
+def parts(examined: RejudgedCalls) -> Iterator[AnswerPart]:
+    """Yield the rows: the question, every call, the answer's text, the verdict."""
+    yield AnswerPart(Line("question", "strong"), tuple(asked_lines(examined)))
     for pair in examined.paired.pairs:
-        called = f"not called: {pair.expected}" if pair.call is None else call_text(pair.call)
+        called = f"missing: {pair.expected}" if pair.call is None else call_text(pair.call)
         row = Line(f"✗ {called}", "bad") if pair.problem else Line(f"✓ {called}", "good")
         yield AnswerPart(row, tuple(pair_lines(pair, _MAX_CHARS)))
     if said := tuple(answered_lines(examined)):
-        yield AnswerPart(Line("said"), said)
+        yield AnswerPart(Line("text"), said)
     ending = tuple(answer_ending(examined))
     yield AnswerPart(Line(f"verdict: {'passed' if examined.verdict.valid else 'FAILED'}"), ending)
 
 
-def tried(examined: ExaminedCalls, answer: str) -> ExaminedCalls:
-    """Judge another answer to the same question: a list of calls in the entry's language.
+def tried(examined: RejudgedCalls, answer: str) -> RejudgedCalls:
+    """Judge another answer, a list of calls in the entry's language.
 
-    Raises:
-        CannotJudge: There is no verdict on the entry.
+    Raises UnjudgeableEntry if the entry cannot be judged.
     """
     record = EpisodeRecord(examined.trajectory.id, 0, "", None, None, None, result=[[answer]])
-    found = examine_recorded(examined.prepared, Recorded(record, "prompt"), examined.profile, 1)
-    assert isinstance(found, ExaminedCalls)
+    found = examine_recorded(
+        examined.prepared, RecordedEpisode(record, "prompt"), examined.profile, 1
+    )
+    assert isinstance(found, RejudgedCalls)
     return found
 
 
-class AnswerDebugger(Panes):
-    """Looks at one answer, and at what another one would be judged as."""
+class AnswerDebugger(PaneScreen):
+    """Application that shows an answer with its verdict and judges edited answers."""
 
     KEYS = HELP
     FAR_ACTIONS = ((-_FAR,), (_FAR,))
@@ -89,7 +91,7 @@ class AnswerDebugger(Panes):
         Binding("q,ctrl+c", "quit", "quit", key_display="q"),
     ]
 
-    def __init__(self, examined: ExaminedCalls, source: str) -> None:
+    def __init__(self, examined: RejudgedCalls, source: str) -> None:
         super().__init__()
         self.recorded = self.examined = examined
         self.cursor = 0
@@ -98,22 +100,22 @@ class AnswerDebugger(Panes):
         self._parts: Sequence[AnswerPart] = [*parts(examined)]
 
     def compose_right(self) -> ComposeResult:
-        """Make the text."""
+        """Create the text pane."""
         with VerticalScroll(id="views"):
             yield Static(id="text")
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Follow the list."""
+        """Show the part that the user selected in the list."""
         self.cursor = event.option_index
         self._draw_part()
 
     def action_move(self, by: int) -> None:
-        """Go some parts on, or back."""
+        """Move by a number of parts."""
         self.cursor = min(max(self.cursor + by, 0), len(self._parts) - 1)
         self.draw()
 
     def action_search(self) -> None:
-        """Ask for a text and go to it."""
+        """Prompt for a text and go to its first match."""
 
         def search(text: str | None) -> None:
             self.wanted = text or self.wanted
@@ -122,25 +124,25 @@ class AnswerDebugger(Panes):
         self.push_screen(Prompt("search"), search)
 
     def action_search_on(self, by: int) -> None:
-        """Go to the next part in which the text is."""
+        """Go to the next or previous match."""
         self._find(self.cursor + by, by)
 
     def action_edit(self) -> None:
-        """Ask for another answer, and judge it."""
+        """Prompt for another answer and judge it."""
         calls = [pair.call for pair in self.examined.paired.pairs if pair.call is not None]
 
         def judge(text: str | None) -> None:
             if text is not None:
-                self._show(tried(self.examined, text), f"tried: {text}")
+                self._show(tried(self.examined, text), f"judged: {text}")
 
-        asked = "an answer to judge: a list of calls, or words"
-        self.push_screen(Prompt(asked, f"[{', '.join(map(str, calls))}]"), judge)
+        question = "answer to judge: a list of calls, or text"
+        self.push_screen(Prompt(question, f"[{', '.join(map(str, calls))}]"), judge)
 
     def action_drop(self) -> None:
-        """Go back to the recorded answer."""
-        self._show(self.recorded, "the recorded answer")
+        """Restore the recorded answer."""
+        self._show(self.recorded, "recorded answer restored")
 
-    def _show(self, examined: ExaminedCalls, said: str) -> None:
+    def _show(self, examined: RejudgedCalls, said: str) -> None:
         self.examined, self._parts = examined, [*parts(examined)]
         self.cursor = len(self._parts) - 1
         self.draw(said)
@@ -153,16 +155,16 @@ class AnswerDebugger(Panes):
                 self.cursor = index
                 self.draw()
                 return
-        self.draw(f"Nothing here has {cut(self.wanted, 40)!r}." if wanted else "Search: /")
+        self.draw(f"No match for {cut(self.wanted, 40)!r}." if wanted else "Press / to search.")
 
     def draw(self, said: str = "") -> None:
-        """Show the parts, and a line about what was done."""
+        """Redraw the screen, with a message in the status line."""
         moments = self.query_one("#moments", OptionList)
         with self.prevent(OptionList.OptionHighlighted):
             moments.set_options([self._styled(part.row) for part in self._parts])
             moments.highlighted = self.cursor
         self._draw_part()
-        what_if = "what if:  e try another answer  x back to the recorded one"
+        what_if = "what if:  e edit the answer  x restore the recorded answer"
         self.query_one("#status", Static).update(Content(visible(said) or what_if))
 
     def _draw_part(self) -> None:

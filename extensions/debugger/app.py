@@ -1,4 +1,4 @@
-"""The debugger's screen: keys in, panes out. Everything else is in the stepper and the views."""
+"""Screen of the debugger: maps keys to stepper actions and draws the views."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from envs.calls import Call
 from extensions.debugger import views
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import Timeline
-from extensions.debugger.widgets import Panes, Prompt, StateView
-from runner.episodes.examined import ExaminedTurns
+from extensions.debugger.widgets import PaneScreen, Prompt, StateView
+from runner.episodes.rejudged import RejudgedTurns
 from runner.show.terminal import visible
 
 _TEXTS = {"call": views.call_view, "truth": views.truth_view, "talk": views.transcript}
@@ -37,35 +37,35 @@ _WAYS: Mapping[str, Callable[[Stepper], str | None]] = {
     "out of branch": Stepper.drop,
     "next timeline": Stepper.switch,
 }
-"""What keys do that need nothing typed; what they return is said."""
+"""Actions of keys without a prompt; each may return a message for the status line."""
 HELP = """\
 j k  down up    next, previous call
 J K             next, previous turn
 home end        first, last moment
-d               where it first leaves the ground truth
+d               cause of the failure; in a branch, the first divergence
 /  n N          search messages, calls, results and state
                 changes; next, previous match
-1 2 3 4  v      call, state, truth, talk; the next of them
-tab             to the right side and back: arrows scroll
-                there; in the state, enter opens and closes
+1 2 3 4  v      view call, state, truth, talk; next view
+tab             switch between list and right pane: arrows
+                scroll it; enter toggles a state node
 
-What if? In a branch; recording and truth stay as they are.
-e               edit this call; an empty text leaves it out
-c               make another call after this moment
-t               make no more calls in this turn
-r               go on as the recording did
-x               drop the branch
+What-if changes open a branch; the recording never changes.
+e               edit this call; an empty text deletes it
+c               add a call after this moment
+t               end the turn here
+r               play the remaining calls of the recording
+x               delete the branch
 b               next timeline: recording, truth, branches
 
-≠ leaves the ground truth   ! refused   * changed the state
-+ own call of a branch      ✓ ✗ what the checks say
-q               quit; escape, ? or q close this help"""
+≠ cause, or divergence   ! refused call   * state change
++ call of the branch    ✓ ✗ turn passed, failed
+q               quit; escape, ? or q closes this help"""
 
-WHAT_IF = "what if:  e edit  c call  t end turn  r play rest  x drop  b next timeline"
+WHAT_IF = "what if:  e edit  c add call  t end turn  r play rest  x delete  b next timeline"
 
 
-class Debugger(Panes):
-    """Steps through an episode, which is from a named source, its ground truth, and branches."""
+class Debugger(PaneScreen):
+    """Application that steps through an episode, its ground truth and what-if branches."""
 
     KEYS = HELP
     FAR_ACTIONS = (("first",), ("last",))
@@ -74,13 +74,13 @@ class Debugger(Panes):
         Binding("k", "go('previous call')", show=False),
         Binding("J", "go('next turn')", "turn", key_display="J/K"),
         Binding("K", "go('previous turn')", show=False),
-        Binding("d", "go('divergence')", "diverge"),
+        Binding("d", "go('divergence')", "divergence"),
         Binding("slash", "search", "search", key_display="/"),
         Binding("n", "go('next match')", "match", key_display="n/N"),
         Binding("N", "go('previous match')", show=False),
         *(Binding(str(i), f"view({name!r})", show=False) for i, name in enumerate(_VIEWS, 1)),
         Binding("v", "next_view", "view"),
-        # They go before the panes' own, which scroll.
+        # These take priority over the scroll keys of the panes.
         Binding("home", "go('first')", show=False, priority=True),
         Binding("end", "go('last')", show=False, priority=True),
         Binding("e", "edit", show=False),
@@ -93,7 +93,7 @@ class Debugger(Panes):
         Binding("q,ctrl+c", "quit", "quit", key_display="q"),
     ]
 
-    def __init__(self, examined: ExaminedTurns, source: str) -> None:
+    def __init__(self, examined: RejudgedTurns, source: str) -> None:
         super().__init__()
         self.stepper = Stepper(examined)
         self._source = source
@@ -101,23 +101,23 @@ class Debugger(Panes):
         self._marked = ""
 
     def compose_right(self) -> ComposeResult:
-        """Make the views."""
+        """Create the views."""
         yield Static(id="names")
         with ContentSwitcher(id="views", initial="call"):
             for name in _VIEWS:
                 yield StateView(name) if name == "state" else VerticalScroll(Static(), id=name)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Follow the list, which arrows and the mouse move by themselves."""
+        """Show the moment that the user selected in the list."""
         self.stepper.cursor = event.option_index
         self._draw_moment()
 
     def action_go(self, where: str) -> None:
-        """Go elsewhere, as one of ``_WAYS``."""
+        """Run one of ``_WAYS``."""
         self.draw(_WAYS[where](self.stepper) or "")
 
     def action_search(self) -> None:
-        """Ask for a text and go to it."""
+        """Prompt for a text and go to its first match."""
         self._ask(Prompt("search"), self.stepper.search)
 
     def action_view(self, name: str) -> None:
@@ -131,28 +131,28 @@ class Debugger(Panes):
         self.action_view(_VIEWS[following % len(_VIEWS)])
 
     def action_edit(self) -> None:
-        """Ask for another call in place of the one here, and make it in a branch."""
+        """Prompt for a call that replaces the current one in a branch."""
         traced = self.stepper.moment.traced
         if traced is None:
-            self.draw("There is no call here to edit.")
+            self.draw("No call here to edit; j and k go to calls.")
         else:
             text = str(traced.call) if isinstance(traced.call, Call) else ""
             self._ask_call(
-                "edit the call; nothing leaves it out",
+                "edit the call; an empty text deletes it",
                 text,
                 partial(self.stepper.call, instead=True),
             )
 
     def action_call(self) -> None:
-        """Ask for a call and make it in a branch."""
-        self._ask_call("call after this moment", "", self.stepper.call)
+        """Prompt for a call and add it in a branch."""
+        self._ask_call("call to add after this moment", "", self.stepper.call)
 
     @property
     def _view(self) -> str:
         return self.query_one("#views", ContentSwitcher).current or _VIEWS[0]
 
     def _ask_call(self, question: str, text: str, then: Callable[[str], str]) -> None:
-        """Ask for a call, again where it cannot be read, and do something with it."""
+        """Prompt for a call until it can be parsed, then pass it on."""
 
         def made(typed: str) -> str:
             problem = self.stepper.slip(typed)
@@ -164,7 +164,7 @@ class Debugger(Panes):
         self._ask(Prompt(question, text, self.stepper.completions), made)
 
     def _ask(self, prompt: Prompt, then: Callable[[str], str]) -> None:
-        """Ask for a text, do something with it, and say what came of that."""
+        """Prompt for a text, pass it on, and show the returned message."""
 
         def answered(text: str | None) -> None:
             if text is not None:
@@ -173,9 +173,9 @@ class Debugger(Panes):
         self.push_screen(prompt, answered)
 
     def draw(self, said: str = "") -> None:
-        """Show where the stepper stands, and a line about what was done."""
+        """Redraw the screen, with a message in the status line."""
         moments = self.query_one("#moments", OptionList)
-        # What is set here is no wish of the person's to go somewhere.
+        # A highlight that the program sets is not a selection by the user.
         with self.prevent(OptionList.OptionHighlighted):
             if (self._listed, self._marked) != (self.stepper.timeline, self.stepper.wanted):
                 self._listed = self.stepper.timeline

@@ -1,4 +1,4 @@
-"""What this extension registers."""
+"""Registration of the extension ``debugger``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from runner.extension import Command, Extension
 
 
 class DebuggerExtension(Extension):
-    """Steps through one trajectory in the terminal."""
+    """Debugger of one episode in the terminal."""
 
     name = "debugger"
     commands = {
         "debug": Command(
-            "inspect",
-            "Step through one trajectory, and try other calls in it.",
+            "interactive tools",
+            "Step through one episode and try other calls in it.",
             f"{__package__}.commands.debug",
-        ),
+        )
     }
 
 

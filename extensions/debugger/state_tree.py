@@ -1,4 +1,4 @@
-"""The state at a moment as a tree: what the call changed in it, and what the ground truth has."""
+"""State at a moment as a tree, with the call's changes and the ground truth's values."""
 
 from __future__ import annotations
 
@@ -6,66 +6,66 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
-from envs.state import ABSENT, Difference, Snapshot, diff
+from envs.state import ABSENT, Difference, Snapshot, list_differences
 
 
 class Node(NamedTuple):
-    """One place in the state."""
+    """A node of the state tree."""
 
     name: str
-    """Its key or index."""
+    """Key or index."""
     path: str
-    """As differences have it; the whole state's is empty."""
+    """Path as in differences; empty for the whole state."""
     value: Any
-    """What is there; ABSENT where nothing is."""
+    """Current value, or ABSENT."""
     was: Any
-    """What was there before the call."""
+    """Value before the call."""
     expected: Any
-    """What the ground truth has there at the end of the turn."""
+    """Value in the ground truth at the end of the turn."""
     off: bool
-    """Whether this place or one above it is off the ground truth's path."""
+    """Whether this node or an ancestor differs from the ground truth."""
     off_below: bool
-    """Whether a place below it is."""
+    """Whether a descendant differs."""
 
     @property
     def changed(self) -> bool:
-        """Whether the call changed something here or below."""
+        """Whether the call changed this node or a descendant."""
         return self.value is not self.was and self.value != self.was
 
     @property
     def is_there(self) -> bool:
-        """Whether it is in the state, or was until the call took it away."""
+        """Whether the node is in the state or was removed by the call."""
         return self.value is not ABSENT or self.was is not ABSENT
 
     @property
     def has_members(self) -> bool:
-        """Whether the value is one that has others in it."""
+        """Whether the value is a container."""
         return isinstance(self.value, (Mapping, list, tuple))
 
     @property
     def noteworthy(self) -> bool:
-        """Whether something below, but not all of it, was changed or is off."""
+        """Whether some but not all descendants changed or differ."""
         return self.off_below or (self.changed and bool(_members(self.was)))
 
 
 def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> Node:
-    """Return the state, with the backends below it."""
+    """Return the root node, whose children are the backends."""
     now, was, wanted = after.compared(), before.compared(), expected.compared()
     return Node("", "", now, was, wanted, off=False, off_below=True)
 
 
 def children(node: Node, off: Iterable[Difference]) -> list[Node]:
-    """Return the places below a node: those there are, those the call took away, those missing.
+    """Return the child nodes: existing, removed by the call, or missing.
 
-    ``off`` is what is off the ground truth's path, in the whole state.
+    ``off`` has the differences of the whole state from the ground truth.
     """
     if not node.has_members:
         return []
     values = [_members(value) for value in (node.value, node.was, node.expected)]
     found = []
     for key in dict.fromkeys(chain(*values)):
-        # What a state lacks has the path that a difference there would have.
-        path = next(diff({key: None}, {}, node.path)).path
+        # A missing value gets the path that a difference would have.
+        path = next(list_differences({key: None}, {}, node.path)).path
         below = [d.path[len(path) :] for d in off if d.path.startswith(path)]
         is_off = node.off or "" in below
         off_below = any(rest[:1] in (".", "[") for rest in below if rest)

@@ -1,40 +1,37 @@
-"""The debugger without its screen: where one stands, in which timeline, and how to go elsewhere."""
+"""State of the debugger without its screen: current timeline, position, search and branches."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from checkers.profile import Profile, offering_all
+from checkers.profile import Profile, allow_all_functions
 from envs.calls import read_call
 from envs.errors import BackendFault, MalformedCall
 from envs.state import brief
 from envs.tool import parameters
 from extensions.debugger.timeline import Source, Timeline, with_call, with_rest, with_turn_ended
-from runner.analysis.view import Moment, Place, TurnView
-from runner.episodes.examined import ExaminedTurns
+from runner.analysis.view import Moment, TurnView
+from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import recorded as script_of
-from runner.records.record import Recorded
+from runner.records.record import RecordedEpisode
 
 
 class StepWords(NamedTuple):
-    """What came with the calls of one step."""
+    """Text and reasoning of a step that makes calls."""
 
     text: str
     reasoning: str = ""
 
 
 class Stepper:
-    """Steps through the timelines of one trajectory.
+    """Position within the timelines of one entry, with one method per key.
 
-    What a key does is a method here. Those that may find nothing to do return a line that says why
-    or what was done, empty where the screen says enough.
-
-    Without a recorded episode there is the ground truth alone. ``said`` has what came with the
-    recording's calls, by turn and step.
+    Methods return a message for the status line, empty if the screen shows the result.
+    Without a recorded episode, the ground truth is the only timeline.
     """
 
-    def __init__(self, examined: ExaminedTurns) -> None:
+    def __init__(self, examined: RejudgedTurns) -> None:
         self.examined = examined
         self.said = said(examined)
         self.timelines = list(_timelines(examined))
@@ -44,12 +41,12 @@ class Stepper:
 
     @property
     def moment(self) -> Moment:
-        """Where one stands."""
+        """Current moment."""
         return self.timeline.moments[self.cursor]
 
     @property
     def completions(self) -> list[str]:
-        """The functions that may be called here, with their parameters."""
+        """Functions available here, with their parameters."""
         offered = self.turn.model.offered if self.turn.model else ()
         return [
             f"{name}({', '.join(f'{parameter.name}=' for parameter in parameters(tool))})"
@@ -59,23 +56,23 @@ class Stepper:
 
     @property
     def turn(self) -> TurnView:
-        """The turn in which one stands."""
+        """Current turn."""
         return self.timeline.turns[self.moment.place.turn]
 
     @property
     def counterpart(self) -> Moment | None:
-        """The recording's moment at the place where one stands in a branch."""
+        """Moment of the recording at the current place of a branch."""
         first = self.timelines[0]
         if first.source is not Source.RECORDING or self.timeline.source is not Source.BRANCH:
             return None
         return first.moments[first.index(self.moment.place)]
 
     def move(self, by: int) -> None:
-        """Go some moments on, or back, as far as there are any."""
+        """Move by a number of moments, within the timeline."""
         self.cursor = min(max(self.cursor + by, 0), len(self.timeline.moments) - 1)
 
     def move_turn(self, by: int) -> None:
-        """Go to the start of the next turn, or back to the start of this one or the one before."""
+        """Go to the next or the previous start of a turn."""
         starts = [i for i, m in enumerate(self.timeline.moments) if m.place.kind == "start"]
         if by > 0:
             self.cursor = next((i for i in starts if i > self.cursor), self.cursor)
@@ -83,40 +80,34 @@ class Stepper:
             self.cursor = next((i for i in reversed(starts) if i < self.cursor), self.cursor)
 
     def go_to_divergence(self) -> str:
-        """Go to where the timeline left the ground truth first."""
+        """Go to the cause of the failure; in a branch, to the first divergence."""
         left = self.timeline.divergence
         if left is None:
-            return f"The {self.timeline.name} does not leave the ground truth."
-        self.cursor = self.timeline.index(Place.of(left))
+            return f"The {self.timeline.name} does not diverge from the ground truth."
+        self.cursor = self.timeline.index(left)
         return ""
 
     def search(self, wanted: str) -> str:
-        """Go to the next moment, from this one on, in whose texts or state changes a text is.
-
-        No text stands for the one before.
-        """
+        """Go to the first match from this moment on; an empty text repeats the last search."""
         if not wanted:
             return self.search_on(1)
         self.wanted = wanted
         return self._find(self.cursor, 1)
 
     def search_on(self, by: int) -> str:
-        """Go to the next moment, or the last one before, in which the text is."""
-        return self._find(self.cursor + by, by) if self.wanted else "Search for something first: /"
+        """Go to the next or previous match."""
+        return self._find(self.cursor + by, by) if self.wanted else "Press / to search first."
 
     def switch(self) -> None:
-        """Show the next timeline, at the same place as far as it has it."""
+        """Show the next timeline, at the same place if it exists there."""
         following = (self.timelines.index(self.timeline) + 1) % len(self.timelines)
         place, self.timeline = self.moment.place, self.timelines[following]
         self.cursor = self.timeline.index(place)
 
     def call(self, text: str, *, instead: bool = False) -> str:
-        """Make a call here, in a branch; one that cannot be read is refused as a model's would be.
-
-        Where it is to stand instead of the call here, no text leaves that out.
-        """
+        """Make a call in a branch; with ``instead``, replace the current call or delete it."""
         if instead and self.moment.traced is None:
-            return "There is no call here to edit."
+            return "No call here to edit; j and k go to calls."
         if not text.strip() and not instead:
             return ""
         call = read_call(text) if text.strip() else None
@@ -124,38 +115,38 @@ class Stepper:
         return self._branch(lambda name: with_call(*here, call, name, instead=instead))
 
     def slip(self, text: str) -> str:
-        """Return why a text that was typed is no call; nothing where it is one, or is empty."""
+        """Return the parse error of a typed call, or an empty string."""
         call = read_call(text) if text.strip() else None
         return str(call) if isinstance(call, MalformedCall) else ""
 
     def end_turn(self) -> str:
-        """Make no more calls in this turn and go on to the next one, in a branch."""
+        """End this turn in a branch and continue with the next one."""
         here = self.timeline, self.moment.place
         if self.moment.place.turn + 1 == len(self.timeline.turns):
-            return "This is the last turn."
+            return "The last turn cannot be ended early."
         return self._branch(lambda name: with_turn_ended(*here, name))
 
     def play_rest(self) -> str:
-        """Make the calls in a branch that the timeline it left goes on with."""
+        """Play the remaining calls of the original timeline in the branch."""
         if not any(self.timeline.rest) and len(self.timeline.rest) == 1:
-            return "There is nothing left to play; a branch begins with a call: e or c."
+            return "No calls left to play; start a branch with e or c."
         cursor = self.cursor
         said = self._branch(lambda _: with_rest(self.timeline))
         self.cursor = cursor
         return said
 
     def drop(self) -> str:
-        """Forget the branch and show the first timeline, where the branch left."""
+        """Delete the branch and show the first timeline at the branching point."""
         branch = self.timeline
         if branch.parted is None:
-            return f"The {branch.name} is no branch."
+            return f"The {branch.name} is not a branch; only branches can be deleted."
         self.timelines.remove(branch)
         self.timeline = self.timelines[0]
         self.cursor = self.timeline.index(branch.parted)
-        return f"Dropped {branch.name}."
+        return f"Deleted {branch.name}."
 
     def _branch(self, make: Callable[[str], Timeline]) -> str:
-        """Show a new branch, or a branch that goes on, at its last call."""
+        """Show a new or extended branch at its last call."""
         name = f"branch {self._branches + 1}"
         try:
             branch = make(name)
@@ -170,7 +161,7 @@ class Stepper:
         return ""
 
     def _find(self, start: int, by: int) -> str:
-        """Go to the next moment of all, from a start on and around, that holds the wanted text."""
+        """Go to the next match, wrapping around at the ends."""
         wanted, count = self.wanted.casefold(), len(self.timeline.moments)
         for index in ((start + by * offset) % count for offset in range(count)):
             if any(wanted in text.casefold() for text in self._texts(index)):
@@ -178,11 +169,11 @@ class Stepper:
                 return ""
             if index == 0 and wanted in str(self.timeline.moments[0].after.to_json()).casefold():
                 self.cursor = index
-                return f"{brief(self.wanted, 40)} is in the initial state: 2 shows it"
-        return f"Nothing here has {brief(self.wanted, 40)}."
+                return f"{brief(self.wanted, 40)} is in the initial state; press 2 to show it."
+        return f"No match for {brief(self.wanted, 40)}."
 
     def _texts(self, index: int) -> Iterator[str]:
-        """Yield what there is to search at a moment: what is said, calls, results, the state."""
+        """Yield the searchable texts of a moment: messages, calls, results, state changes."""
         moment = self.timeline.moments[index]
         turn = self.timeline.turns[moment.place.turn]
         if moment.traced is not None:
@@ -196,20 +187,20 @@ class Stepper:
             yield turn.closing or ""
 
 
-def _timelines(examined: ExaminedTurns) -> Iterator[Timeline]:
+def _timelines(examined: RejudgedTurns) -> Iterator[Timeline]:
     if examined.recorded is not None and examined.model is not None and examined.model.turns:
         recording = "recording", Source.RECORDING
         yield Timeline(*recording, examined, examined.model, examined.profile)
-    # What was held out is no matter to the ground truth, or to who tries something on it.
-    everything = offering_all(examined.profile)
+    # The ground truth and its branches may also use functions that the entry holds back.
+    everything = allow_all_functions(examined.profile)
     yield Timeline("ground truth", Source.TRUTH, examined, examined.truth, everything)
 
 
-def said(examined: ExaminedTurns) -> dict[tuple[int, int], StepWords]:
-    """Return what was said in steps with calls, by the index of the turn and that of the step.
+def said(examined: RejudgedTurns) -> dict[tuple[int, int], StepWords]:
+    """Return the texts of steps with calls, by turn and step index.
 
-    Where a turn has not as many such steps as are on record, as under another profile than that of
-    the run, it is left out.
+    Turns whose number of steps differs from the record are skipped, for example under another
+    profile.
     """
     if examined.recorded is None or examined.model is None:
         return {}
@@ -222,7 +213,7 @@ def said(examined: ExaminedTurns) -> dict[tuple[int, int], StepWords]:
     }
 
 
-def _by_turn(recorded: Recorded, profile: Profile) -> list[list[StepWords]]:
+def _by_turn(recorded: RecordedEpisode, profile: Profile) -> list[list[StepWords]]:
     turns = recorded.turns or ()
     if recorded.record.outcome is not None:
         steps = recorded.record.steps
@@ -244,6 +235,6 @@ def _by_turn(recorded: Recorded, profile: Profile) -> list[list[StepWords]]:
 
 
 def _written(text: str | None, reasoning: str | None = None) -> StepWords:
-    # A text that is a list of calls and nothing else says nothing more than they do.
+    # A text that only lists the calls adds nothing.
     said = (text or "").strip()
     return StepWords("" if said[:1] == "[" and said[-1:] == "]" else text or "", reasoning or "")

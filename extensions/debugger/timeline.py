@@ -1,8 +1,7 @@
-"""An episode as moments to stop at, and branches of it: what if another call had been made?
+"""Timelines of an episode: its moments, and branches with other calls.
 
-A branch is a script like any other: the calls up to a place and what was typed there, played
-from the initial state in a session of its own. Playing takes milliseconds, so nothing is ever
-undone, and no timeline changes once it is made.
+A branch is a script that is played from the initial state in its own session. Timelines are
+immutable: playing takes milliseconds, so no call needs to be undone.
 """
 
 from __future__ import annotations
@@ -12,20 +11,21 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
+from checkers.causes.divergence import find_divergence
+from checkers.causes.place import EpisodePlace
+from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.turn import check_turn
 from checkers.verdict import Failure
-from checkers.why.divergence import Divergence, first_divergence
-from checkers.why.trace import Trace
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.analysis.view import Moment, Place, TurnView, turns_of
-from runner.episodes.examined import ExaminedTurns
+from runner.analysis.view import Moment, TurnView, turns_of
+from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import Script, trace
 
 
 class Source(StrEnum):
-    """Where a timeline's calls come from."""
+    """Origin of a timeline's calls."""
 
     RECORDING = "recording"
     TRUTH = "ground truth"
@@ -34,37 +34,39 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """One episode as it went."""
+    """Sequence of calls and results of one episode."""
 
     name: str
     source: Source
-    examined: ExaminedTurns
+    examined: RejudgedTurns
     trace: Trace
     profile: Profile
     rest: Script = ((),)
-    """What the timeline that a branch left goes on with, from the branch's last turn on."""
-    parted: Place | None = None
-    """Where a branch left it."""
+    """Remaining calls of the original timeline, from the branch's last turn on."""
+    parted: EpisodePlace | None = None
+    """Place where the branch starts."""
 
     @cached_property
-    def divergence(self) -> Divergence | None:
-        """Where it left the ground truth first."""
-        return first_divergence(self.examined.truth, self.trace)
+    def divergence(self) -> EpisodePlace | None:
+        """Place of the cause in a recording; elsewhere the first divergence."""
+        if self.source is Source.RECORDING:
+            return self.examined.place
+        return find_divergence(self.examined.truth, self.trace)
 
     @cached_property
     def turns(self) -> Sequence[TurnView]:
-        """The trajectory's turns."""
+        """Turns of the entry."""
         asked, truth = self.examined.trajectory.turns, self.examined.truth
         return turns_of(asked, truth, self.trace, self.divergence)
 
     @cached_property
     def moments(self) -> tuple[Moment, ...]:
-        """All places to stop at, in order."""
+        """All moments in order."""
         return tuple(moment for turn in self.turns for moment in turn.moments)
 
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
-        """What the checks say of every turn that was reached, each taken by itself."""
+        """Failure of each reached turn, judged on its own; None if the turn passes."""
         prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
         reached = min(len(played), len(prepared.truth))
         return tuple(
@@ -74,56 +76,55 @@ class Timeline:
             ]
         )
 
-    def index(self, place: Place) -> int:
-        """Return which moment is at a place; where there is no such call, the end of the turn."""
+    def index(self, place: EpisodePlace) -> int:
+        """Return the index of a place, or of the turn's end if it has no such call."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)
         last = self.moments[-1].place.turn
-        return places.index(Place(min(place.turn, last), "end"))
+        return places.index(EpisodePlace(min(place.turn, last), "end"))
 
 
 def with_call(
     origin: Timeline,
-    place: Place,
+    place: EpisodePlace,
     call: Call | MalformedCall | None,
     name: str,
     *,
     instead: bool = False,
 ) -> Timeline:
-    """Return the branch in which another call is made, as a step of its own.
+    """Return a branch that makes another call as a separate step.
 
-    A branch that is left at its end goes on as itself. No call leaves the branch without one;
-    ``instead`` leaves out the call that is there.
+    At the end of a branch, the branch is extended. Without a call, none is added;
+    ``instead`` removes the current call.
 
-    Raises:
-        BackendFault: A backend broke on well-formed arguments.
+    Raises BackendFault if a backend failed on well-formed arguments.
     """
     done, rest = _split(_script(origin.trace), place, without=instead)
     script = done if call is None else _join(done, [[[call]]])
     goes_on = origin.source is Source.BRANCH and rest == [[]] and not instead
-    parted = Place(place.turn, "call", len(done[-1]))
+    parted = EpisodePlace(place.turn, "call", len(done[-1]))
     new = _played(origin, script, _join(rest, origin.rest), place.turn)
     return new if goes_on else replace(new, name=name, parted=parted)
 
 
-def with_turn_ended(origin: Timeline, place: Place, name: str) -> Timeline:
-    """Return the branch in which a turn, not the last, ends here; as ``with_call`` does."""
+def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
+    """Return a branch that ends a turn here, like ``with_call``; not for the last turn."""
     done, rest = _split(_script(origin.trace), place)
     goes_on = origin.source is Source.BRANCH and rest == [[]]
     further = _join(rest, origin.rest)[1:]
     new = _played(origin, [*done, []], further or [[]], place.turn)
-    return new if goes_on else replace(new, name=name, parted=Place(place.turn, "end"))
+    return new if goes_on else replace(new, name=name, parted=EpisodePlace(place.turn, "end"))
 
 
 def with_rest(branch: Timeline) -> Timeline:
-    """Return a branch that goes on as the timeline that it left, as ``with_call`` does."""
+    """Return a branch extended by the remaining calls of the original timeline."""
     script = _script(branch.trace)
     return _played(branch, _join(script, branch.rest), [[]], len(script) - 1)
 
 
 def _played(origin: Timeline, script: Script, rest: Script, turn: int) -> Timeline:
-    """Return a branch that is as its origin is before a turn, and then follows a script."""
+    """Return a branch that equals its origin before a turn, then follows a script."""
     played = trace(origin.examined.prepared, script, origin.profile, None)
     turns = (*origin.trace.turns[:turn], *played.turns[turn:])
     return replace(origin, source=Source.BRANCH, trace=Trace(turns), rest=rest)
@@ -133,11 +134,8 @@ def _script(played: Trace) -> Script:
     return [[[traced.call for traced in step] for step in turn.steps] for turn in played.turns]
 
 
-def _split(script: Script, place: Place, *, without: bool = False) -> tuple[Script, Script]:
-    """Return what comes up to a place, without its call if so wanted, and what comes after.
-
-    The place's turn is in both, as the last of the one and the first of the other.
-    """
+def _split(script: Script, place: EpisodePlace, *, without: bool = False) -> tuple[Script, Script]:
+    """Split a script after a place, whose turn is in both halves; optionally drop its call."""
     turn = script[place.turn]
     if place.kind == "start":
         head, tail = [], [*turn]
@@ -152,5 +150,5 @@ def _split(script: Script, place: Place, *, without: bool = False) -> tuple[Scri
 
 
 def _join(first: Script, second: Script) -> Script:
-    """Return two scripts as one; the last turn of the first goes on in the second's first."""
+    """Join two scripts; merge the first's last turn with the second's first turn."""
     return [*first[:-1], [*first[-1], *second[0]], *second[1:]]

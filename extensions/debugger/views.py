@@ -1,6 +1,6 @@
-"""What the debugger shows, as styled text: pure functions of a stepper.
+"""Views of the debugger: pure functions that turn a stepper into styled text.
 
-Texts of models and of data are never read as markup, and what a terminal would obey is escaped.
+Model and data text is never parsed as markup; terminal control characters are escaped.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from rich.text import Text
 from textual.content import Content
 
+from checkers.causes.place import EpisodePlace
+from checkers.causes.trace import TracedCall
 from checkers.verdict import Failure
-from checkers.why.trace import TracedCall
 from envs.state import Difference, brief, cut
 from extensions.debugger.state_tree import Node
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import Source
-from runner.analysis.view import Moment, Place, TurnView
+from runner.analysis.view import Moment, TurnView
 from runner.records.record import call_text
 from runner.show.terminal import visible
 
@@ -28,20 +29,20 @@ _GOOD, _BAD, _NEW = "$text-success", "$text-error", "$text-warning"
 _FAINT, _STRONG = "dim", "bold"
 _FOUND = "black on yellow"
 
-_LONGEST = 20_000
-"""Characters shown of a text; a result may have a million."""
+_MAX_CHARS = 20_000
+"""Maximum length of a text."""
 _PASSING = 2_000
-"""Characters shown of one among many, as in the transcript."""
+"""Maximum length of a text in a list of texts, such as the transcript."""
 _BRIEF = 400
-"""Characters shown of a value in a list of differences."""
-_MOST = 100
-"""Differences in such a list."""
+"""Maximum length of a value in a list of differences."""
+_MAX_ITEMS = 100
+"""Maximum number of differences in a list."""
 _LABEL = 60
-"""Characters shown of a value in the tree."""
+"""Maximum length of a value in the tree."""
 
 
 def rows(stepper: Stepper) -> list[Content]:
-    """Return the list's rows: one per moment of the shown timeline."""
+    """Return the rows of the list, one per moment of the current timeline."""
     timeline = stepper.timeline
     own = len(timeline.moments) if timeline.parted is None else timeline.index(timeline.parted)
     found = []
@@ -52,7 +53,7 @@ def rows(stepper: Stepper) -> list[Content]:
 
 
 def heading(stepper: Stepper, source: str) -> Content:
-    """Return the two lines that say what is shown, where it is from and where one stands."""
+    """Return two lines: the entry, position and source, then the timeline and its verdict."""
     timeline, all_of_them = stepper.timeline, stepper.timelines
     which = f" {timeline.name} ({all_of_them.index(timeline) + 1} of {len(all_of_them)}) "
     place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"
@@ -66,7 +67,7 @@ def heading(stepper: Stepper, source: str) -> Content:
 
 
 def tabs(names: Iterable[str], shown: str) -> Content:
-    """Return the names of the views with their keys, the shown one marked."""
+    """Return the names of the views with their keys, the current one highlighted."""
     return Content.assemble(
         *(
             (f" {key} {name} ", "reverse" if name == shown else _FAINT)
@@ -77,36 +78,36 @@ def tabs(names: Iterable[str], shown: str) -> Content:
 
 
 def marked(text: Content, wanted: str) -> Content:
-    """Return a text in which what was searched for is marked."""
+    """Highlight the matches of a search."""
     if not wanted:
         return text
     return text.highlight_regex(re.compile(re.escape(visible(wanted)), re.I), style=_FOUND)
 
 
 def call_view(stepper: Stepper) -> Content:
-    """Return what is said or done at the moment, and what that changed."""
+    """Return the messages, call or answer of the moment, with the state changes."""
     turn, kind = stepper.turn, stepper.moment.place.kind
     if kind == "start":
-        parts = [(f"turn {turn.number} begins\n", _STRONG), *_asked(turn)]
+        parts = [(f"turn {turn.number + 1} begins\n", _STRONG), *_asked(turn)]
     else:
         parts = _made(stepper) if kind == "call" else _end(stepper)
     return Content.assemble(*parts, *_leaving(stepper), *_why(stepper))
 
 
 def truth_view(stepper: Stepper) -> Content:
-    """Return how the state stands against the ground truth's, and what that calls in the turn."""
+    """Compare the state with the ground truth's and list the ground truth's calls of the turn."""
     calls = stepper.turn.truth.calls
     return Content.assemble(
         *_against_truth(stepper),
         *_against_recording(stepper),
-        (f"\nground truth of turn {stepper.moment.place.turn}\n", _STRONG),
+        (f"\nground truth of turn {stepper.moment.place.turn + 1}\n", _STRONG),
         *(part for traced in calls for part in _call_and_result(traced, _PASSING)),
-        *([] if calls else [("no call\n", _FAINT)]),
+        *([] if calls else [("no calls\n", _FAINT)]),
     )
 
 
 def label(node: Node) -> Text:
-    """Return a place of the state as a line of the tree."""
+    """Return the line of the tree for a state node."""
     sign = "≠" if node.off or node.off_below else "*" if node.changed else " "
     style = "red" if node.off else "yellow" if node.changed else ""
     value = "" if node.has_members and node.value else f": {brief(node.value, _LABEL)}"
@@ -114,23 +115,23 @@ def label(node: Node) -> Text:
 
 
 def place_text(node: Node) -> Content:
-    """Return all there is to say about a place of the state."""
-    parts = [(f"{visible(node.path)}\n", _STRONG), (_value(node.value, _LONGEST), "")]
+    """Return the details of a state node: its value, previous value and expected value."""
+    parts = [(f"{visible(node.path)}\n", _STRONG), (_value(node.value, _MAX_CHARS), "")]
     if node.changed:
-        parts += [("\nwas ", _FAINT), (_value(node.was, _LONGEST), _NEW)]
+        parts += [("\nbefore: ", _FAINT), (_value(node.was, _MAX_CHARS), _NEW)]
     if node.expected != node.value:
-        expected = _value(node.expected, _LONGEST)
-        parts += [("\nground truth at the end of the turn ", _FAINT), (expected, _BAD)]
+        expected = _value(node.expected, _MAX_CHARS)
+        parts += [("\nground truth at the end of the turn: ", _FAINT), (expected, _BAD)]
     return Content.assemble(*parts)
 
 
 def transcript(stepper: Stepper) -> Content:
-    """Return what was said and called up to the moment."""
+    """Return the messages, calls and results up to the moment."""
     parts: list[Part] = []
     for moment in stepper.timeline.moments[: stepper.cursor + 1]:
         turn = stepper.timeline.turns[moment.place.turn]
         if moment.place.kind == "start":
-            parts += [(f"turn {turn.number}\n", f"{_STRONG} reverse"), *_asked(turn)]
+            parts += [(f"turn {turn.number + 1}\n", f"{_STRONG} reverse"), *_asked(turn)]
         elif moment.traced is not None:
             parts += _said(stepper, moment.place, _PASSING)
             parts += _call_and_result(moment.traced, _PASSING)
@@ -142,14 +143,14 @@ def transcript(stepper: Stepper) -> Content:
 def _row(stepper: Stepper, moment: Moment) -> list[Part]:
     turn, kind, step, position = moment.place
     if kind == "start":
-        return [(f"turn {turn}", _STRONG)]
+        return [(f"turn {turn + 1}", _STRONG)]
     if moment.traced is None:
         failure = stepper.timeline.failures[turn]
         return [("   end ", _FAINT), ("✗", _BAD) if failure else ("✓", _GOOD)]
     result = moment.traced.result
     flag = "!" if not result.ok else "*" if result.changed else " "
     several = len(stepper.timeline.trace.turns[turn].steps[step]) > 1
-    number = f"{step}.{position}" if several else f"{step}"
+    number = f"{step + 1}.{position + 1}" if several else f"{step + 1}"
     text = _line(call_text(moment.traced.call))
     return [(flag, _NEW if result.ok else _BAD), (f"{number:>2} ", _FAINT), (text, "")]
 
@@ -157,11 +158,14 @@ def _row(stepper: Stepper, moment: Moment) -> list[Part]:
 def _made(stepper: Stepper) -> list[Part]:
     moment = stepper.moment
     assert moment.traced is not None
-    changes = _differences(moment.changes, "was", "now")
+    changes = _differences(moment.changes, "before", "now")
     return [
-        *_said(stepper, moment.place, _LONGEST),
+        *_said(stepper, moment.place, _MAX_CHARS),
         *_call_and_result(moment.traced),
-        ("\nchanged\n" if changes else "\nchanges nothing\n", _STRONG if changes else _FAINT),
+        (
+            "\nstate changes\n" if changes else "\nno state changes\n",
+            _STRONG if changes else _FAINT,
+        ),
         *changes,
     ]
 
@@ -169,8 +173,8 @@ def _made(stepper: Stepper) -> list[Part]:
 def _end(stepper: Stepper) -> list[Part]:
     turn = stepper.turn
     failure = stepper.timeline.failures[turn.number]
-    judged = _failed(failure) if failure else [("the turn is right\n", _GOOD)]
-    return [(f"turn {turn.number} ends\n", _STRONG), *_answered(turn), *judged]
+    judged = _failed(failure) if failure else [("the turn passes\n", _GOOD)]
+    return [(f"turn {turn.number + 1} ends\n", _STRONG), *_answered(turn), *judged]
 
 
 def _asked(turn: TurnView) -> list[Part]:
@@ -178,11 +182,11 @@ def _asked(turn: TurnView) -> list[Part]:
     said = _labelled([(f"{message.role}: ", message.content) for message in asked.messages])
     if not asked.offers:
         return said
-    return [*said, ("functions handed over: ", _FAINT), (f"{', '.join(asked.offers)}\n", "")]
+    return [*said, ("functions added: ", _FAINT), (f"{', '.join(asked.offers)}\n", "")]
 
 
-def _labelled(said: Iterable[tuple[str, str | None]], longest: int = _LONGEST) -> list[Part]:
-    """Return texts behind their labels, without those that are None."""
+def _labelled(said: Iterable[tuple[str, str | None]], longest: int = _MAX_CHARS) -> list[Part]:
+    """Return labels with their texts; skip texts that are None."""
     return [
         part
         for what, text in said
@@ -191,20 +195,20 @@ def _labelled(said: Iterable[tuple[str, str | None]], longest: int = _LONGEST) -
     ]
 
 
-def _said(stepper: Stepper, place: Place, longest: int) -> list[Part]:
-    """Return what the model said before the first call of a recorded step."""
+def _said(stepper: Stepper, place: EpisodePlace, longest: int) -> list[Part]:
+    """Return the model's reasoning and text before the first call of a recorded step."""
     found = stepper.said.get((place.turn, place.step))
     if found is None or place.call or stepper.timeline.source is not Source.RECORDING:
         return []
-    said = (("thought: ", found.reasoning or None), ("said: ", found.text or None))
-    return _labelled(said, longest)
+    texts = (("reasoning: ", found.reasoning or None), ("text: ", found.text or None))
+    return _labelled(texts, longest)
 
 
 def _answered(turn: TurnView) -> list[Part]:
-    return _labelled((("answer: ", turn.closing), ("read as no call: ", turn.unreadable)))
+    return _labelled((("answer: ", turn.closing), ("not a readable call: ", turn.unreadable)))
 
 
-def _call_and_result(traced: TracedCall, longest: int = _LONGEST) -> list[Part]:
+def _call_and_result(traced: TracedCall, longest: int = _MAX_CHARS) -> list[Part]:
     ok = traced.result.ok
     return [
         (f"{_shown(call_text(traced.call), longest)}\n", _STRONG),
@@ -214,32 +218,32 @@ def _call_and_result(traced: TracedCall, longest: int = _LONGEST) -> list[Part]:
 
 
 def _leaving(stepper: Stepper) -> list[Part]:
-    """Return how the ground truth was left, at the moment where it was."""
-    left = stepper.timeline.divergence
-    if left is None or not stepper.moment.diverges:
+    """Return the differences from the ground truth at the marked moment."""
+    moment = stepper.moment
+    if not moment.diverges:
         return []
-    # At the end of the turn its failure has the same differences.
-    differences = () if left.call is None else left.differences
-    return [("\n≠ leaves the ground truth\n", _NEW), *_differences(differences)]
+    # At the end of a turn, the failure lists the same differences.
+    differences = moment.off_path if moment.traced else ()
+    return [("\n≠ diverges from the ground truth\n", _NEW), *_differences(differences)]
 
 
 def _why(stepper: Stepper) -> list[Part]:
-    """Return why the recording failed, in the turn in which it did."""
+    """Return the cause of the recording's failure if this is the failed turn."""
     why = stepper.examined.diagnosis
     here = why is not None and why.turn in (None, stepper.moment.place.turn)
     if why is None or not here or stepper.timeline.source is not Source.RECORDING:
         return []
-    return [(f"\nwhy it failed: {why.cause}\n", _BAD), (f"{_shown(why.detail)}\n", "")]
+    return [("\ncause of the failure\n", _BAD), (f"{_shown(why.sentence)}\n", "")]
 
 
 def _against_truth(stepper: Stepper) -> list[Part]:
     if differences := stepper.moment.off_path:
         return [("the state differs from the ground truth\n", _BAD), *_differences(differences)]
-    return [("the state agrees with the ground truth\n", _GOOD)]
+    return [("the state matches the ground truth\n", _GOOD)]
 
 
 def _against_recording(stepper: Stepper) -> list[Part]:
-    """Return how a branch stands against the recording."""
+    """Compare a branch with the recording."""
     moment = stepper.counterpart
     if moment is None:
         return []
@@ -247,7 +251,7 @@ def _against_recording(stepper: Stepper) -> list[Part]:
     return [
         (f"\nrecording, {moment.place}\n", _STRONG),
         *(_call_and_result(moment.traced) if moment.traced else []),
-        *([] if differences else [("the state is the same there\n", _FAINT)]),
+        *([] if differences else [("same state as in the recording\n", _FAINT)]),
         *_differences(differences, "recorded", "here"),
     ]
 
@@ -255,10 +259,10 @@ def _against_recording(stepper: Stepper) -> list[Part]:
 def _differences(
     differences: Sequence[Difference], first: str = "expected", second: str = "got"
 ) -> list[Part]:
-    """Return differences, each with its path and what is on either side."""
+    """Return differences, each with its path and both values."""
     shown = [
         part
-        for path, left, right in differences[:_MOST]
+        for path, left, right in differences[:_MAX_ITEMS]
         for part in (
             (f"{visible(path)}\n", _NEW),
             (f"  {first} ", _FAINT),
@@ -267,43 +271,39 @@ def _differences(
             (f"{_value(right)}\n", ""),
         )
     ]
-    more = len(differences) - _MOST
-    return shown if more <= 0 else [*shown, (f"and {more} places more\n", _FAINT)]
+    more = len(differences) - _MAX_ITEMS
+    return shown if more <= 0 else [*shown, (f"and {more} more differences\n", _FAINT)]
 
 
 def _failed(failure: Failure) -> list[Part]:
     return [
         (f"FAILED: {_reason(failure)}\n", _BAD),
         *_differences(failure.differences),
-        *((f"not seen: {_shown(text)}\n", "") for text in failure.unseen),
+        *((f"missing result: {_shown(text)}\n", "") for text in failure.unseen),
     ]
 
 
 def _outcome(stepper: Stepper) -> list[Part]:
-    """Return the verdict on the recording, and why it failed."""
+    """Return the verdict on the recording, with the cause of a failure."""
     verdict, why = stepper.examined.verdict, stepper.examined.diagnosis
-    failure, turn = verdict.failure, verdict.failed_turn
+    failure = verdict.failure
     if failure is None:
         return [(" passed", _GOOD)]
-    where = "" if turn is None else f" turn {turn}"
-    return [
-        (f" FAILED{where}: {why.cause if why else _reason(failure)}", _BAD),
-        (f"  {_line(why.detail)}" if why else "", ""),
-    ]
+    return [(f" FAILED: {_line(why.sentence) if why else _reason(failure)}", _BAD)]
 
 
 def _so_far(stepper: Stepper) -> list[Part]:
-    """Return what a timeline without a verdict comes to, and how much a branch may go on with."""
+    """Return the result so far and the number of calls left to play."""
     timeline, turns = stepper.timeline, len(stepper.timeline.turns)
     left = sum(len(step) for turn in timeline.rest for step in turn)
-    rest = (f"  (r plays {left} more)" if left else "", _FAINT)
+    rest = (f"  (calls left to play with r: {left})" if left else "", _FAINT)
     reached = len(timeline.failures)
     for turn, failure in enumerate(timeline.failures):
         if failure is not None:
             is_open = timeline.source is Source.BRANCH and turn == reached - 1
-            says = "not yet right" if is_open else "FAILED"
-            return [(f" turn {turn} {says}: {_reason(failure)}", _BAD), rest]
-    passed = " passed" if reached == turns else f" right in {reached} of {turns} turns"
+            says = "not yet passed" if is_open else "FAILED"
+            return [(f" turn {turn + 1} {says}: {_reason(failure)}", _BAD), rest]
+    passed = " passed" if reached == turns else f" {reached} of {turns} turns passed"
     return [(passed, _GOOD), rest]
 
 
@@ -311,11 +311,11 @@ def _reason(failure: Failure) -> str:
     return failure.reason.removeprefix("multi_turn:")
 
 
-def _shown(text: str, longest: int = _LONGEST) -> str:
-    """Return a text with its line breaks, and all else a terminal would obey as escapes."""
+def _shown(text: str, longest: int = _MAX_CHARS) -> str:
+    """Keep line breaks and escape other terminal control characters."""
     left = len(text) - longest
     lines = "\n".join(map(visible, text[:longest].split("\n")))
-    return lines if left <= 0 else f"{lines}... and {left} characters more"
+    return lines if left <= 0 else f"{lines}... and {left} more characters"
 
 
 def _line(text: str) -> str:

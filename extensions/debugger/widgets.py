@@ -1,4 +1,4 @@
-"""Parts of the debugger's screens: panes, help, the line to type in, the state as a tree."""
+"""Widgets of the debugger: panes, help, prompt and state tree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PANES = """
 
 
 class Help(ModalScreen[None]):
-    """The keys and the signs."""
+    """Help window with keys and symbols."""
 
     CSS = """
     Help { align: center middle; }
@@ -48,13 +48,13 @@ class Help(ModalScreen[None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        """Make the page."""
+        """Create the window."""
         with VerticalScroll():
             yield Static(Content(self._text))
 
 
 class Prompt(ModalScreen[str | None]):
-    """One line to type in, with texts to complete to; gives its text, or None when it was left."""
+    """Input line with completion; returns its text, or None if it was cancelled."""
 
     CSS = """
     Prompt { align: left bottom; background: transparent; }
@@ -69,9 +69,9 @@ class Prompt(ModalScreen[str | None]):
         self._suggestions = suggestions
 
     def compose(self) -> ComposeResult:
-        """Make the line."""
+        """Create the input line."""
         with Vertical():
-            keys = "enter, escape, → completes" if self._suggestions else "enter, escape"
+            keys = "enter, escape, → to complete" if self._suggestions else "enter, escape"
             yield Static(Content(f"{self._question}   ({keys})"))
             line = Input(
                 self._text,
@@ -84,25 +84,25 @@ class Prompt(ModalScreen[str | None]):
             yield line
 
     def on_input_submitted(self, submitted: Input.Submitted) -> None:
-        """Give what was typed."""
+        """Return the typed text."""
         self.dismiss(submitted.value)
 
 
-class Panes(App[None]):
-    """A screen of the debugger: a heading, a list, what it shows on the right, a line, and keys."""
+class PaneScreen(App[None]):
+    """Base screen of the debugger: heading, list, right pane, status line and key hints."""
 
     ENABLE_COMMAND_PALETTE = False
     CSS = PANES
     KEYS: ClassVar[str]
     FAR_ACTIONS: ClassVar[tuple[tuple[object, ...], ...]]
-    """Parameters of the actions of Home and End."""
+    """Action parameters of Home and End."""
 
     def __init__(self) -> None:
         super().__init__()
         self.animation_level = "none"
 
     def compose(self) -> ComposeResult:
-        """Make the panes."""
+        """Create the panes."""
         yield Static(id="heading")
         with Horizontal():
             yield OptionList(id="moments", markup=False, compact=True)
@@ -112,11 +112,11 @@ class Panes(App[None]):
         yield Footer(compact=True, show_command_palette=False)
 
     def compose_right(self) -> ComposeResult:
-        """Make what is shown on the right."""
+        """Create the right pane."""
         raise NotImplementedError
 
     def draw(self, said: str = "") -> None:
-        """Show everything, and a line about what was done."""
+        """Redraw the screen, with a message in the status line."""
         raise NotImplementedError
 
     def on_mount(self) -> None:
@@ -125,16 +125,16 @@ class Panes(App[None]):
         self.draw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave Home and End to what lies over the panes, where something does."""
+        """Leave Home and End to an open dialog."""
         return not (isinstance(self.screen, ModalScreen) and parameters in self.FAR_ACTIONS)
 
     def action_help(self) -> None:
-        """Show the keys."""
+        """Show the help."""
         self.push_screen(Help(self.KEYS))
 
 
 class StateView(Vertical):
-    """The state at a moment; opens where something was changed or is off."""
+    """State at a moment as a tree, expanded at changes and differences from the ground truth."""
 
     DEFAULT_CSS = """
     StateView Tree { height: 1fr; padding: 0; scrollbar-size: 1 1; background: $background; }
@@ -145,11 +145,11 @@ class StateView(Vertical):
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
         self._off: Sequence[Difference] = ()
-        # What the person opened and closed stays so from moment to moment.
+        # Keeps nodes open or closed across moments.
         self._opened: dict[str, bool] = {}
 
     def compose(self) -> ComposeResult:
-        """Make the tree and the lines below it."""
+        """Create the tree and the detail pane below it."""
         tree: Tree[Node] = Tree("")
         tree.show_root = False
         tree.guide_depth = 2
@@ -157,7 +157,7 @@ class StateView(Vertical):
         yield VerticalScroll(Static())
 
     def show(self, moment: Moment, expected: Snapshot) -> None:
-        """Show the state at a moment, given the ground truth's at the end of the turn."""
+        """Show the state at a moment; ``expected`` is the ground truth's at the end of the turn."""
         self._off = moment.off_path
         tree = self.query_one(Tree)
         at = tree.cursor_node.data.path if tree.cursor_node and tree.cursor_node.data else ""
@@ -167,24 +167,24 @@ class StateView(Vertical):
         tree.move_cursor_to_line(_to_look_at([line.data for line in added if line.data], at))
 
     def on_tree_node_highlighted(self, highlighted: Tree.NodeHighlighted[Node]) -> None:
-        """Say what there is to say about a place."""
+        """Show the details of the selected node."""
         node = highlighted.node.data
         self.query_one(Static).update(Content("") if node is None else place_text(node))
 
     def on_tree_node_expanded(self, expanded: Tree.NodeExpanded[Node]) -> None:
-        """Fill in what is below a place, and keep it open."""
+        """Load the children of a node and keep it open."""
         if expanded.node.data is not None:
             self._opened[expanded.node.data.path] = True
             if not expanded.node.children:
                 self._add_below(expanded.node, expanded.node.data)
 
     def on_tree_node_collapsed(self, collapsed: Tree.NodeCollapsed[Node]) -> None:
-        """Keep a place closed."""
+        """Keep a node closed."""
         if collapsed.node.data is not None:
             self._opened[collapsed.node.data.path] = False
 
     def _add_below(self, parent: TreeNode[Node], state: Node) -> list[TreeNode[Node]]:
-        """Add what is below a place, as far down as it is open; return it in the tree's order."""
+        """Add the visible nodes below a node; return them in the tree's order."""
         added = []
         for node in children(state, self._off):
             is_open = self._opened.get(node.path, node.noteworthy or not state.path)
@@ -196,7 +196,7 @@ class StateView(Vertical):
 
 
 def _to_look_at(lines: list[Node], at: str) -> int:
-    """Return the line to go to: what was changed, else where one was, else what is off."""
+    """Return the line to select: the first change, else the last position, else a difference."""
     for wanted in (
         [node for node in lines if node.changed and not node.noteworthy],
         [node for node in lines if node.path == at],

@@ -1,4 +1,4 @@
-"""What this extension registers."""
+"""Registration of the extension ``drafting``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from runner.extension import Command, Extension
 
 
 class DraftingExtension(Extension):
-    """Writes new environments: scaffolds, and drafts from OpenAPI files and MCP servers."""
+    """Drafts of new environments: scaffolds, OpenAPI files and MCP servers."""
 
     name = "drafting"
     commands = {
         "env new": Command(
             "environment tools",
-            "Make a new environment, with tests, to be rewritten.",
+            "Create files for a new environment with tests.",
             f"{__package__}.commands.new",
-        ),
+        )
     }
 
 

@@ -1,59 +1,79 @@
-"""An OpenAPI file as function documents: a function for each operation."""
+"""Conversion of OpenAPI files to function documents, one function per operation."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any, NamedTuple
 
 from trajectories.errors import DataError
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEPTH = 8
-"""How deep a schema is taken; deeper it is an object of anything."""
-_MOST_PARTS = 2_000
+"""Maximum depth of a schema; deeper parts become objects with any members."""
+_MAX_PARTS = 2_000
 """Parts of one function's schemas, so that a file that refers to itself stays small."""
+_MAX_FILE_PARTS = 200_000
+"""Parts of the schemas of all functions, references written out."""
+_MAX_NODES = 300_000
+"""Keys and values of a YAML file with its aliases and merge keys written out."""
 _NO_NAME = re.compile(r"[\W_]+")
 
 _READING = ("get", "head", "options", "trace")
 
 
 class Operation(NamedTuple):
-    """A function of the file."""
+    """An operation of the file as a function."""
 
     tag: str
-    """Whose it is: its tag, or the title of the file."""
+    """Tag of the operation, or the title of the file."""
     document: dict[str, Any]
     reads: bool
-    """Whether its method leaves things as they are."""
+    """Whether the HTTP method changes nothing."""
 
 
 def read_yaml(text: str, where: str) -> object:
-    """Return what a YAML text says.
+    """Return the value of a YAML text.
 
-    Raises:
-        DataError: It is none.
+    Raises DataError if the text is not YAML, or too large with its aliases written out.
     """
     import yaml
 
     try:
-        return yaml.safe_load(text)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        # Merge keys are written out while the value is constructed.
+        if node is not None and _count_nodes(node, {}) > _MAX_NODES:
+            raise DataError(where, "is too large with its aliases written out, or too deep")
+        return loader.construct_document(node) if node is not None else None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         said = " ".join(str(error).split())
         raise DataError(where, f"is not valid YAML: {said:.200}") from None
 
 
+def _count_nodes(node: Any, counts: dict[int, float]) -> float:
+    """Return the number of nodes below and with a YAML node; infinite if it contains itself."""
+    if (known := counts.get(id(node))) is not None:
+        return known
+    counts[id(node)] = inf
+    inner = node.value if isinstance(node.value, list) else []
+    below = [part for each in inner for part in (each if isinstance(each, tuple) else (each,))]
+    counts[id(node)] = 1 + sum(_count_nodes(each, counts) for each in below)
+    return counts[id(node)]
+
+
 def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
     """Yield the operations of an OpenAPI file of version 2 or 3.
 
-    Raises:
-        DataError: It has no paths.
+    Raises DataError if it has no paths, or its schemas are too large with references written out.
     """
     paths = value.get("paths")
     if not isinstance(paths, Mapping):
         raise DataError(where, "is an OpenAPI file without paths")
     info = value.get("info")
     title = str(info.get("title", "api")) if isinstance(info, Mapping) else "api"
+    parts = 0
     for path, item in paths.items():
         item = _resolved(item, value)
         shared = _listed(item, "parameters")
@@ -62,27 +82,37 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
             if isinstance(operation, Mapping):
                 tags = operation.get("tags")
                 tag = str(tags[0]) if isinstance(tags, list) and tags else title
-                document = _Function(value).document(str(path), method, operation, shared)
+                function = _Function(value)
+                document = function.document(str(path), method, operation, shared)
+                parts += function.parts
+                if parts > _MAX_FILE_PARTS:
+                    most = f"{_MAX_FILE_PARTS:,} schema parts with its references written out"
+                    raise DataError(where, f"has more than {most}; split the file")
                 yield Operation(tag, document, method in _READING)
 
 
 def written_out(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema without references within it, however it refers to itself."""
+    """Return a schema with its references replaced; self-references are cut off."""
     return _Function(schema).plain(schema, _DEPTH)
 
 
 class _Function:
-    """One operation on its way to a document.
+    """Conversion of one operation to a function document.
 
     Args:
-        root: The whole file, in which references lead.
+        root: The whole file, to which references point.
     """
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
-        self._left = _MOST_PARTS
+        self._left = _MAX_PARTS
         self._properties: dict[str, Any] = {}
         self._required: list[str] = []
+
+    @property
+    def parts(self) -> int:
+        """Parts of its schemas that were written out."""
+        return _MAX_PARTS - max(self._left, 0)
 
     def document(
         self, path: str, method: str, operation: Mapping[str, Any], shared: list[Any]
@@ -115,7 +145,7 @@ class _Function:
             self._required += [name] if parameter.get("required") is True else []
 
     def _take_body(self, schema: object) -> None:
-        """Take the members of a body among the parameters; what is no object is one, ``body``."""
+        """Add the members of a request body as parameters; any other body becomes ``body``."""
         plain = self.plain(schema, _DEPTH)
         members = plain.get("properties")
         if not isinstance(members, Mapping):
@@ -123,7 +153,10 @@ class _Function:
             return
         self._properties.update(members)
         needed = plain.get("required")
-        self._required += [n for n in needed if n in members] if isinstance(needed, list) else []
+        names = (
+            [name for name in needed if isinstance(name, str)] if isinstance(needed, list) else []
+        )
+        self._required += [name for name in names if name in members]
 
     def plain(self, schema: object, depth: int) -> dict[str, Any]:
         """Return a schema without references."""
@@ -165,7 +198,7 @@ def _listed(value: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _resolved(value: object, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a reference within the file leads to; nothing where it leads nowhere."""
+    """Return the target of a reference within the file, empty if there is no target."""
     for _ in range(_DEPTH):
         if not isinstance(value, Mapping):
             return {}

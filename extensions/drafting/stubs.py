@@ -1,8 +1,7 @@
-"""A module of typed stubs, drafted from function documents that somebody else wrote.
+"""Typed stub modules, drafted from untrusted function documents.
 
-What a description says gets into the module as names that were made anew, as types out of a fixed
-set, and as words of docstrings. Before it is used, the module is read: one that would do anything
-but define these is refused.
+Descriptions only become sanitized names, types from a fixed set, and docstring text. A module that
+does more than define stubs is refused before use.
 """
 
 from __future__ import annotations
@@ -13,26 +12,27 @@ import keyword
 import re
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from envs.backend import Backend
-from envs.schema import spec
+from envs.schema import make_spec
 from extensions.drafting.types import Classes, Type, literal, plain_text
 from trajectories.errors import DataError
 
-MOST = 1_000
-"""Functions of one description."""
-_MOST_PARAMETERS = 100
+MAX_FUNCTIONS = 1_000
+"""Maximum functions of one description."""
+_MAX_PARAMETERS = 100
 _WIDTH = 88
 _LINE, _LONGEST = 100, 60
-"""How long a line of code may be, and a name."""
+"""Maximum characters of a line of code, and of a name."""
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
 """How many characters of a text are kept."""
-_TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | {"Any", "Config", "records", "self"}
+_USED = frozenset({"Any", "Config", "Mapping", "Sequence", "reads", "records", "self", "writes"})
+_TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | _USED
 _HEADING = re.compile(r"\b(Args|Returns|Raises|Examples):")
 _USED_AS = {
     "Annotated": "Annotated[",
@@ -41,7 +41,7 @@ _USED_AS = {
     "NotRequired": "NotRequired[",
 }
 _NAMES = frozenset({"Field", "_not_written"})
-"""What may be called in a module of stubs."""
+"""Names that a module of stubs may call."""
 _HARMLESS = (
     ast.Module, ast.Import, ast.ImportFrom, ast.alias, ast.ClassDef, ast.FunctionDef, ast.arguments,
     ast.arg, ast.Return, ast.Expr, ast.Constant, ast.AnnAssign, ast.Assign, ast.Name, ast.Attribute,
@@ -51,60 +51,59 @@ _HARMLESS = (
 
 
 class Interface(NamedTuple):
-    """A function as a description has it."""
+    """A function of the description."""
 
     document: Mapping[str, Any]
     """Name, description and parameters as JSON Schema, without references."""
     reads: bool
-    """Whether it leaves the state as it is."""
+    """Whether the function changes nothing."""
     kind: str
-    """What it is about: its tag."""
+    """Tag of the function."""
 
 
 class Stub(NamedTuple):
-    """A function on its way into a module."""
+    """Stub of a function."""
 
     name: str
     code: str
     call: str
-    """A call of it that works."""
+    """A valid call of the stub."""
     types: str
-    """Source of the types of its parameters."""
+    """Source code of the parameters' types."""
 
 
 class StubModule(NamedTuple):
-    """What is made of a description."""
+    """Parts of the module that is drafted from a description."""
 
     stubs: Sequence[Stub]
     classes: str
-    """Source of the classes that parameters are of."""
+    """Source code of the parameters' classes."""
     names: Set[str]
-    """What the module has to import: ``Annotated``, ``Literal``, ``NotRequired``, ``Field``."""
+    """Names that the module must import: ``Annotated``, ``Literal``, ``NotRequired``, ``Field``."""
     records: Mapping[str, Sequence[Any]]
-    """The example config's records: none, of every kind."""
+    """Records of the example config: an empty list for every kind."""
     renamed: Sequence[str]
-    """Names that could not stay as they were: old and new."""
+    """Names that had to change: old and new."""
 
 
-def draft(
-    functions: Sequence[Interface], prefix: str, name: str, taken: Collection[str]
-) -> StubModule:
+def draft(functions: Sequence[Interface], prefix: str, name: str) -> StubModule:
     """Draft stubs.
 
-    Raises:
-        DataError: There is no function, or there are more than ``MOST``.
+    Raises DataError if there is no function, or there are more than ``MAX_FUNCTIONS``.
     """
     if not functions:
         raise DataError("env new", "the description has no function")
-    if len(functions) > MOST:
-        message = f"the description has {len(functions)} functions; at most {MOST} are drafted"
+    if len(functions) > MAX_FUNCTIONS:
+        message = (
+            f"the description has {len(functions)} functions; at most {MAX_FUNCTIONS} are drafted"
+        )
         raise DataError("env new", message)
     used: set[str] = set()
     classes = Classes(name)
     stubs, renamed = [], []
     for function in functions:
         old = str(function.document.get("name") or "")
-        new = _free(_function_name(old, prefix, taken), used)
+        new = _free(_function_name(old, prefix), used)
         if new != old:
             renamed.append(f"{plain_text(old, 60)} is {new}")
         stubs.append(_stub(new, function, classes))
@@ -116,10 +115,9 @@ def draft(
 
 
 def check_harmless(code: str) -> None:
-    """Read a drafted module, and look whether it does nothing but define stubs.
+    """Check that a drafted module only defines stubs.
 
-    Raises:
-        DataError: It does something else, or is no Python; which is a defect of ours.
+    Raises DataError if the module has other code or is invalid Python, which is a bug in Turnwise.
     """
     message = "no safe module could be drafted from this description"
     try:
@@ -133,13 +131,11 @@ def check_harmless(code: str) -> None:
             raise DataError("env new", message)
 
 
-def _function_name(text: str, prefix: str, taken: Collection[str]) -> str:
-    """Return an identifier that is like a text and clashes with nothing."""
+def _function_name(text: str, prefix: str) -> str:
+    """Return an identifier that resembles a text and is not reserved."""
     name = identifier(text, "function")
-    if keyword.iskeyword(name) or name in _TAKEN or name in taken:
+    if keyword.iskeyword(name) or name in _TAKEN:
         name = f"{prefix}_{name}"[:_LONGEST].rstrip("_")
-    while name in taken:
-        name += "_"
     return name
 
 
@@ -151,7 +147,7 @@ def identifier(text: str, otherwise: str) -> str:
 
 
 def _free(name: str, used: set[str]) -> str:
-    """Return a name that is not used yet, and note it."""
+    """Return an unused name, and mark it as used."""
     new, number = name, 2
     while new in used:
         new, number = f"{name}_{number}", number + 1
@@ -164,7 +160,7 @@ class _Parameter(NamedTuple):
     told: str
     type: Type
     default: str | None
-    """Source of its default; None if it must be given."""
+    """Source code of the default; None if the parameter is required."""
 
 
 def _stub(name: str, function: Interface, classes: Classes) -> Stub:
@@ -223,7 +219,7 @@ def _parameters(name: str, document: Mapping[str, Any], classes: Classes) -> Ite
     used = {"self"}
     members = list(properties.items()) if isinstance(properties, Mapping) else []
     needed = [str(each) for each in required] if isinstance(required, list) else []
-    for old, inner in members[:_MOST_PARAMETERS]:
+    for old, inner in members[:_MAX_PARAMETERS]:
         inner = inner if isinstance(inner, Mapping) else {}
         new = identifier(str(old), "value")
         new = _free(f"{new}_" if keyword.iskeyword(new) or new in ("self", "cls") else new, used)
@@ -249,7 +245,7 @@ def _default(schema: Mapping[str, Any], kind: Type) -> str:
 
 
 def _prose(text: object, most: int) -> str:
-    """Return a text as words of a docstring: one line, with nothing that means something there."""
+    """Return a text for a docstring: one line, without characters that have a meaning there."""
     words = plain_text(text, most) if isinstance(text, str) else ""
     words = _HEADING.sub(r"\1", words).replace(">>>", "> > >").replace('"""', "'''")
     return words.strip('" ')
@@ -274,9 +270,9 @@ def module(name: str, title: str, draft: StubModule, imports: str) -> str:
 
     Args:
         name: Name of the class.
-        title: What it was drafted from.
-        draft: What is in it.
-        imports: Where what every environment needs comes from, as lines of source.
+        title: Title of the description.
+        draft: The drafted parts of the module.
+        imports: Import lines that every environment needs.
     """
     typing = ", ".join(sorted({"Any", *({"Annotated", "Literal", "NotRequired"} & draft.names)}))
     pydantic = "from pydantic import Field\n" if "Field" in draft.names else ""
@@ -329,10 +325,9 @@ class {name}(Backend):
 
 
 def documents(code: str, name: str) -> list[dict[str, Any]]:
-    """Return the function documents of a drafted module, which is read and then imported.
+    """Return the function documents of a drafted module; the module is checked, then imported.
 
-    Raises:
-        DataError: It would do more than define stubs, or cannot be imported.
+    Raises DataError if the module has other code than stubs, or cannot be imported.
     """
     check_harmless(code)
     title = f"_drafted_{name}"
@@ -347,7 +342,7 @@ def documents(code: str, name: str) -> list[dict[str, Any]]:
         sys.modules[title] = made
         try:
             found.loader.exec_module(made)
-            return [spec(tool).document() for tool in vars(made)[name].TOOLS.values()]
+            return [make_spec(tool).document() for tool in vars(made)[name].TOOLS.values()]
         except (TypeError, NameError) as error:
             message = " ".join(str(error).replace(str(file), "the draft").split())
             raise DataError("env new", f"cannot be drafted: {message:.200}") from None

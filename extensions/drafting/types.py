@@ -1,4 +1,4 @@
-"""JSON Schemas of others as Python types: what their source is, and a value of each."""
+"""Conversion of external JSON Schemas to Python types with sample values."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 _DEEP = 4
-_MOST_CHOICES, _MOST_CLASSES, _MOST_MEMBERS = 60, 300, 40
+_MAX_CHOICES, _MAX_CLASSES, _MAX_MEMBERS = 60, 300, 40
 _CHOICE = re.compile(r"[^\"'\\\n]{1,60}")
 _MEMBER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,59}")
-_LARGEST = 10**12
+_MAX_NUMBER = 10**12
 _SIMPLE: Mapping[str, tuple[str, Any]] = {
     "boolean": ("bool", True),
     "integer": ("int", 1),
     "number": ("float", 1.5),
     "string": ("str", "text"),
 }
-_LONGEST_LINE = 100
+_MAX_LINE_CHARS = 100
 _LINE = 60
-"""How long a type may be in a line; longer choices stand one below the other."""
+"""Maximum characters of a type on one line; longer choices get one line each."""
 
 
 def plain_text(text: object, most: int) -> str:
-    """Return a text on one line, of characters that can be seen; an end that is too much as dots.
+    """Return a text on one line, with visible characters only; dots replace the excess.
 
-    Letters that an ordinary one is easily taken for are no letters of ours.
+    Letters that look like ASCII letters are removed.
     """
     seen = "".join(
         c if c.isprintable() and ord(c) < 0x10000 else " " for c in str(text)[: 4 * most]
@@ -37,27 +37,27 @@ def plain_text(text: object, most: int) -> str:
 
 
 class Type(NamedTuple):
-    """A type as source, with a value of it."""
+    """Source code of a type, with an example value."""
 
     source: str
     sample: Any
     kind: str = "any"
     choices: Sequence[Any] = ()
-    low: float = -_LARGEST
-    high: float = _LARGEST
+    low: float = -_MAX_NUMBER
+    high: float = _MAX_NUMBER
 
     def or_none(self) -> Type:
-        """Return the same with None."""
+        """Return the union of this type and None."""
         if self.source == "Any" or self.source.endswith("| None"):
             return self
         return self._replace(source=f"{self.source} | None")
 
     def anything(self) -> Type:
-        """Return the type of anything, with the same value."""
+        """Return the type Any with the same example value."""
         return Type("Any", self.sample)
 
     def takes(self, value: object) -> bool:
-        """Tell whether a value that can be written in a line is of this type."""
+        """Tell whether a value has this type and can be written on one line."""
         if self.choices:
             return any(value == each and type(value) is type(each) for each in self.choices)
         match self.kind, value:
@@ -76,15 +76,15 @@ _ANY = Type("Any", "text")
 
 
 def literal(value: object) -> str:
-    """Return the source of a plain value."""
+    """Return the source code of a plain value."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
 class Classes:
-    """Finds types for schemas, and makes a class for each object that has members.
+    """Conversion of schemas to types, with a class for each object that has members.
 
     Args:
-        prefix: What the names of the classes begin with.
+        prefix: Prefix of the class names.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -93,16 +93,16 @@ class Classes:
         self._known: dict[str, str] = {}
 
     def source(self) -> str:
-        """Return the classes, those first that others hold."""
+        """Return the source code of all classes, each before the classes that contain it."""
         return "".join(f"{code}\n\n\n" for code in self._made.values())
 
     def of(self, schema: object, name: str, depth: int = _DEEP) -> Type:
-        """Return the type of a schema; what is not understood is anything.
+        """Return the type of a schema; unsupported parts become Any.
 
         Args:
             schema: JSON Schema without references.
-            name: What a class is called after.
-            depth: How much deeper it is followed.
+            name: Base of the class name.
+            depth: Remaining depth.
         """
         if not isinstance(schema, Mapping) or depth == 0:
             return _ANY
@@ -156,7 +156,7 @@ class Classes:
         return whole.or_none() if null else whole
 
     def _choice(self, choices: Sequence[Any], name: str) -> Type:
-        """Return a choice of plain values; of others, what they have in common."""
+        """Return a choice of plain values, or the common type of other values."""
         null = None in choices
         plain = list(
             dict.fromkeys((type(c), c) for c in choices if isinstance(c, (str, bool, int)))
@@ -165,10 +165,12 @@ class Classes:
         if len(values) + null != len(dict.fromkeys(map(repr, choices))) or not values:
             return _ANY
         fits = all(
-            _CHOICE.fullmatch(v) and v.isprintable() if isinstance(v, str) else abs(v) <= _LARGEST
+            _CHOICE.fullmatch(v) and v.isprintable()
+            if isinstance(v, str)
+            else abs(v) <= _MAX_NUMBER
             for v in values
         )
-        if not fits or len(values) > _MOST_CHOICES:
+        if not fits or len(values) > _MAX_CHOICES:
             texts = all(isinstance(value, str) for value in values)
             found = Type("str", "text", "string") if texts else _ANY
             return found.or_none() if null else found
@@ -181,16 +183,16 @@ class Classes:
         return found.or_none() if null else found
 
     def _number(self, schema: Mapping[str, Any], kind: str) -> Type:
-        """Return a number with its bounds, as far as they make sense."""
+        """Return the type of a number with its valid bounds."""
         source, sample = _SIMPLE[kind]
         bounds = {
             mark: value
             for key, mark in (("minimum", "ge"), ("maximum", "le"))
             if isinstance(value := schema.get(key), int if kind == "integer" else (int, float))
             and not isinstance(value, bool)
-            and abs(value) <= _LARGEST
+            and abs(value) <= _MAX_NUMBER
         }
-        low, high = bounds.get("ge", -_LARGEST), bounds.get("le", _LARGEST)
+        low, high = bounds.get("ge", -_MAX_NUMBER), bounds.get("le", _MAX_NUMBER)
         if not bounds or low > high:
             return Type(source, sample, kind)
         sample = min(max(sample, low), high)
@@ -208,7 +210,7 @@ class Classes:
             not isinstance(key, str) or not _MEMBER.fullmatch(key) or keyword.iskeyword(key)
             for key in members
         )
-        if odd or len(members) > _MOST_MEMBERS or len(self._made) >= _MOST_CLASSES:
+        if odd or len(members) > _MAX_MEMBERS or len(self._made) >= _MAX_CLASSES:
             return Type("dict[str, Any]", {})
         return self._class(schema, members, name, depth)
 
@@ -223,7 +225,7 @@ class Classes:
             if key in needed:
                 sample[key] = kind.sample
             line = f"    {key}: {kind.source if key in needed else f'NotRequired[{kind.source}]'}"
-            if len(line) > _LONGEST_LINE:
+            if len(line) > _MAX_LINE_CHARS:
                 line = f"    {key}: {'Any' if key in needed else 'NotRequired[Any]'}"
             lines.append(line)
         code = "\n".join(lines)
@@ -231,7 +233,7 @@ class Classes:
         return Type(self._title(name, code, f"class {{}}(TypedDict):\n{said}\n\n{code}"), sample)
 
     def _title(self, name: str, code: str, definition: str) -> str:
-        """Return the name under which something is defined; what is the same is defined once."""
+        """Return the name of a class; equal classes are defined once."""
         if code not in self._known:
             words = "".join(word[:1].upper() + word[1:] for word in name.split("_"))[:60]
             title = f"{self._prefix}{words}"

@@ -1,63 +1,65 @@
-"""What this extension registers."""
+"""Registration of the extension ``experiments``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
-    from extensions.experiments import eval_vary, feature, vary
+    from extensions.experiments import axes, feature, variants
     from runner.commands import options
     from runner.commands.variants import Variants
-    from runner.live.campaign import Plan
+    from runner.live.live_run import RunPlan
     from trajectories.schema import Trajectory
 else:
-    eval_vary = lazily("extensions.experiments.eval_vary")
-    feature = lazily("extensions.experiments.feature")
-    options = lazily("runner.commands.options")
-    vary = lazily("extensions.experiments.vary")
+    variants = lazy_module("extensions.experiments.variants")
+    feature = lazy_module("extensions.experiments.feature")
+    options = lazy_module("runner.commands.options")
+    axes = lazy_module("extensions.experiments.axes")
+
+_COMMANDS = f"{__package__}.commands"
 
 
 class ExperimentsExtension(Extension):
-    """Varies the list of functions that a model is offered."""
+    """Experiments on the functions that a model is offered."""
 
     name = "experiments"
     commands = {
         "vary": Command(
             "experiments",
-            "Show experiments on the list of functions, with curves.",
-            f"{__package__}.commands.vary",
+            "Show the results of eval --vary as tables and curves.",
+            f"{_COMMANDS}.vary",
         ),
         "dataset vary": Command(
             "data authoring",
-            "Write entries that offer another number of functions.",
-            f"{__package__}.commands.dataset_vary",
+            "Write entries with more or fewer functions.",
+            f"{_COMMANDS}.dataset_vary",
         ),
     }
 
     def options(self, command: str) -> type | None:
-        """Return the options on experiments of ``eval``."""
+        """Return the experiment options of ``eval``."""
         return feature.VaryOptions if command == "eval" else None
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether axes are named."""
+        """Tell whether the options name axes."""
         return bool(own.vary)
 
     def variants(
-        self, options: Any, own: Any, plan: Plan, trajectories: Sequence[Trajectory]
+        self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
     ) -> Variants | None:
         """Return a run for each level of the axes."""
         if not own.vary:
             return None
-        found: Variants = eval_vary.vary_variants(options, own, plan, trajectories)
+        found: Variants = variants.make_vary_variants(options, own, plan, trajectories)
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the levels of a run."""
-        levels = vary.Levels.from_json(definition.get("vary") or {}, where)
+        levels = axes.Levels.from_json(definition.get("vary") or {}, where)
         found: RunFeature = feature.VaryFeature(levels)
         return found
 

@@ -1,4 +1,4 @@
-"""Experiments in a run: the list of functions that a model is offered is varied."""
+"""Experiments in a run: variations of the functions that a model is offered."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from extensions.experiments.arranging import arranged_toolbox
+from extensions.experiments.arrangement import arrange_toolbox
+from extensions.experiments.axes import Levels, vary_recorded_dataset
 from extensions.experiments.scripted_model import ScriptedModel
-from extensions.experiments.vary import Levels, varied_for
 from runner.commands.options import index, option
 from runner.extension import JsonObject, RunFeature
-from runner.live.campaign import Plan
+from runner.live.live_run import RunPlan
 from runner.models.base import Model
-from runner.models.tools import Footnotes, Toolbox
+from runner.models.tools import FunctionNotes, Toolbox
 from trajectories.dataset import Dataset
 from trajectories.schema import Trajectory
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class VaryOptions:
-    """Experiments on the list of functions."""
+    """Experiments."""
 
     vary: tuple[str, ...] = option(
         "one run per level, such as tools=10,all",
@@ -30,14 +30,13 @@ class VaryOptions:
     )
     vary_seed: int = option("seed of random draws", "S", default=0, read=index, needs="--vary")
     design: Literal["full", "latin"] | None = option(
-        "combine axes (default: each axis alone)",
-        needs="--vary",
+        "combine axes (default: each axis alone)", needs="--vary"
     )
 
 
 @dataclass(frozen=True)
 class VaryFeature(RunFeature):
-    """Offers functions at one level of each axis of an experiment."""
+    """One level of each axis of an experiment."""
 
     extension = "experiments"
     flag = "--vary"
@@ -49,24 +48,22 @@ class VaryFeature(RunFeature):
         return {"vary": self.levels.to_json()}
 
     def toolbox(
-        self, trajectory: Trajectory, folder: Path | None, notes: Footnotes, trial: int
+        self, trajectory: Trajectory, folder: Path | None, notes: FunctionNotes, trial: int
     ) -> Toolbox | None:
-        """Return the functions in the order, and with the names and words, of the levels."""
+        """Return the functions with the order, names and descriptions of the levels."""
         how = self.levels.arrangement
         if how is None:
             return None
-        return arranged_toolbox(
-            trajectory, folder, notes, how, trial if how.order == "shuffled" else 0
-        )
+        seed = trial if how.order == "shuffled" else 0
+        return arrange_toolbox(trajectory, folder, notes, how, seed)
 
-    def model(self, plan: Plan) -> Model | None:
-        """Return a model that knows the ground truth, asked as live ones are."""
+    def model(self, plan: RunPlan) -> Model | None:
+        """Return a scripted model that plays the ground truth."""
         return ScriptedModel(plan, self.levels)
 
     def restored(self, dataset: Dataset) -> Dataset:
         """Return the entries at the run's levels.
 
-        Raises:
-            DataError: A file that the levels name cannot be read.
+        Raises DataError if a file that the levels name cannot be read.
         """
-        return varied_for(dataset, self.levels)
+        return vary_recorded_dataset(dataset, self.levels)

@@ -1,4 +1,4 @@
-"""Other words for functions and for what users say, read from files that people have reviewed."""
+"""Paraphrases of functions and of user messages, read from files that people have reviewed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from envs.tool import Document
-from extensions.experiments.arranging import Paraphrase
+from extensions.experiments.arrangement import Paraphrase
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import Message, Trajectory
@@ -27,20 +27,20 @@ _UNITS = re.compile(
 
 
 class Rewording(NamedTuple):
-    """What users say in other words, turn by turn."""
+    """User messages of an entry in other words, by turn."""
 
     turns: Sequence[Sequence[str]]
     where: str
 
     def of(self, trajectory: Trajectory) -> Trajectory:
-        """Return an entry whose users say it in these words.
+        """Return an entry with these user messages.
 
-        Raises:
-            DataError: They are not for as many messages as it has.
+        Raises DataError if the number of messages differs from the entry's.
         """
-        said = [len([m for m in turn.messages if m.role == "user"]) for turn in trajectory.turns]
-        if said != [len(texts) for texts in self.turns]:
-            raise DataError(self.where, f"{trajectory.id} has {said} user messages in its turns")
+        counts = [len([m for m in turn.messages if m.role == "user"]) for turn in trajectory.turns]
+        if counts != [len(texts) for texts in self.turns]:
+            message = f"must have as many user messages per turn as {trajectory.id}: {counts}"
+            raise DataError(self.where, message)
         turns = []
         for turn, texts in zip(trajectory.turns, self.turns, strict=True):
             left = iter(texts)
@@ -51,32 +51,36 @@ class Rewording(NamedTuple):
         return replace(trajectory, turns=tuple(turns))
 
 
+def parse_paraphrase(value: object) -> Paraphrase | None:
+    """Return the paraphrase in a JSON value; None if it is malformed."""
+    match value:
+        case {"description": str(text), "parameters": dict(members)} if all(
+            isinstance(each, str) for each in members.values()
+        ):
+            return Paraphrase(text, members)
+    return None
+
+
 @cache
 def read_paraphrases(path: Path) -> Mapping[str, Paraphrase]:
-    """Return paraphrases by function: of a JSON object with ``description`` and ``parameters``.
+    """Read paraphrases by function: objects with ``description`` and ``parameters``.
 
-    Raises:
-        DataError: The file cannot be read, or is not of that form.
+    Raises DataError if the file cannot be read or is malformed.
     """
     found = {}
     for name, value in parse_object(read_text(path), str(path)).items():
-        match value:
-            case {"description": str(text), "parameters": dict(members)} if all(
-                isinstance(each, str) for each in members.values()
-            ):
-                found[name] = Paraphrase(text, members)
-            case _:
-                raise DataError(
-                    str(path), f"$.{name}: must have a description and parameters, all of them text"
-                )
+        paraphrase = parse_paraphrase(value)
+        if paraphrase is None:
+            problem = f"$.{name}: must have a description and parameters, all of them text"
+            raise DataError(str(path), problem)
+        found[name] = paraphrase
     return found
 
 
 def read_rewordings(path: Path) -> Mapping[str, Rewording]:
-    """Return what users say in other words, by entry: lines of ``id`` and ``turns`` of texts.
+    """Read reworded user messages by entry, from lines with ``id`` and ``turns``.
 
-    Raises:
-        DataError: The file cannot be read, or is not of that form.
+    Raises DataError if the file cannot be read or is malformed.
     """
     found: dict[str, Rewording] = {}
     for where, value in read_objects(path):
@@ -86,29 +90,29 @@ def read_rewordings(path: Path) -> Mapping[str, Rewording]:
                 for texts in turns
             ):
                 if id in found:
-                    raise DataError(where, f"the id {id!r} is there twice")
+                    raise DataError(where, f"the id {id!r} is a duplicate")
                 found[id] = Rewording(turns, where)
             case _:
                 raise DataError(where, "must have an id, and turns that are lists of texts")
     return found
 
 
-def defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) -> Iterator[str]:
-    """Yield what is wrong with other words for a function.
+def find_defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) -> Iterator[str]:
+    """Yield the defects of a paraphrase.
 
-    They must name no function that the document does not, describe no parameter that there is not,
-    and keep choices, numbers and units.
+    It must not name further functions or describe unknown parameters. It must keep choices, numbers
+    and units.
     """
     members = document["parameters"].get("properties", {})
-    said = str(document.get("description", ""))
-    yield from _named(paraphrase.description, said, names)
+    own = str(document.get("description", ""))
+    yield from _find_named(paraphrase.description, own, names)
     for name, text in paraphrase.parameters.items():
         if name not in members:
             yield f"has no parameter {name!r:.80}"
             continue
         before = str(members[name].get("description", ""))
-        yield from _named(text, before, names)
-        yield from _changed(name, before, text, members[name])
+        yield from _find_named(text, before, names)
+        yield from _find_changes(name, before, text, members[name])
     for name, member in members.items():
         if name not in paraphrase.parameters and member.get("description"):
             yield f"leaves out the parameter {name!r:.80}"
@@ -116,7 +120,7 @@ def defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) ->
         yield "says nothing"
 
 
-def _changed(name: str, before: str, after: str, schema: Mapping[str, Any]) -> Iterator[str]:
+def _find_changes(name: str, before: str, after: str, schema: Mapping[str, Any]) -> Iterator[str]:
     for choice in schema.get("enum", ()):
         if isinstance(choice, str) and choice in before and choice not in after:
             yield f"{name}: no longer says the choice {choice!r:.80}"
@@ -129,15 +133,15 @@ def _changed(name: str, before: str, after: str, schema: Mapping[str, Any]) -> I
         yield f"{name}: has other numbers: {', '.join(sorted(numbers)):.80}"
 
 
-def _named(text: str, before: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield the functions that a text names and the one before does not.
+def _find_named(text: str, before: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield the functions that only the new text names.
 
-    Those whose names may be words of the language count only where they are written as code.
+    A function whose name may be an English word counts only if it is written as code.
     """
     words, code = _words(text), {"".join(found) for found in _CODE.findall(text)}
     before_words = _words(before)
     for name in names:
-        found = words if _is_no_word(name) else code
+        found = code if _may_be_word(name) else words
         if name in found and name not in before_words:
             yield f"names the function {name}"
 
@@ -146,7 +150,7 @@ def _words(text: str) -> set[str]:
     return {word.strip(".") for word in _WORD.findall(text)}
 
 
-def _is_no_word(name: str) -> bool:
-    """Tell whether a name can be no word of the language: ``get_user``, ``getUser``, ``ls``."""
-    signs = {*name}
-    return bool(signs & {"_", "."}) or name != name.lower() or not signs & {*"aeiouy"}
+def _may_be_word(name: str) -> bool:
+    """Tell whether a name may be an English word, unlike ``get_user``, ``getUser`` or ``ls``."""
+    letters = {*name}
+    return not letters & {"_", "."} and name == name.lower() and bool(letters & {*"aeiouy"})

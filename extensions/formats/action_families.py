@@ -1,4 +1,4 @@
-"""Families that write actions and their input, and end the turn with a final answer."""
+"""Calling formats with actions, inputs and a final answer: react, toolllama, json_action."""
 
 from __future__ import annotations
 
@@ -6,18 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from envs.calls import Call, call_from_tool
+from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.reading import (
-    after_blanks,
-    check_length,
-    is_name,
-    json_at,
-    objects_at,
-    reading,
-    value_of,
-)
-from extensions.formats.showing import (
+from extensions.formats.prompt_text import (
     Documents,
     answering,
     arguments_json,
@@ -27,16 +18,24 @@ from extensions.formats.showing import (
     lines,
     showing,
 )
-from runner.models.protocols.base import Frame, Spoken, Written, parameters_of
+from extensions.formats.reply_parsing import (
+    after_blanks,
+    check_length,
+    is_name,
+    json_at,
+    objects_at,
+    reading,
+    value_of,
+)
+from runner.models.calling_formats.base import PromptFrame, ReplyContent, TextFormat, parameters_of
 
 _THOUGHT = "what is to be done next, and why"
 
 
 def _only_parameter(name: str, text: str, documents: Documents) -> Call:
-    """Return the call of a function with plain text for its only parameter.
+    """Return a call that passes plain text as the function's only parameter.
 
-    Raises:
-        MalformedCall: It has several.
+    Raises MalformedCall if the function has several parameters.
     """
     parameters = parameters_of(name, documents)
     if not parameters and not text.strip():
@@ -44,7 +43,7 @@ def _only_parameter(name: str, text: str, documents: Documents) -> Call:
     if len(parameters) != 1 or not text.strip():
         raise MalformedCall(f"The input of {name[:100]} must be a JSON object of its arguments.")
     [(parameter, schema)] = parameters.items()
-    return call_from_tool(name, {parameter: value_of(text.strip(), schema)})
+    return make_call_from_tool(name, {parameter: value_of(text.strip(), schema)})
 
 
 # ReAct: lines with a thought, an action and its input.
@@ -63,7 +62,6 @@ def _write_react(calls: Sequence[Call], text: str, _documents: Documents) -> str
 
 
 def _actions(calls: Sequence[Call], text: str, end: str = "") -> str:
-    """Write calls as actions, and a text as the thought before them."""
     thought = f"Thought: {text or 'I need this.'}"
     each = [f"Action: {call.name}\nAction Input: {arguments_json(call)}{end}" for call in calls]
     return "\n".join([thought, *each])
@@ -71,10 +69,9 @@ def _actions(calls: Sequence[Call], text: str, end: str = "") -> str:
 
 @reading
 def _read_react(text: str, documents: Documents) -> Iterator[Call]:
-    """Read actions up to the first observation or answer, which follow calls only.
+    """Read the actions before the first observation or final answer.
 
-    Raises:
-        MalformedCall: An action has no input, or none that fits it.
+    Raises MalformedCall if an action has no input or an invalid one.
     """
     name, position = "", 0
     while found := _LINE.search(text, position):
@@ -101,7 +98,7 @@ def _refuse_open(name: str) -> None:
 
 
 def _call(name: str, text: str, position: int, documents: Documents) -> tuple[Call, int]:
-    """Return the call of an action, and where its input ends."""
+    """Return an action's call and the end of its input."""
     begin = after_blanks(text, position)
     fence = text.startswith("```", begin)
     if fence:
@@ -110,7 +107,7 @@ def _call(name: str, text: str, position: int, documents: Documents) -> tuple[Ca
             raise MalformedCall(f"The input of {name} must be a JSON object of its arguments.")
     if text.startswith("{", begin):
         value, end = json_at(text, begin, f"The input of {name}")
-        return call_from_tool(name, value), end
+        return make_call_from_tool(name, value), end
     following = _LINE.search(text, position)
     end = following.start() if following else len(text)
     if name == _FINISH:
@@ -118,15 +115,15 @@ def _call(name: str, text: str, position: int, documents: Documents) -> tuple[Ca
     return _only_parameter(name, text[position:end], documents), end
 
 
-def _react_says(text: str) -> Spoken:
-    """Take the final answer, and the thought before it."""
+def _react_says(text: str) -> ReplyContent:
+    """Split a reply into final answer and preceding thought."""
     thought, word, answer = text.rpartition("Final Answer:")
     if not word:
-        return Spoken(text)
-    return Spoken(answer.strip(), thought.strip().removeprefix("Thought:").strip() or None)
+        return ReplyContent(text)
+    return ReplyContent(answer.strip(), thought.strip().removeprefix("Thought:").strip() or None)
 
 
-REACT = Written(
+REACT = TextFormat(
     "react",
     "text",
     parallel=False,
@@ -138,7 +135,7 @@ REACT = Written(
     says=_react_says,
 )
 
-# ToolLLaMA: ReAct with an end of each action; the function ``Finish`` ends the turn.
+# ToolLLaMA: ReAct with an end mark after each action; the function ``Finish`` ends the turn.
 
 _END = "\nEnd Action"
 _INPUT = "Action Input:"
@@ -151,11 +148,11 @@ def _write_toolllama(calls: Sequence[Call], text: str, _documents: Documents) ->
     return _actions([finish], "I am done.", _END)
 
 
-def _toolllama_says(text: str) -> Spoken:
-    """Take the final answer of ``Finish``; a model that gives up says why before."""
+def _toolllama_says(text: str) -> ReplyContent:
+    """Split a reply into the answer of ``Finish`` and the thought, which explains a give-up."""
     thought, finished, rest = text.rpartition(f"Action: {_FINISH}")
     if not finished or _INPUT not in rest:
-        return Spoken(text)
+        return ReplyContent(text)
     try:
         given, _ = json_at(rest, rest.index(_INPUT) + len(_INPUT))
     except MalformedCall:
@@ -163,9 +160,9 @@ def _toolllama_says(text: str) -> Spoken:
     answer = given.get("final_answer") if isinstance(given, dict) else rest
     before = thought.strip().removeprefix("Thought:").strip()
     if answer is None:
-        return Spoken(before)
+        return ReplyContent(before)
     shown = answer if isinstance(answer, str) else as_json(answer)
-    return Spoken(shown, before or None)
+    return ReplyContent(shown, before or None)
 
 
 TOOLLLAMA = REACT._replace(
@@ -176,7 +173,7 @@ TOOLLLAMA = REACT._replace(
 )
 TOOLLLAMA_RAW = as_raw(
     TOOLLLAMA,
-    Frame(
+    PromptFrame(
         {
             "system": ("System: ", "\n"),
             "user": ("User: ", "\n"),
@@ -190,7 +187,7 @@ TOOLLLAMA_RAW = as_raw(
     answer=answering("{result}", "function"),
 )
 
-# LangChain's structured chat: a fenced object of action and input, also for the last answer.
+# LangChain's structured chat: fenced objects of action and input, the final answer included.
 
 _LAST = "Final Answer"
 _BEGINNING = re.compile(r"\{\s*+\"action(?:_input)?\"\s*+:")
@@ -208,10 +205,9 @@ def _fenced(action: str, given: object) -> str:
 
 @reading
 def _read_objects(text: str, documents: Documents) -> Iterator[Call]:
-    """Read all actions, fenced or not, up to the last answer.
+    """Read all actions, fenced or not, before the final answer.
 
-    Raises:
-        MalformedCall: One cannot be read.
+    Raises MalformedCall if an action cannot be parsed.
     """
     for value in _objects(text):
         name, given = value["action"], value.get("action_input")
@@ -220,33 +216,28 @@ def _read_objects(text: str, documents: Documents) -> Iterator[Call]:
         if isinstance(given, str) and not given.lstrip().startswith("{"):
             yield _only_parameter(name, given, documents)
         else:
-            yield call_from_tool(name, given)
+            yield make_call_from_tool(name, given)
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects with an action.
-
-    Raises:
-        MalformedCall: One is no JSON.
-    """
+    """Yield the objects with an action. Raises MalformedCall if an object is not valid JSON."""
     check_length(text)
     for value in objects_at(_BEGINNING, text, "The action"):
         if isinstance(value.get("action"), str):
             yield value
 
 
-def _object_says(text: str) -> Spoken:
-    """Take the last answer."""
+def _object_says(text: str) -> ReplyContent:
     try:
         for value in _objects(text):
             if value["action"] == _LAST and isinstance(value.get("action_input"), str):
-                return Spoken(value["action_input"])
+                return ReplyContent(value["action_input"])
     except MalformedCall:
         pass
-    return Spoken(text)
+    return ReplyContent(text)
 
 
-JSON_ACTION = Written(
+JSON_ACTION = TextFormat(
     "json_action",
     "text",
     parallel=False,

@@ -1,52 +1,52 @@
-"""What this extension registers."""
+"""Registration of the extension ``formats``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from extensions.formats import feature, variants
     from runner.commands.variants import Variants
-    from runner.live.campaign import Plan
+    from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
     from trajectories.schema import Trajectory
 else:
-    feature = lazily("extensions.formats.feature")
-    variants = lazily("extensions.formats.variants")
+    feature = lazy_module("extensions.formats.feature")
+    variants = lazy_module("extensions.formats.variants")
 
 
 class FormatsExtension(Extension):
-    """Shows functions to a model and reads its calls in the formats of other model families."""
+    """Calling formats and prompt formats of other model families."""
 
     name = "formats"
 
     def options(self, command: str) -> type | None:
-        """Return the options on formats of ``eval`` and ``search``."""
-        kinds = {"eval": feature.FormatOptions, "search": feature.ProtocolOption}
+        """Return the format options of ``eval`` and ``search``."""
+        kinds = {"eval": feature.FormatOptions, "search": feature.CallingFormatOption}
         return kinds.get(command)
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the protocol that is asked for."""
-        if own.protocol is None:
+        """Return the calling format of the options."""
+        if own.calling_format is None:
             return ()
-        found: Settings = feature.in_protocol(settings, own.protocol)
+        found: Settings = feature.with_calling_format(settings, own.calling_format)
         return found.features[len(settings.features) :]
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether several formats are asked for."""
-        return own.protocols is not None or own.formats is not None
+        """Tell whether the options name several formats."""
+        return own.calling_formats is not None or own.formats is not None
 
     def variants(
-        self, options: Any, own: Any, plan: Plan, trajectories: Sequence[Trajectory]
+        self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
     ) -> Variants | None:
-        """Return a run in each of the formats."""
+        """Return a run per format."""
         found: Variants | None = None
-        if own.protocols is not None:
-            found = variants.variants_in_protocols(own.protocols, plan, trajectories)
+        if own.calling_formats is not None:
+            found = variants.variants_in_calling_formats(own.calling_formats, plan, trajectories)
         elif own.formats is not None:
             found = variants.variants_in_formats(own.formats, plan, trajectories)
         return found

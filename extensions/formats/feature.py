@@ -12,69 +12,64 @@ from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.settings import Settings
 from runner.models.base import RequestOptions
+from runner.models.calling_formats.base import CallingFormat, TextFormat
 from runner.models.conversation import Style
 from runner.models.prompting import PromptFormat
-from runner.models.protocols.base import Protocol, Written
 from trajectories.errors import DataError
 
 _CALLING = ("tool_choice", "parallel_tool_calls")
 _CANNOT_CHOOSE = {
-    "functions": ("required", "may be auto, none or a function's name"),
-    "multi_call": (None, "may be auto, none or required: it has one tool for all functions"),
+    "functions": ("required", "use auto, none or a function's name"),
+    "multi_call": (None, "use auto, none or required, because one tool stands for all functions"),
 }
-"""Of protocols, what they cannot be asked for, None for a function's name; and what they can."""
+"""By calling format: the unsupported choice (None: a function), and a hint about supported ones."""
 _MAX_TOKENS_OF_TEXT = 4096
-"""Longest answer of a raw protocol, where nobody says."""
+"""Default limit of an answer in a raw calling format."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ProtocolOption:
+class CallingFormatOption:
     """Calling formats."""
 
-    protocol: str | None = option(
-        "calling format, such as tools or hermes",
-        "NAME",
-    )
+    calling_format: str | None = option("calling format, such as tools or hermes", "NAME")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class FormatOptions(ProtocolOption):
+class FormatOptions(CallingFormatOption):
     """Calling formats."""
 
-    protocols: str | None = option(
+    calling_formats: str | None = option(
         "one run per calling format: names, text or all",
         "NAMES",
-        excludes=("--protocol", "--formats"),
+        excludes=("--calling-format", "--formats"),
     )
     formats: str | None = option(
-        "with --mode prompt: one run per prompt format",
-        "NAMES",
-        excludes=("--protocol",),
+        "with --mode prompt: one run per prompt format", "NAMES", excludes=("--calling-format",)
     )
 
 
 @dataclass(frozen=True)
-class ProtocolFeature(RunFeature):
-    """Shows functions and reads calls as a protocol has them."""
+class CallingFormatFeature(RunFeature):
+    """A calling format, in which functions are shown and calls are read."""
 
     extension = "formats"
-    flag = "--protocol"
-    protocol: Protocol
+    flag = "--calling-format"
+    protocol: CallingFormat
 
     def definition(self) -> JsonObject:
-        """Return the protocol and the hash of its prompt."""
+        """Return the name of the calling format and the hash of its prompt."""
         digest = registry.fingerprint(self.protocol)
         return {"protocol": {"name": self.protocol.name, "sha256": digest}}
 
     def request_key(self) -> JsonObject:
-        """Return the protocol, which decides how an answer is read."""
+        """Return the name of the calling format."""
         return {"protocol": self.protocol.name}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:
-        """Ask by the protocol's API, and for texts that end where its calls do."""
+        """Set the API of the calling format, and the stops and length of a raw text."""
         protocol = self.protocol
-        if isinstance(protocol, Written) and protocol.frame is not None:
-            # Control tokens are what is read; and servers of texts end after a few tokens unasked.
+        if isinstance(protocol, TextFormat) and protocol.frame is not None:
+            # Calls contain control tokens; /completions servers default to very short answers.
             stop = {"stop": [*protocol.stops], "skip_special_tokens": False}
             options = replace(
                 options,
@@ -84,87 +79,88 @@ class ProtocolFeature(RunFeature):
         return replace(options, api=protocol.wire or options.api)
 
     def style(self, style: Style, settings: Settings) -> Style:
-        """Talk to the model in the protocol."""
-        # One that has to call would never stop.
+        """Use the calling format in the conversation."""
+        # A model that is forced to call would never stop.
         asks_on = not self.protocol.parallel and not settings.forces_calls
         return style._replace(protocol=self.protocol, asks_on=asks_on)
 
 
 @dataclass(frozen=True)
 class PromptFormatFeature(RunFeature):
-    """Asks a prompting model in another format."""
+    """A prompt format for a model in ``--mode prompt``."""
 
     extension = "formats"
     flag = "--formats"
     format: PromptFormat
 
     def definition(self) -> JsonObject:
-        """Return the format and the hash of its prompt."""
+        """Return the name of the format and the hash of its prompt."""
         return {"prompt_format": {"name": self.format.name, "sha256": self.format.sha256}}
 
     def style(self, style: Style, settings: Settings) -> Style:
-        """Talk to the model in the format."""
+        """Use the format in the conversation."""
         return style._replace(format=self.format)
 
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """The format of a recorded run, which may not exist any more."""
+    """The format of a recorded run; it may not exist any more."""
 
     extension = "formats"
-    flag = "--protocol"
+    flag = "--calling-format"
     kind: Literal["prompt_format", "protocol"]
     name: str
     sha256: str
 
     @classmethod
     def of(cls, definition: JsonObject, where: str) -> RecordedFormat:
-        """Return the format that a run's definition names.
+        """Return the format in a run's definition.
 
-        Raises:
-            DataError: It names none.
+        Raises DataError if the definition has no format.
         """
         for kind in get_args(Literal["prompt_format", "protocol"]):
             match definition.get(kind):
                 case {"name": str(name), "sha256": str(digest)}:
                     return cls(kind, name, digest)
-        raise DataError(where, "$.definition.extensions.formats: names no format")
+        raise DataError(where, "$.definition.extensions.formats: has no format")
 
     def definition(self) -> JsonObject:
-        """Return what was recorded."""
+        """Return the recorded name and hash."""
         return {self.kind: {"name": self.name, "sha256": self.sha256}}
 
     def reader(self, where: str) -> ReplyFormat | None:
-        """Return what reads answers; what is asked in a protocol is recorded as tool calls."""
+        """Return the reader of a prompt format; calling formats are recorded as tool calls."""
         if self.kind == "protocol":
             return None
         reader = ReplyFormat.named(self.name)
         if reader is None:
-            raise DataError(where, f"$.definition.prompt_format.name: {self.name!r} is no format")
+            why = f"$.definition.prompt_format.name: there is no format {self.name!r}"
+            raise DataError(where, why)
         return reader
 
 
-def in_protocol(settings: Settings, name: str, flag: str = "--protocol") -> Settings:
-    """Return settings by which a model is asked in a protocol.
+def with_calling_format(settings: Settings, name: str, flag: str = "--calling-format") -> Settings:
+    """Return settings with a calling format.
 
-    Raises:
-        DataError: There is no such protocol, or a setting contradicts it.
+    Raises DataError if the calling format does not exist, or a setting contradicts it.
     """
-    protocol = registry.protocol_named(name, flag)
+    protocol = registry.calling_format_named(name, flag)
     if settings.mode == "prompt":
-        raise DataError("--mode", f"prompt does not go together with {flag}, which says it all")
+        raise DataError("--mode", f"prompt cannot be combined with {flag}; leave one of them out")
     if settings.prompts is not None:
-        raise DataError("--prompts", f"does not go together with {flag}, which has its own texts")
+        raise DataError("--prompts", f"cannot be combined with {flag}, which has its own prompts")
     if settings.api is not None and settings.api != protocol.wire:
-        raise DataError("--api", f"{settings.api} does not go together with the protocol {name}")
+        why = f"{settings.api} cannot be combined with the calling format {name}; leave it out"
+        raise DataError("--api", why)
     for given in _CALLING:
         alone = given == "parallel_tool_calls" and name == "functions"
-        if vars(settings)[given] is not None and (alone or isinstance(protocol, Written)):
+        if vars(settings)[given] is not None and (alone or isinstance(protocol, TextFormat)):
             other = f"--{given.replace('_', '-')}"
-            raise DataError(other, f"is for tools, and the protocol {name} sends none")
+            why = f"needs tools, which the calling format {name} does not send; leave it out"
+            raise DataError(other, why)
     refused, instead = _CANNOT_CHOOSE.get(name, ("", ""))
     if settings.forces_calls and refused == (None if settings.forced else settings.tool_choice):
-        raise DataError("--tool-choice", f"with the protocol {name} {instead}")
+        raise DataError("--tool-choice", f"with the calling format {name}, {instead}")
     if protocol.kind == "raw" and not (settings.base_url or os.environ.get("OPENAI_BASE_URL")):
-        raise DataError(flag, f"{name} is raw: it needs --base-url, a server with /completions")
-    return replace(settings, features=(*settings.features, ProtocolFeature(protocol)))
+        raise DataError(flag, f"{name} needs a server with /completions; add --base-url URL")
+    return replace(settings, features=(*settings.features, CallingFormatFeature(protocol)))

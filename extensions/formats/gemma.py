@@ -1,6 +1,6 @@
-"""Gemma 4, and FunctionGemma: ``call:f{a:text,n:3}`` between marks, texts between others.
+"""Calling format of Gemma 4 and FunctionGemma: ``call:f{a:text,n:3}`` between marks.
 
-Values are JSON with bare names, and with marks of the family in the place of quotes.
+Values are JSON with bare names and the family's marks instead of quotes.
 """
 
 from __future__ import annotations
@@ -10,48 +10,46 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from envs.calls import MAX_DEPTH, Call, call_from_tool
+from envs.calls import MAX_DEPTH, Call, make_call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.reading import Quoting, after_blanks, json_at, reading_after
-from extensions.formats.showing import RESULT, Documents, Made, framed, name_of, writing
+from extensions.formats.prompt_text import RESULT, Documents, Made, framed, name_of, writing
+from extensions.formats.reply_parsing import Quoting, after_blanks, json_at, reading_after
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Written
+from runner.models.calling_formats.base import TextFormat
 
 _QUOTE, _ESCAPE = '<|"|>', "<escape>"
-"""What texts stand between: of Gemma 4, and of FunctionGemma."""
+"""Quote marks of Gemma 4 and FunctionGemma."""
 _QUOTING = Quoting(_QUOTE)
 _NAMED_MEMBER = re.compile(r"([^\s:{}\[\],<\"]++)\s*+:")
 _NEXT = re.compile(r"\s*+([,}\]:]?)")
 _PLAIN_KEY = re.compile(r"[A-Za-z_]\w*+")
 
 
-def _written(value: Any) -> str:
-    """Write a value, its texts between quote marks."""
+def _write_value(value: Any) -> str:
     if isinstance(value, str):
         return f"{_QUOTE}{_QUOTING.quoted(value)}{_QUOTE}"
     if isinstance(value, dict):
-        members = (f"{_key(key)}:{_written(member)}" for key, member in value.items())
+        members = (f"{_write_key(key)}:{_write_value(member)}" for key, member in value.items())
         return f"{{{','.join(members)}}}"
     if isinstance(value, (list, tuple)):
-        return f"[{','.join(map(_written, value))}]"
+        return f"[{','.join(map(_write_value, value))}]"
     return json.dumps(value)
 
 
-def _key(key: Any) -> str:
-    return key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else _written(str(key))
+def _write_key(key: Any) -> str:
+    return key if isinstance(key, str) and _PLAIN_KEY.fullmatch(key) else _write_value(str(key))
 
 
 class _Reader(NamedTuple):
-    """Reads values of a text, whose strings are between some mark."""
+    """Parser of values whose strings stand between quote marks."""
 
     text: str
     quote: str
 
     def value(self, position: int, depth: int = 0) -> tuple[Any, int]:
-        """Return the value at a place, and where it ends.
+        """Parse the value at a position; return it with its end.
 
-        Raises:
-            MalformedCall: There is none.
+        Raises MalformedCall if no value can be parsed.
         """
         if depth > MAX_DEPTH:
             raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
@@ -74,7 +72,7 @@ class _Reader(NamedTuple):
         return (_QUOTING.unquoted(shown) if self.quote == _QUOTE else shown), end + len(self.quote)
 
     def _members(self, position: int, closing: str, depth: int) -> tuple[list[Any], int]:
-        """Return the members up to a bracket, those of an object as pairs."""
+        """Return the members before the closing bracket, an object's as pairs."""
         members: list[Any] = []
         sign = _sign(self.text, position)
         if sign[0] == closing:
@@ -104,7 +102,7 @@ class _Reader(NamedTuple):
 
 
 def _sign(text: str, position: int) -> tuple[str, int]:
-    """Return the comma, colon or closing bracket that is next, if one is, and where it ends."""
+    """Return the next comma, colon or closing bracket, if any, and its end."""
     found = _NEXT.match(text, position)
     return (found[1], found.end()) if found else ("", position)
 
@@ -116,25 +114,21 @@ _HEAD = re.compile(r"\s*+call:([\w.-]{1,200}+)\s*+(?=\{)")
 def _show(documents: Documents) -> list[ChatMessage]:
     each = [
         f"<|tool>declaration:{document['name']}"
-        f"{_written({k: v for k, v in document.items() if k != 'name'})}<tool|>"
+        f"{_write_value({k: v for k, v in document.items() if k != 'name'})}<tool|>"
         for document in documents
     ]
     return [{"role": "system", "content": "".join(each)}]
 
 
 def _read(text: str, documents: Documents) -> list[Call]:
-    """Read all calls of either model.
-
-    Raises:
-        MalformedCall: One cannot be read.
-    """
+    """Read all calls of either model. Raises MalformedCall if a call cannot be parsed."""
     mark, quote = next((each for each in _MARKS if each[0] in text), _MARKS[0])
     reader = _Reader(text, quote)
 
     def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
         if head := _HEAD.match(text, begin):
             value, end = reader.value(head.end())
-            return [call_from_tool(head[1], value)], end
+            return [make_call_from_tool(head[1], value)], end
         if text.startswith("call:", begin):
             raise MalformedCall("A call must be call:NAME{argument:value}.")
         return [], begin
@@ -144,21 +138,21 @@ def _read(text: str, documents: Documents) -> list[Call]:
 
 def _answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
     return [
-        {"role": RESULT, "content": f"response:{name_of(call)}{{result:{_written(result)}}}"}
+        {"role": RESULT, "content": f"response:{name_of(call)}{{result:{_write_value(result)}}}"}
         for call, result in zip(calls, results, strict=True)
     ]
 
 
 def _closing(text: str) -> str:
-    """Return what stands after a reply: one with calls goes on after their results."""
+    """Return the end mark of a reply; a reply with calls continues after their results."""
     return "" if _MARKS[0][0] in text else "<turn|>\n"
 
 
 _write = writing(
-    lambda call, _: f"<|tool_call>call:{call.name}{_written(dict(call.kwargs))}<tool_call|>", ""
+    lambda call, _: f"<|tool_call>call:{call.name}{_write_value(dict(call.kwargs))}<tool_call|>", ""
 )
 _FRAME = framed("<|turn>{role}\n", "<turn|>\n", "assistant=model", begin="<bos>")
-GEMMA = Written(
+GEMMA = TextFormat(
     "gemma",
     "raw",
     parallel=True,

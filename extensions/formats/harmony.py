@@ -1,6 +1,6 @@
-"""gpt-oss: messages in channels; one whose recipient is ``functions.f`` is a call.
+"""Calling format of gpt-oss (Harmony): messages to ``functions.f`` in channels.
 
-A message is a header, and a body behind a mark. Functions are types of a TypeScript namespace.
+A message has a header, a mark and a body. Functions are types in a TypeScript namespace.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from envs.calls import Call, call_from_tool
+from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.reading import check_length, json_at, reading
-from extensions.formats.showing import RESULT, Documents, answering, arguments_json
+from extensions.formats.prompt_text import RESULT, Documents, answering, arguments_json
+from extensions.formats.reply_parsing import check_length, json_at, reading
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Frame, Spoken, Written
+from runner.models.calling_formats.base import PromptFrame, ReplyContent, TextFormat
 from runner.models.tools import Document
 
 _START, _CHANNEL, _MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
@@ -25,7 +25,6 @@ _ENDS = re.compile(r"<\|(?:end|call|return|start)\|>")
 
 
 def _recipient(header: str) -> str | None:
-    """Return the function that a message is to, None where it is to none."""
     found = _RECIPIENT.search(header)
     return found and found[1]
 
@@ -36,17 +35,17 @@ class _Message(NamedTuple):
     header: str
     body: str
     begin: int
-    """Where the body begins in the reply."""
+    """Start of the body in the reply."""
 
     @property
     def channel(self) -> str:
-        """The channel that it is in."""
+        """The message's channel."""
         named = self.header.partition(_CHANNEL)[2].split()
         return named[0].partition("<")[0] if named else ""
 
 
 def _parts_of(text: str) -> Iterator[_Message]:
-    """Yield the messages of a reply; the body of a call ends with its JSON."""
+    """Yield the messages of a reply; a call's body ends with its JSON."""
     check_length(text)
     position = 0
     while (middle := text.find(_MESSAGE, position)) >= 0:
@@ -63,7 +62,6 @@ _TYPES = {"integer": "number", "number": "number", "boolean": "boolean", "string
 
 
 def _show(documents: Documents) -> list[ChatMessage]:
-    """Declare functions as types of a namespace."""
     types = "\n\n".join(map(_type_of_function, documents))
     space = (
         f"# Tools\n\n## functions\n\nnamespace functions {{\n\n{types}\n\n}} // namespace functions"
@@ -94,7 +92,7 @@ def _type(schema: Mapping[str, Any]) -> str:
 
 
 def _write(calls: Sequence[Call], text: str, _documents: Documents) -> str:
-    """Write calls in the commentary channel; without any, the text in the final one."""
+    """Write calls in the commentary channel, or the text alone in the final channel."""
     if not calls:
         return f"{_CHANNEL}final{_MESSAGE}{text}"
     parts = [f"{_CHANNEL}analysis{_MESSAGE}{text}{_END}"] if text else []
@@ -108,36 +106,35 @@ def _write(calls: Sequence[Call], text: str, _documents: Documents) -> str:
 
 @reading
 def _read(text: str, _documents: Documents) -> Iterator[Call]:
-    """Read the messages to functions; built-in tools are none.
+    """Read the messages to functions; messages to built-in tools are skipped.
 
-    Raises:
-        MalformedCall: The arguments of one cannot be read.
+    Raises MalformedCall if a call's arguments cannot be parsed.
     """
     for part in _parts_of(text):
         if name := _recipient(part.header):
-            yield call_from_tool(name, json_at(text, part.begin)[0])
+            yield make_call_from_tool(name, json_at(text, part.begin)[0])
 
 
-def _says(text: str) -> Spoken:
-    """Take what is in the final channel, and what is thought in the one for analysis."""
+def _says(text: str) -> ReplyContent:
+    """Split a reply into answer and thoughts, which are in the analysis channel."""
     if _MESSAGE not in text:
-        return Spoken(text)
+        return ReplyContent(text)
     try:
         parts = [*_parts_of(text)]
     except MalformedCall:
-        return Spoken(text)
+        return ReplyContent(text)
     thoughts = "\n".join(part.body for part in parts if part.channel == "analysis")
     final = "\n".join(part.body for part in parts if part.channel != "analysis")
-    return Spoken(final, thoughts or None)
+    return ReplyContent(final, thoughts or None)
 
 
 def _closing(text: str) -> str:
-    """Return what a reply ended with, which the server left out."""
+    """Return the end mark that the server removed from a reply."""
     last = text[text.rfind(_MESSAGE, 0, text.rfind(_MESSAGE)) + 1 :]
     return _CALL if _recipient(last.rpartition(_MESSAGE)[0]) else _END
 
 
-HARMONY = Written(
+HARMONY = TextFormat(
     "harmony",
     "raw",
     parallel=False,
@@ -148,12 +145,11 @@ HARMONY = Written(
     ),
     read=_read,
     stops=(_CALL, _RETURN),
-    frame=Frame(
+    frame=PromptFrame(
         {
-            **{
-                role: (f"{_START}{role}{_MESSAGE}", _END)
-                for role in ("system", "developer", "user")
-            },
+            "system": (f"{_START}system{_MESSAGE}", _END),
+            "developer": (f"{_START}developer{_MESSAGE}", _END),
+            "user": (f"{_START}user{_MESSAGE}", _END),
             "assistant": (f"{_START}assistant", _END),
             RESULT: (f"{_START}functions.", _END),
         },

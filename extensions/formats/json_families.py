@@ -1,24 +1,13 @@
-"""Families that write arguments as JSON: in an object with the name, or after it, with marks."""
+"""Calling formats with JSON arguments, in an object with the name or after the name."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from envs.calls import Call, call_from_tool
+from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
-from extensions.formats.reading import (
-    ReadOne,
-    after_blanks,
-    call_of,
-    json_at,
-    listed_calls,
-    meant,
-    objects_at,
-    reading,
-    reading_after,
-)
-from extensions.formats.showing import (
+from extensions.formats.prompt_text import (
     LLAMA,
     LLAMA_STOPS,
     RESULT,
@@ -41,10 +30,21 @@ from extensions.formats.showing import (
     showing,
     writing,
 )
+from extensions.formats.reply_parsing import (
+    ReadOne,
+    after_blanks,
+    call_of,
+    json_at,
+    listed_calls,
+    meant,
+    objects_at,
+    reading,
+    reading_after,
+)
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Frame, Written
+from runner.models.calling_formats.base import PromptFrame, TextFormat
 
-# Hermes, Qwen 2.5 and 3: an object between tags for each call.
+# Hermes, Qwen 2.5 and 3: one object between tags per call.
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 
@@ -54,10 +54,9 @@ def _object(call: Call, _documents: Documents = (), arguments: str = "arguments"
 
 
 def _read_object(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read the object after a tag; the closing tag may be missing after the last.
+    """Read the object after a tag; the last closing tag may be missing.
 
-    Raises:
-        MalformedCall: It cannot be read, or there is none where a call is meant.
+    Raises MalformedCall if the object cannot be parsed or is missing.
     """
     if text.startswith("{", after_blanks(text, begin)):
         value, end = json_at(text, begin)
@@ -87,7 +86,7 @@ def _writing_list(mark: str) -> Write:
 
 
 def _reading_list(*openings: str) -> Read:
-    """Return what reads a list after one of some marks; words are prose."""
+    """Return a reader of a list after one of the marks; other text is prose."""
 
     @reading
     def read(text: str, _documents: Documents) -> list[Call]:
@@ -156,10 +155,9 @@ def _with_parameters(call: Call, _documents: Documents) -> str:
 
 @reading
 def _read_llama(text: str, _documents: Documents) -> Iterator[Call]:
-    """Read all objects with a name and parameters, wherever they stand; others are prose.
+    """Read all objects with a name and parameters; everything else is prose.
 
-    Raises:
-        MalformedCall: One cannot be read.
+    Raises MalformedCall if an object cannot be parsed.
     """
     for value in objects_at(_LLAMA_OBJECT, text):
         for arguments in ("parameters", "arguments"):
@@ -180,13 +178,13 @@ LLAMA_JSON_RAW = as_raw(
     answer=answering("{result}", "ipython", together=False),
 )
 
-# Name and arguments apart, with marks around them.
+# Name and arguments separate, between marks.
 
 
 def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
-    """Return what reads a call that must stand at a place.
+    """Return a reader of one call that must follow a mark.
 
-    ``head`` matches what stands between the mark and the JSON; ``name`` in it is the function's.
+    ``head`` matches the text between the mark and the JSON; its group ``name`` is the function.
     """
 
     def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
@@ -194,12 +192,12 @@ def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
         if found is None:
             raise MalformedCall(form)
         value, end = json_at(text, found.end(), f"What follows {found['name']}")
-        return [call_from_tool(found["name"], value)], end
+        return [make_call_from_tool(found["name"], value)], end
 
     return one
 
 
-# Mistral: behind marks, a JSON list or, since v11, name by name.
+# Mistral: a JSON list after a mark or, since v11, a mark per call.
 
 _CALLS, _ARGS = "[TOOL_CALLS]", "[ARGS]"
 _MISTRAL_HEAD = re.compile(r"\s*+([\w.-]{1,200}+)(?:\[CALL_ID\][A-Za-z0-9]{1,40}+)?+(\[ARGS\])?+")
@@ -207,7 +205,7 @@ _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
 def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Show results, by the ids of their calls where the reply had some, as JSON after a list."""
+    """Write results with the ids of their calls, as JSON if the reply has a list of calls."""
     ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
         results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]
@@ -219,7 +217,7 @@ def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[Chat
 
 
 def _listed(said: str) -> list[dict[str, str]]:
-    """Return of each call in a JSON list its id, if it has one."""
+    """Return the id of each call in a JSON list, if it has one."""
     begin = said.find(_CALLS) + len(_CALLS)
     if not said.startswith("[", after_blanks(said, begin)):
         return []
@@ -232,10 +230,9 @@ def _listed(said: str) -> list[dict[str, str]]:
 
 
 def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read the calls behind a mark, in either form; anything else is prose.
+    """Read the calls after a mark in either form; anything else is prose.
 
-    Raises:
-        MalformedCall: A call cannot be read.
+    Raises MalformedCall if a call cannot be parsed.
     """
     if text.startswith(("[", "{"), after_blanks(text, begin)):
         value, end = json_at(text, begin)
@@ -246,13 +243,13 @@ def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Ca
     place = after_blanks(text, head.end())
     if text.startswith(("{", '"') if head[2] else "{", place):
         value, end = json_at(text, place, f"What follows {head[1]}")
-        return [call_from_tool(head[1], value)], end
+        return [make_call_from_tool(head[1], value)], end
     if head[2] or head.start(1) == begin:
         raise MalformedCall(f"After {head[1]} must stand a JSON object of its arguments.")
     return [], head.end()
 
 
-MISTRAL = Written(
+MISTRAL = TextFormat(
     "mistral",
     "raw",
     parallel=True,
@@ -261,7 +258,7 @@ MISTRAL = Written(
     answer=_answer_mistral,
     read=reading_after(_CALLS, _read_mistral),
     stops=("</s>",),
-    frame=Frame(
+    frame=PromptFrame(
         {
             "system": ("[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
             "tools": ("[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
@@ -274,7 +271,7 @@ MISTRAL = Written(
     ),
 )
 
-# Kimi K2: a section of calls, each with an id of function and number.
+# Kimi K2: a section of calls, each with an id (function and number).
 
 _SECTION, _END_SECTION = "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>"
 _CALL, _ARGUMENTS, _END = (
@@ -298,7 +295,7 @@ def _write_kimi(calls: Sequence[Call], text: str, _documents: Documents) -> str:
 
 
 def _answer_kimi(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Show results by the ids of their calls, as the reply has them."""
+    """Write results with the ids of their calls in the reply."""
     ids = [head["id"] for part in said.split(_CALL)[1:] if (head := _KIMI_HEAD.match(part))]
     if len(ids) != len(calls):
         ids = [f"functions.{name_of(call)}:{number}" for number, call in enumerate(calls)]
@@ -310,7 +307,7 @@ def _kimi_marks(role: str, name: str) -> tuple[str, str]:
     return f"<|im_{role}|>{name}<|im_middle|>", "<|im_end|>"
 
 
-KIMI = Written(
+KIMI = TextFormat(
     "kimi",
     "raw",
     parallel=True,
@@ -319,7 +316,7 @@ KIMI = Written(
     answer=_answer_kimi,
     read=reading_after(_CALL, _one_behind(_KIMI_HEAD, _KIMI_FORM)),
     stops=("<|im_end|>",),
-    frame=Frame(
+    frame=PromptFrame(
         {
             "system": _kimi_marks("system", "system"),
             "tool_declare": _kimi_marks("system", "tool_declare"),
@@ -334,7 +331,7 @@ KIMI = Written(
 # DeepSeek V3 and V3.1: the arguments fenced or bare.
 
 BAR = "\uff5c"
-"""A bar of full width, which is part of all marks of DeepSeek."""
+"""Full-width bar, part of all DeepSeek marks."""
 
 
 def _mark(name: str) -> str:
@@ -348,11 +345,10 @@ _DEEPSEEK_HEAD = re.compile(
     rf"\s*+(?P<typed>function{_SEPARATOR})?(?P<name>[\w.-]{{1,200}}+)"
     rf"(?(typed)\s*+```(?:json)?+|{_SEPARATOR})"
 )
-"""Of V3, in which the arguments are fenced, and of V3.1."""
+"""V3 fences the arguments, V3.1 does not."""
 _DEEPSEEK_FORM = f"A call must be its name, {_SEPARATOR} and JSON of its arguments."
 
-
-DEEPSEEK_FRAME = Frame(
+DEEPSEEK_FRAME = PromptFrame(
     {
         "system": ("", ""),
         "user": (_mark("User"), ""),
@@ -369,7 +365,7 @@ _write_deepseek = writing(
     _mark("tool▁calls▁begin"),
     _mark("tool▁calls▁end"),
 )
-DEEPSEEK_V3 = Written(
+DEEPSEEK_V3 = TextFormat(
     "deepseek_v3",
     "raw",
     parallel=True,

@@ -1,4 +1,4 @@
-"""Protocols in which the server reads and writes calls, besides tools of chat completions."""
+"""Native calling formats, whose calls the server parses: Responses, functions, one tool for all."""
 
 from __future__ import annotations
 
@@ -8,26 +8,24 @@ from typing import Any
 
 from envs.calls import Call, read_json
 from runner.models.base import ChatMessage, ToolCall
-from runner.models.protocols import tools as chat_tools
-from runner.models.protocols.base import Native, Tool
+from runner.models.calling_formats import tools as chat_tools
+from runner.models.calling_formats.base import NativeFormat, Tool
 
 RESPONSES = chat_tools.TOOLS._replace(name="responses", wire="responses")
-"""OpenAI's Responses API, in which thoughts go back as items; ``runner.models.apis`` speaks it."""
+"""OpenAI's Responses API (see ``runner.models.apis``); reasoning is sent back as items."""
 
-# Functions of chat completions, before there were tools: one call a step, answered by name. The
-# chat is kept as with tools, and becomes one of functions where it is sent
-# (``runner.models.apis``).
+# The older functions of chat completions: one call per step, answered by name. The conversation is
+# stored with tools; ``runner.models.apis`` converts it for the request.
 
 
 def _write_function(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Write the message of a server, which has room for the first call."""
+    """Write a server's message with the first call only."""
     said: ChatMessage = {"role": "assistant", "content": text or None}
     made = [{"name": call.name, "arguments": json.dumps(dict(call.kwargs))} for call in calls[:1]]
     return {**said, "function_call": made[0]} if made else said
 
 
 def _answer_by_name(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
-    """Answer each call by its id, and name its function."""
     return [
         {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": result}
         for call, result in zip(calls, results, strict=True)
@@ -42,9 +40,8 @@ FUNCTIONS = chat_tools.TOOLS._replace(
     answer=_answer_by_name,
 )
 
-# One tool for all: an object with a nullable member per function, for models that call one tool.
-# Its members are called in the order in which they were written. A list stands for several calls
-# of one function.
+# One tool for all functions, for models that call a single tool. Its argument has a nullable member
+# per function; members are called in their order, a list calls its function several times.
 
 _NAME = "multi_call"
 _ABOUT = (
@@ -74,7 +71,7 @@ def _show_members(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Write the message of a server: another call of the tool where the order asks for it."""
+    """Write a server's message; calls of the tool are split where their order requires it."""
     groups: list[dict[str, Any]] = []
     for call in calls:
         given = dict(call.kwargs)
@@ -91,7 +88,7 @@ def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
 
 
 def _read_members(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Return the calls of all members; what cannot be read stays as it is, for the model to see."""
+    """Return the calls of all members; unreadable arguments stay unchanged."""
     return [inner for call in calls for inner in _members(call)]
 
 
@@ -141,7 +138,7 @@ def _as_json(text: str) -> Any:
         return text
 
 
-MULTI_CALL = Native(
+MULTI_CALL = NativeFormat(
     _NAME,
     "chat",
     parallel=True,

@@ -1,4 +1,4 @@
-"""Families that write calls in Python: ``[f(a=1), g()]``, alone, between marks or in a fence."""
+"""Calling formats with calls in Python (``[f(a=1), g()]``): alone, between marks or fenced."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from envs.calls import (
     Call,
-    call_from_node,
-    call_from_tool,
-    closing_bracket,
-    holds_call,
+    contains_call,
+    find_closing_bracket,
+    make_call_from_tool,
     parse_calls,
     parse_expression,
-    plain_calls,
+    parse_plain_calls,
+    read_call_node,
 )
 from envs.errors import MalformedCall
-from extensions.formats.reading import check_length, reading
-from extensions.formats.showing import (
+from extensions.formats.prompt_text import (
     LLAMA,
     LLAMA_STOPS,
     Documents,
@@ -32,60 +31,58 @@ from extensions.formats.showing import (
     showing,
     writing,
 )
+from extensions.formats.reply_parsing import check_length, reading
 from runner.models.base import ChatMessage
+from runner.models.calling_formats.base import PromptFrame, TextFormat, parameters_of
 from runner.models.prompting import read_prompts, with_functions, with_results
-from runner.models.protocols.base import Frame, Written, parameters_of
 
 _MAX_PYTHON = 150_000
-"""Characters of what is not in the plain form of calls."""
+"""Maximum characters of calls that need a syntax tree."""
 _NO_WORDS = ("[", "(", "`", "{")
-"""Where one of these stands before a list, it may be calls that are meant, or a fence."""
+"""Signs of calls or a fence in the text before a list."""
 
 
 def _python_calls(text: str) -> list[Call]:
-    """Read the calls in Python in a reply.
+    """Read the Python calls in a reply.
 
-    Raises:
-        MalformedCall: They cannot be read, or are so long that a syntax tree takes seconds.
+    Raises MalformedCall if the calls cannot be parsed or are too long.
     """
     check_length(text)
-    if calls := plain_calls(text) or _after_words(text):
+    if calls := parse_plain_calls(text) or _after_words(text):
         return calls
     _check_python(text)
     return parse_calls(text)
 
 
 def _after_words(text: str) -> list[Call]:
-    """Return the calls in plain form on the last line, where words alone stand before it."""
+    """Return the calls in plain form on the last line if only words precede them."""
     begin = text.rfind("\n[") + 1
     words = text[:begin]
     if not words or any(sign in words for sign in _NO_WORDS):
         return []
-    return plain_calls(text[begin:])
+    return parse_plain_calls(text[begin:])
 
 
 def _check_python(text: str) -> None:
-    """Refuse Python that a syntax tree would take seconds for.
+    """Refuse Python whose syntax tree would take seconds.
 
-    Raises:
-        MalformedCall: It is too long.
+    Raises MalformedCall if the text is too long.
     """
     if len(text) > _MAX_PYTHON:
         raise MalformedCall(f"At most {_MAX_PYTHON} characters of Python are read.")
 
 
 def _with_names(call: Call, documents: Documents) -> Call:
-    """Return a call of Python with all arguments named, as a structured call has them.
+    """Return a Python call with all arguments named.
 
-    Raises:
-        MalformedCall: An argument is a call itself, or has no name.
+    Raises MalformedCall if an argument is a call or cannot be named.
     """
-    if call.nested or any(map(holds_call, call.args)):
+    if call.nested or any(map(contains_call, call.args)):
         raise MalformedCall(
             f"{call.name[:100]} has a call inside; make that one first and use its result."
         )
     if not call.args:
-        return call_from_tool(call.name, dict(call.kwargs))
+        return make_call_from_tool(call.name, dict(call.kwargs))
     names = list(parameters_of(call.name, documents))
     if len(call.args) > len(names):
         raise MalformedCall(f"{call.name[:100]}: name each argument.")
@@ -93,14 +90,14 @@ def _with_names(call: Call, documents: Documents) -> Call:
     for name in call.kwargs:
         if name in positional:
             raise MalformedCall(f"{call.name[:100]}: the argument {name} is given twice.")
-    return call_from_tool(call.name, {**positional, **call.kwargs})
+    return make_call_from_tool(call.name, {**positional, **call.kwargs})
 
 
 def _in_python(call: Call, _documents: Documents) -> str:
     return str(call)
 
 
-# Our own prompt.
+# The default prompt of Turnwise.
 
 
 def _show_prompt(documents: Documents) -> list[ChatMessage]:
@@ -114,17 +111,16 @@ def _answer_prompt(calls: Made, results: Sequence[str], _said: str) -> list[Chat
 
 @reading
 def _read_list(text: str, documents: Documents) -> Iterator[Call]:
-    """Read calls as everywhere, and name their arguments.
+    """Read calls and name their arguments.
 
-    Raises:
-        MalformedCall: They cannot be read, or one is inside of another.
+    Raises MalformedCall if the calls cannot be parsed or are nested.
     """
     for call in _python_calls(text):
         yield _with_names(call, documents)
 
 
 _write_list = writing(_in_python, ", ", "[", "]")
-PYTHON = Written(
+PYTHON = TextFormat(
     "python",
     "text",
     parallel=True,
@@ -141,13 +137,12 @@ _START, _END = "<|python_start|>", "<|python_end|>"
 
 
 def _read_llama(text: str, documents: Documents) -> list[Call]:
-    """Read calls, between marks where there are any.
+    """Read calls, with or without marks around them.
 
-    Raises:
-        MalformedCall: They cannot be read.
+    Raises MalformedCall if the calls cannot be parsed.
     """
     start, listed = text.find(_START), text.find("[")
-    # Inside of the list a mark is part of a string.
+    # A mark inside the list is part of a string.
     if start >= 0 and (listed < 0 or start < listed):
         text = text[start + len(_START) :].rstrip().removesuffix(_END)
     return _read_list(text, documents)
@@ -167,7 +162,7 @@ PYTHONIC_RAW = as_raw(
     answer=answering("{result}", "ipython"),
 )
 
-# OLMo: one call a line, between tags; JSON's words for constants are known, too.
+# OLMo: one call per line between tags; true, false and null are accepted, too.
 
 _OPENING, _CLOSING = "<function_calls>", "</function_calls>"
 _WORDS = {"true": True, "false": False, "null": None}
@@ -175,13 +170,9 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 @reading
 def _read_lines(text: str, documents: Documents) -> Iterator[Call]:
-    """Read the lines between the tags.
-
-    Raises:
-        MalformedCall: One is no call.
-    """
+    """Read the lines between the tags. Raises MalformedCall if a line is not a call."""
     _, opened, inside = text.partition(_OPENING)
-    # The tag of the end is a text where a string holds it.
+    # A closing tag before the last one is part of a string.
     inside = inside[: inside.rfind(_CLOSING)] if _CLOSING in inside else inside
     if not opened or "(" not in inside:
         return
@@ -191,7 +182,7 @@ def _read_lines(text: str, documents: Documents) -> Iterator[Call]:
 
 
 def _call_on_line(line: str) -> Call:
-    plain = plain_calls(f"[{line}]")
+    plain = parse_plain_calls(f"[{line}]")
     if len(plain) == 1:
         return plain[0]
     _check_python(line)
@@ -202,21 +193,21 @@ def _call_on_line(line: str) -> Call:
         _Constants().visit(node)
     except RecursionError:
         raise MalformedCall("A call is nested too deep.") from None
-    return call_from_node(node)
+    return read_call_node(node)
 
 
 class _Constants(ast.NodeTransformer):
-    """Puts constants in the place of JSON's words."""
+    """Replacement of JSON's true, false and null by Python constants."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Return what stands for a name."""
+        """Return the constant for a JSON word, else the name."""
         if node.id not in _WORDS:
             return node
         return ast.copy_location(ast.Constant(_WORDS[node.id]), node)
 
 
 _write_lines = writing(_in_python, "\n", f"{_OPENING}\n", f"\n{_CLOSING}")
-OLMO = Written(
+OLMO = TextFormat(
     "olmo",
     "raw",
     parallel=True,
@@ -235,15 +226,14 @@ _CALL = "tool_call"
 _HEAD = re.compile(r"(\w[\w.-]{0,199}+)[ \t]*+\n[ \t]*+```(?:python)?[ \t]*+\n\s*+(tool_call\()?+")
 _TICKS = "```"
 _FAR = 300
-"""Characters before a fence in which the name stands."""
+"""Maximum characters between a name and its fence."""
 
 
 @reading
 def _read_fences(text: str, documents: Documents) -> Iterator[Call]:
-    """Read the fences after a name; others are prose.
+    """Read the fences after a name; other fences are prose.
 
-    Raises:
-        MalformedCall: What is in one is no call.
+    Raises MalformedCall if a fence does not hold a call.
     """
     start = 0
     while (ticks := text.find(_TICKS, start)) >= 0:
@@ -255,12 +245,12 @@ def _read_fences(text: str, documents: Documents) -> Iterator[Call]:
         if head is None:
             continue
         if not head[2]:
-            # The prefix of a call is one, too.
+            # A truncated call counts as a call.
             if _CALL.startswith(text[head.end() : head.end() + len(_CALL)].strip()):
                 raise MalformedCall(f"The fence after {head[1]} must hold {_CALL}(...).")
             continue
         opening = head.end() - 1
-        end = closing_bracket(text, opening)
+        end = find_closing_bracket(text, opening)
         if end is None:
             raise MalformedCall(f"The call of {head[1]} is not closed.")
         call = _python_calls(f"[{_CALL}{text[opening : end + 1]}]")[0]
@@ -275,12 +265,12 @@ _write_fences = writing(
 CHATGLM3 = as_text("chatglm3", "one", _write_fences, indented, _read_fences)
 CHATGLM3_RAW = as_raw(
     CHATGLM3,
-    Frame(
+    PromptFrame(
         {
             "system": ("<|system|>\n ", "\n"),
             "user": ("<|user|>\n ", "\n"),
             "observation": ("<|observation|>\n ", "\n"),
-            # What follows on the same line is the name of a function, or nothing.
+            # A function name may follow on the same line.
             "assistant": ("<|assistant|>", ""),
         },
         "<|assistant|>",

@@ -1,4 +1,4 @@
-"""All protocols by name, and names for several of them."""
+"""Registry of all calling formats by name."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from extensions.formats.tag_families import (
     QWEN_XML,
     QWEN_XML_RAW,
 )
-from runner.models.protocols.base import NOTED, Native, Protocol
-from runner.models.protocols.tools import TOOLS
-from trajectories.errors import DataError, nearest
+from runner.models.calling_formats.base import NOTED, CallingFormat, NativeFormat
+from runner.models.calling_formats.tools import TOOLS
+from trajectories.errors import DataError, find_nearest
 
-_ALL: tuple[Protocol, ...] = (
+_ALL: tuple[CallingFormat, ...] = (
     *(TOOLS, FUNCTIONS, RESPONSES, MULTI_CALL),
     *(PYTHON, HERMES, QWEN_XML, LLAMA_JSON, PYTHONIC, GLM, REACT, CHATGLM3, JSON_ACTION),
     *(GRANITE, PHI, XLAM, TOOLLLAMA, INVOKE),
@@ -55,48 +55,46 @@ _ALL: tuple[Protocol, ...] = (
     *(HERMES_RAW, QWEN_XML_RAW, LLAMA_JSON_RAW, PYTHONIC_RAW, GLM_RAW, CHATGLM3_RAW),
     *(GRANITE_RAW, PHI_RAW, XLAM_RAW, TOOLLLAMA_RAW, INVOKE_RAW),
 )
-PROTOCOLS: Mapping[str, Protocol] = {protocol.name: protocol for protocol in _ALL}
+PROTOCOLS: Mapping[str, CallingFormat] = {each.name: each for each in _ALL}
 KINDS = ("text", "native", "raw")
-"""Names for all protocols of a kind."""
+"""Kinds of calling formats; a kind's name selects all of its formats."""
 
 
-def protocol_named(name: str, option: str = "--protocol") -> Protocol:
-    """Return the protocol of a name.
+def calling_format_named(name: str, option: str = "--calling-format") -> CallingFormat:
+    """Return the calling format with a name.
 
-    Raises:
-        DataError: There is none.
+    Raises DataError if the name is unknown or selects several formats.
     """
-    found = PROTOCOLS.get(name)
-    if found is None and name in (*KINDS, "all"):
-        raise DataError(option, f"{name} are several protocols: --protocols {name}")
-    if found is None:
-        close = nearest(name.lower(), PROTOCOLS, least=0.3) or "hermes"
-        raise DataError(option, f"{name!r:.60} is no protocol; did you mean {close}?")
-    return found
+    if name in PROTOCOLS:
+        return PROTOCOLS[name]
+    if name in (*KINDS, "all"):
+        message = f"{name!r} selects several calling formats; use --calling-formats {name}"
+        raise DataError(option, message)
+    close = find_nearest(name.lower(), PROTOCOLS, least=0.3) or "hermes"
+    raise DataError(option, f"{name!r:.60} is not a calling format; did you mean {close}?")
 
 
-def fingerprint(protocol: Protocol) -> str:
-    """Return a hash, in hex, of what is said to a model besides the functions themselves."""
+def fingerprint(calling_format: CallingFormat) -> str:
+    """Return a hash, in hex, of the format's prompt texts without the functions themselves."""
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
     document = {"name": "f", "description": "", "parameters": parameters}
-    if isinstance(protocol, Native):
-        shown = protocol.show([{"type": "function", "function": document}])
+    if isinstance(calling_format, NativeFormat):
+        shown = calling_format.show([{"type": "function", "function": document}])
     else:
-        shown = protocol.show([document])
-    if not protocol.parallel:
+        shown = calling_format.show([document])
+    if not calling_format.parallel:
         shown.append(NOTED)
     return sha256(json.dumps(shown).encode()).hexdigest()
 
 
-def protocols_named(names: Iterable[str]) -> list[Protocol]:
-    """Return the protocols of names; ``text``, ``native``, ``raw`` and ``all`` stand for several.
+def calling_formats_named(names: Iterable[str]) -> list[CallingFormat]:
+    """Return the calling formats with these names, kinds or ``all``.
 
-    Raises:
-        DataError: There is none of a name.
+    Raises DataError if a name is unknown.
     """
-    found: dict[str, Protocol] = {}
+    found: dict[str, CallingFormat] = {}
     for name in names:
         several = [each for each in _ALL if name in (each.kind, "all")]
-        for each in several or [protocol_named(name, "--protocols")]:
+        for each in several or [calling_format_named(name, "--calling-formats")]:
             found[each.name] = each
     return list(found.values())

@@ -1,7 +1,7 @@
-"""Families that write each argument between tags of its own.
+"""Calling formats with each argument between tags: qwen_xml, glm, invoke, dsml.
 
-Values are text: of a string parameter as it is, of others JSON. The tag that ends a value is
-written with an entity inside of one. There is no XML parser here, only ``find``.
+Strings stay as they are, other values are JSON, and end tags inside values are escaped. Tags are
+found with ``find``, without an XML parser.
 """
 
 from __future__ import annotations
@@ -10,22 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from envs.calls import Call, call_from_tool
+from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.json_families import BAR, DEEPSEEK_FRAME, DEEPSEEK_V3
-from extensions.formats.reading import (
-    LONGEST_NAME,
-    Quoting,
-    after_blanks,
-    is_name,
-    json_at,
-    meant,
-    reading_after,
-    text_of,
-    value_of,
-    wrapped,
-)
-from extensions.formats.showing import (
+from extensions.formats.prompt_text import (
     RESULT,
     Documents,
     Read,
@@ -40,7 +28,19 @@ from extensions.formats.showing import (
     showing,
     writing,
 )
-from runner.models.protocols.base import parameters_of
+from extensions.formats.reply_parsing import (
+    MAX_NAME_CHARS,
+    Quoting,
+    after_blanks,
+    is_name,
+    json_at,
+    meant,
+    reading_after,
+    text_of,
+    value_of,
+    wrapped,
+)
+from runner.models.calling_formats.base import parameters_of
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 _RESPONSE = "<tool_response>\n{result}\n</tool_response>"
@@ -48,22 +48,22 @@ _RESPONSE = "<tool_response>\n{result}\n</tool_response>"
 
 @dataclass(frozen=True, kw_only=True)
 class _Tags:
-    """How a call is written: ``<function=`` name ``>``, arguments, ``</function>``."""
+    """Tags around a call's name and arguments, such as ``<function=`` name ``>``."""
 
     function: str
-    """Up to the name."""
+    """Text before the name."""
     after_name: str = '">'
     end: str
     parameter: str
-    """Up to the name of an argument."""
+    """Text before the name of an argument."""
     after_parameter: str = '">'
     end_parameter: str
     text_of: Callable[[Any, Mapping[str, Any] | None], str] = lambda value, schema: wrapped(
         text_of(value, schema)
     )
-    """Writes a value by its schema."""
+    """Writer of a value by its schema."""
     value_of: Callable[[str, Mapping[str, Any] | None], Any] = value_of
-    """Reads a value by its schema. Raises MalformedCall."""
+    """Parser of a value by its schema; may raise MalformedCall."""
 
     def call(self, call: Call, documents: Documents) -> str:
         """Write one call."""
@@ -76,29 +76,27 @@ class _Tags:
         return f"{self.function}{call.name}{self.after_name}\n{''.join(arguments)}{self.end}"
 
     def reader(self) -> Read:
-        """Return what reads the calls of a reply."""
+        """Return a reader of the calls in a reply."""
         return reading_after(self.function, self._read_one)
 
     def _read_one(self, text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
-        """Read the call behind an opening; without a name it is prose.
+        """Read the call after an opening tag; an opening tag without a name is prose.
 
-        Raises:
-            MalformedCall: A tag is out of place or not closed.
+        Raises MalformedCall if a tag is misplaced or not closed.
         """
-        end = text.find(self.after_name, begin, begin + LONGEST_NAME + 2)
+        end = text.find(self.after_name, begin, begin + MAX_NAME_CHARS + 2)
         name = text[begin:end].strip() if end >= 0 else ""
         if not is_name(name):
             return [], begin
         arguments, end = self._arguments(text, end + len(self.after_name), name, documents)
-        return [call_from_tool(name, arguments)], end
+        return [make_call_from_tool(name, arguments)], end
 
     def _arguments(
         self, text: str, position: int, name: str, documents: Documents
     ) -> tuple[dict[str, Any], int]:
-        """Return the arguments of a call and where it ends.
+        """Return the arguments of a call and its end.
 
-        Raises:
-            MalformedCall: A tag is out of place or not closed.
+        Raises MalformedCall if a tag is misplaced or not closed.
         """
         schemas, quoting = parameters_of(name, documents), Quoting(self.end_parameter)
         arguments: dict[str, Any] = {}
@@ -121,8 +119,7 @@ class _Tags:
             position = end + len(self.end_parameter)
 
 
-# Qwen3-Coder, MiMo: values on lines of their own.
-
+# Qwen3-Coder, MiMo: values on separate lines.
 
 _QWEN = _Tags(
     function="<function=",
@@ -133,8 +130,6 @@ _QWEN = _Tags(
     end_parameter="</parameter>",
     text_of=lambda value, schema: f"\n{text_of(value, schema)}\n",
 )
-
-
 QWEN_XML = as_text(
     "qwen_xml",
     "several",
@@ -168,7 +163,7 @@ INVOKE_RAW = as_raw(
     answer=answering("<response>{result}</response>", RESULT),
 )
 
-# DeepSeek V3.2 and V4: parameters that say which values are texts.
+# DeepSeek V3.2 and V4: each parameter declares whether its value is a string.
 
 _MARK = f"{BAR}DSML{BAR}"
 _IS_TEXT, _IS_JSON = 'true">', 'false">'
@@ -226,16 +221,15 @@ def _glm_call(call: Call, documents: Documents) -> str:
 
 
 def _read_glm(text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
-    """Read the call behind an opening tag; without a name it is prose.
+    """Read the call after an opening tag; an opening tag without a name is prose.
 
-    Raises:
-        MalformedCall: A tag is out of place or not closed.
+    Raises MalformedCall if a tag is misplaced or not closed.
     """
-    tag = text.find("<", begin, begin + LONGEST_NAME + 2)
+    tag = text.find("<", begin, begin + MAX_NAME_CHARS + 2)
     name = text[begin:tag].lstrip("\r\n").rstrip() if tag >= 0 else ""
     if is_name(name):
         arguments, end = _glm_arguments(text, tag, name, documents)
-        return [call_from_tool(name, arguments)], end
+        return [make_call_from_tool(name, arguments)], end
     if tag >= 0 and meant(name) and text.startswith(_CLOSING, tag):
         raise MalformedCall(f"After {_OPENING} must stand the name of a function.")
     return [], begin
@@ -257,7 +251,7 @@ def _glm_arguments(
 
 
 def _between(text: str, position: int, opening: str, closing: str, name: str) -> tuple[str, int]:
-    """Return what stands between two tags, of which the first is next, and where they end."""
+    """Return the text between the next two tags and its end."""
     begin = after_blanks(text, position)
     end = text.find(closing, begin)
     if end < 0 or not text.startswith(opening, begin):

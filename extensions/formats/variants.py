@@ -1,52 +1,60 @@
-"""Runs in several calling formats: ``--protocols`` and ``--formats``."""
+"""Runs in several calling formats: ``--calling-formats`` and ``--formats``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from extensions.formats import registry
-from extensions.formats.feature import PromptFormatFeature, in_protocol
-from runner.analysis.variants import format_lines, protocol_lines
+from extensions.formats.feature import PromptFormatFeature, with_calling_format
+from runner.analysis.variants import calling_format_lines, format_lines
 from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants
-from runner.live.campaign import Plan
+from runner.live.live_run import RunPlan
 from runner.models.prompting import formats_named
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 
-def variants_in_formats(names: str, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
-    """Return a run in each of the prompt formats that the user names."""
+def variants_in_formats(names: str, plan: RunPlan, trajectories: Sequence[Trajectory]) -> Variants:
+    """Return one run for each prompt format in a comma-separated list."""
     formats = formats_named([name.strip() for name in names.split(",")])
     if plan.settings.mode != "prompt":
-        raise DataError("--formats", "is for prompting models: add --mode prompt")
+        raise DataError("--formats", "requires --mode prompt")
     if plan.settings.prompts is not None:
-        raise DataError("--formats", "has prompts of its own; leave --prompts out")
-    asked = _in_python(trajectories)
+        raise DataError(
+            "--formats", "cannot be combined with --prompts: each format has its own prompts"
+        )
+    entries = _select_python(trajectories)
     members = [
-        Variant(each.name, plan.with_feature(PromptFormatFeature(each)), asked) for each in formats
+        Variant(each.name, plan.with_feature(PromptFormatFeature(each)), entries)
+        for each in formats
     ]
     return Variants("--formats", "format", members, format_lines)
 
 
-def _in_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
-    asked = [
+def _select_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
+    entries = [
         trajectory
         for trajectory in trajectories
         if not trajectory.is_executed and trajectory.language == "python"
     ]
-    if not asked:
-        raise DataError("--formats", "asks single-turn entries in Python; choose such a --category")
-    if len(asked) < len(trajectories):
-        note(f"{len(trajectories) - len(asked)} entries are left out: not one turn, or not Python")
-    return asked
+    if not entries:
+        message = "requires single-turn Python entries; select them with --category"
+        raise DataError("--formats", message)
+    if len(entries) < len(trajectories):
+        omitted = len(trajectories) - len(entries)
+        note(f"skipping {omitted} entries: --formats runs single-turn Python entries only")
+    return entries
 
 
-def variants_in_protocols(names: str, plan: Plan, trajectories: Sequence[Trajectory]) -> Variants:
-    """Return a run in each of the protocols that the user names."""
-    protocols = registry.protocols_named([name.strip() for name in names.split(",")])
-    settings = {p.name: in_protocol(plan.settings, p.name, "--protocols") for p in protocols}
-    members = [
-        Variant(name, plan._replace(settings=each), trajectories) for name, each in settings.items()
-    ]
-    return Variants("--protocols", "protocol", members, protocol_lines)
+def variants_in_calling_formats(
+    names: str, plan: RunPlan, trajectories: Sequence[Trajectory]
+) -> Variants:
+    """Return one run for each calling format in a comma-separated list."""
+    option = "--calling-formats"
+    formats = registry.calling_formats_named([name.strip() for name in names.split(",")])
+    members = []
+    for each in formats:
+        settings = with_calling_format(plan.settings, each.name, option)
+        members.append(Variant(each.name, plan._replace(settings=settings), trajectories))
+    return Variants(option, "calling format", members, calling_format_lines)

@@ -1,1 +1,1 @@
-"""Instructions written by a model: asked for, sifted, solved and kept."""
+"""Generation of entries: a model writes them; filters, a solver and judge models check them."""

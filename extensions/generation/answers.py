@@ -1,6 +1,6 @@
-"""All answers that a command got of models, in one file, so that it goes on without asking twice.
+"""Answers of all models of a command, kept in one file so that the command can resume.
 
-Everything else is worked out anew from them.
+A resumed command computes everything else again from these answers.
 """
 
 from __future__ import annotations
@@ -12,89 +12,94 @@ from random import Random
 from typing import Any, NamedTuple
 
 from runner.live.budget import Budget
-from runner.live.engine import Engine, Limits
+from runner.live.engine import Engine, RateLimits
 from runner.live.loop import ModelAnswer
 from runner.models.base import Model, Reply, Request
 from runner.records.codec import members_of
 from runner.records.ledger import Ledger, LedgerFiles
-from runner.records.masking import Secrets
-from runner.records.record import Key, Spent
-from runner.records.replies import ReplyCache, asked_digest
+from runner.records.masking import SecretMask
+from runner.records.record import Key, SpentBudget
+from runner.records.replies import ReplyCache, request_digest
 
 DEFINITION_FILE = "definition.json"
-"""What defines the command, and what else is worth knowing of its start."""
+"""File of the command's definition, the start time and the command line."""
 ANSWERS_FILE = "answers.jsonl"
-"""One line per answer."""
+"""File with one line per answer."""
 
 
-class Answered(NamedTuple):
+class AnswerRecord(NamedTuple):
     """One answer: a line of ``answers.jsonl``."""
 
     asked: str
-    """Hash of whom and what was asked, in hex."""
+    """Hash of the model, its settings and the request, in hex."""
     about: str
-    """For what."""
+    """Purpose, such as a task and ``write``."""
     draw: int
-    """Which time, from 0."""
+    """Number of the request for this purpose, from 0."""
     reply: Reply
-    spent: Spent
-    """What had been used by then."""
+    spent: SpentBudget
+    """Budget spent by then."""
 
 
-class AnswerLog(Ledger[Answered]):
-    """The answers of one command, in all its lives.
+class AnswerLog(Ledger[AnswerRecord]):
+    """The answers of one command in all its segments.
 
-    ``found`` counts the answers that were there already when they were needed. An answer that holds
-    a secret is not kept.
+    ``found`` counts the kept answers that were used again. An answer that holds a secret is not
+    kept.
 
     Raises:
         DataError: The folder is another command's, is in use, or cannot be read or written.
     """
 
     def __init__(
-        self, folder: Path, definition: Mapping[str, Any], note: Mapping[str, Any], secrets: Secrets
+        self,
+        folder: Path,
+        definition: Mapping[str, Any],
+        note: Mapping[str, Any],
+        secrets: SecretMask,
     ) -> None:
         self.found = 0
         self._secrets = secrets
         self._replies: dict[str, Reply] = {}
         files = LedgerFiles(DEFINITION_FILE, ANSWERS_FILE)
-        super().__init__(folder, files, Answered, definition, note)
+        super().__init__(folder, files, AnswerRecord, definition, note)
 
     def find(self, asked: Mapping[str, Any], about: Key, request: Request) -> Reply | None:
-        """Return the answer to a request, where there is one."""
-        reply = self._replies.get(asked_digest(asked, about, request))
+        """Return the kept answer to a request, or None."""
+        reply = self._replies.get(request_digest(asked, about, request))
         self.found += reply is not None
         return reply
 
     def keep(
-        self, asked: Mapping[str, Any], about: Key, request: Request, reply: Reply, spent: Spent
+        self,
+        asked: Mapping[str, Any],
+        about: Key,
+        request: Request,
+        reply: Reply,
+        spent: SpentBudget,
     ) -> None:
-        """Add an answer, which from then on survives the end of this process.
-
-        Raises:
-            DataError: The file cannot be written.
-        """
-        answered = Answered(asked_digest(asked, about, request), *about, reply, spent)
+        """Add an answer durably. Raises DataError if the file cannot be written."""
+        answered = AnswerRecord(request_digest(asked, about, request), *about, reply, spent)
         self._add(answered, self._secrets.of_step(members_of(answered)))
 
-    def _take(self, line: Answered) -> None:
+    def _take(self, line: AnswerRecord) -> None:
         self.spent = line.spent
         reply = line.reply
         self._replies[line.asked] = reply._replace(tool_calls=tuple(reply.tool_calls))
 
 
-class Asker:
-    """One model: known answers first, of this command and of others, then through the engine.
+class CachedModel:
+    """A model behind the answers of this command and the shared cache.
 
-    ``asked`` says without secrets who the model is and how it is asked; ``requests`` counts what it
-    was asked now. All models share one budget.
+    ``asked`` identifies the model and its settings, without secrets. ``requests`` counts the new
+    requests. All models of a command share one budget.
     """
 
     def __init__(
         self,
         model: Model,
         asked: Mapping[str, Any],
-        limits: Limits,
+        limits: RateLimits,
         log: AnswerLog,
         replies: ReplyCache | None,
         budget: Budget,
@@ -108,12 +113,12 @@ class Asker:
         self.requests = 0
 
     async def ask(self, about: Key, request: Request) -> ModelAnswer:
-        """Return the answer to a request; none is asked for twice.
+        """Return the answer to a request, from a cache if possible.
 
         Raises:
-            Stopped: The command is being stopped.
-            ModelError: There is no answer to be had.
-            DataError: It cannot be kept.
+            RunStopped: The command is being stopped.
+            ModelError: The request failed.
+            DataError: The answer cannot be written.
         """
         known = self._log.find(self._asked, about, request)
         if known is None and self._replies is not None:
@@ -129,5 +134,5 @@ class Asker:
         return answer
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         await self._model.close()

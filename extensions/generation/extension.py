@@ -1,4 +1,4 @@
-"""What this extension registers."""
+"""Registration of the extension ``generation``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from runner.extension import Command, Extension
 
 
 class GenerationExtension(Extension):
-    """Has models write entries, and keeps what proves right."""
+    """Entries that models write and checks confirm."""
 
     name = "generation"
     commands = {
         "generate": Command(
             "data authoring",
-            "Have a model write entries, and keep what proves right.",
+            "Have a model write entries, and keep the valid ones.",
             f"{__package__}.commands.generate",
-        ),
+        )
     }
 
 

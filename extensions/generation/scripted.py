@@ -1,6 +1,6 @@
-"""A writer that needs no server: plain words made of the calls, and faults where they are wanted.
+"""Scripted writer: makes plain words from calls, with deliberate errors, without a server.
 
-It shows what every filter catches, and that nothing slips through.
+It demonstrates and tests every filter.
 """
 
 from __future__ import annotations
@@ -8,31 +8,32 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
 from random import Random
 from typing import Any, NamedTuple, Self
 
-from checkers.told import readable, stands_in
+from checkers.known_values import contains_value, unescape_text
 from envs.calls import Call
-from envs.schema import spec
+from envs.schema import make_spec
 from extensions.authoring.graph.graph import TOOLS, Graph
 from extensions.authoring.graph.sampling import Origin, PathStep
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.authoring.rules.entry import TruthStep
-from extensions.authoring.rules.wording import words_of
+from extensions.authoring.rules.word_matching import split_name
 from extensions.generation.entries.filters import (
-    MOST_IN_TURN,
+    MAX_TURN_WORDS,
     Filter,
     Instruction,
     WrittenTurn,
-    telling_results,
+    find_revealed_values,
 )
-from extensions.generation.entries.tasks import BLANK, WritingTask, around_value
+from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result_part
+from extensions.judges.scripted import read_share
 from runner.models.model_name import parsed
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
-from trajectories.told import documents
+from trajectories.stated_values import write_documents
 
 _OPENERS = (
     "Morning, I have a little errand here that should not take you long",
@@ -61,10 +62,10 @@ _CLOSERS = (
     "Everything else can wait until the next week.",
 )
 _TOKEN = re.compile(r"\w+")
-_LONG = 4
-"""Letters of a word that is no code."""
+_MIN_LETTERS = 4
+"""Letters of a word that is not a code."""
 _ANY = ("password",)
-"""Arguments for which any value will do."""
+"""Arguments that accept any value."""
 _FOREIGN = (
     "Guten Morgen, könntest du bitte folgende Angelegenheit heute noch erledigen, weil meine "
     "Kollegin darauf wartet und mich bereits mehrmals gefragt hatte"
@@ -73,78 +74,62 @@ _PADDING = "and, as I may have said before, it would be good to have it all the 
 
 
 class Shares(NamedTuple):
-    """How often a scripted writer makes faults, and which."""
+    """Rate and kind of a scripted writer's errors."""
 
     faulty: float
-    """Share of its first answers that have a fault; what it is asked again for has none."""
+    """Share of first answers with an error; later answers have none."""
     only: Filter | None = None
-    """The one fault that it makes; None for all in turn."""
+    """The only kind of error; None for all kinds."""
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Return those of a name such as ``scripted:0.2`` or ``scripted:1,only=ECHO``.
+        """Return the shares of a name such as ``scripted:0.2`` or ``scripted:1,only=ECHO``.
 
-        Raises:
-            DataError: It is no such name.
+        Raises DataError if the name has another form.
         """
         share, comma, more = parsed(name).argument.partition(",")
-        try:
-            faulty = float(share)
-        except ValueError:
-            faulty = -1.0
-        if not 0 <= faulty <= 1:
-            raise DataError("--model", f"{name!r:.80}: {share!r:.40} is no share from 0 to 1")
+        faulty = read_share(share, name, "--model")
         key, _, fault = more.partition("=")
         if not comma:
             return cls(faulty)
         if key != "only" or fault.upper() not in [*Filter]:
-            near = did_you_mean(fault.upper(), [*Filter]) or f"; there are {', '.join(Filter)}"
+            near = suggest_name(fault.upper(), [*Filter]) or f"; there are {', '.join(Filter)}"
             raise DataError("--model", f"{name!r:.80}: {more!r:.40} is not only=FILTER{near}")
         return cls(faulty, Filter(fault.upper()))
 
 
 @dataclass(frozen=True)
 class ScriptedWriter:
-    """Writes by the calls of a task, by chance but by its seed always the same.
-
-    It copies questions from its own entries where it makes that fault.
-    """
+    """Writer whose random texts depend only on its seed."""
 
     graph: Graph
     shares: Shares
     seed: int
     own: Sequence[Trajectory]
+    """Entries to copy questions from, for the error ``DUPLICATE``."""
 
     def fault(self, task: WritingTask) -> Filter | None:
-        """Return the fault that its first answer has, by which the filter goes that finds it."""
+        """Return the filter that refuses the first answer to a task, or None."""
         source = Random(f"{self.seed}/{task.key}/fault")
         if source.random() >= self.shares.faulty:
             return None
         wanted = self.shares.only or source.choice([*Filter])
-        return wanted if self._written(task, wanted) is not None else None
+        return wanted if self._write(task, wanted) is not None else None
 
     def answer(self, task: WritingTask, attempt: int) -> str:
-        """Return its answer; only the first one has a fault."""
+        """Return an answer to a task; only the first one can have an error."""
         fault = None if attempt else self.fault(task)
         if fault is Filter.FORM:
             return "Here is what the user says: please see to all of it, and thank you."
-        written = self._written(task, fault)
+        written = self._write(task, fault)
         assert written is not None
-        note = written.left_out
-        return json.dumps(
-            {
-                "turns": [
-                    {"words": turn.words, "functions": [*turn.functions]} for turn in written.turns
-                ],
-                "left_out": note
-                and {"turn": note.turn, "without": note.without, "answer": note.answer},
-            },
-            ensure_ascii=False,
-        )
+        turns = [turn._asdict() for turn in written.turns]
+        left_out = written.left_out and asdict(written.left_out)
+        return json.dumps({"turns": turns, "left_out": left_out}, ensure_ascii=False)
 
-    def _written(self, task: WritingTask, fault: Filter | None) -> Instruction | None:
-        """Return what it writes; None where the task has no room for the fault."""
-        plain = self._plain(task)
+    def _write(self, task: WritingTask, fault: Filter | None) -> Instruction | None:
+        """Return an instruction with an error; None if the task does not allow the error."""
+        plain = self._write_plain(task)
         turns = list(plain.turns)
         first = turns[0]
         match fault:
@@ -153,60 +138,63 @@ class ScriptedWriter:
             case Filter.NAMED:
                 plain_call = f"{task.functions[0]}()"
                 strange = (n for n in task.functions if "_" in n or not n.islower())
-                turns[0] = _with(first, f"You have {next(strange, plain_call)} for that.")
+                turns[0] = _extend(first, f"You have {next(strange, plain_call)} for that.")
             case Filter.WORDS:
                 turns[0] = first._replace(words=" ".join(first.words.split()[:8]))
             case Filter.VALUES:
-                return self._untold(task, plain)
+                return self._leave_value_out(task, plain)
             case Filter.ECHO:
-                found = next(telling_results(task.played, task.told_values), None)
+                found = next(find_revealed_values(task.played, task.told_values), None)
                 if found is None or task.origin != "paths":
                     return None
                 value, step = found
-                turns[step.turn] = _with(turns[step.turn], f"I think it will show {value} there.")
+                turns[step.turn] = _extend(turns[step.turn], f"I think it will show {value} there.")
             case Filter.DUPLICATE:
-                turns[0] = first._replace(words=self._copied(task, first.words))
+                # The most varied question of the own entries, with the facts of the calls.
+                texts = [turn.words for entry in self.own for turn in entry.turns]
+                copied = max(texts, key=lambda text: (len(set(text.split())), text))
+                turns[0] = first._replace(words=f"{copied} {'; '.join(self._list_facts(task, 0))}")
             case Filter.LANGUAGE:
-                facts = self._facts(task, 0)
-                turns[0] = first._replace(words=f"{_FOREIGN}: {'; '.join(facts)}. {_FOREIGN}.")
+                facts = "; ".join(self._list_facts(task, 0))
+                turns[0] = first._replace(words=f"{_FOREIGN}: {facts}. {_FOREIGN}.")
             case Filter.LONG:
-                times = MOST_IN_TURN // len(_PADDING.split()) + 1
-                turns[0] = _with(first, " ".join([_PADDING] * times) + ".")
+                times = MAX_TURN_WORDS // len(_PADDING.split()) + 1
+                turns[0] = _extend(first, " ".join([_PADDING] * times) + ".")
         return plain._replace(turns=tuple(turns))
 
-    def _plain(self, task: WritingTask) -> Instruction:
+    def _write_plain(self, task: WritingTask) -> Instruction:
         source = Random(f"{self.seed}/{task.key}")
         count = len(task.bare.turns)
-        openers, closers = _some(_OPENERS, count, source), _some(_CLOSERS, count, source)
+        openers, closers = _draw(_OPENERS, count, source), _draw(_CLOSERS, count, source)
         turns = [
             WrittenTurn(
-                f"{opener}: {self._wishes(task, index)}. {closer}",
-                tuple(dict.fromkeys(_call(step).name for step in task.played.turns[index])),
+                f"{opener}: {self._phrase_turn(task, index)}. {closer}",
+                tuple(dict.fromkeys(_get_call(step).name for step in task.played.turns[index])),
             )
             for index, (opener, closer) in enumerate(zip(openers, closers, strict=True))
         ]
-        return Instruction(tuple(turns), self._left_out(task, turns))
+        return Instruction(tuple(turns), self._propose_left_out(task, turns))
 
-    def _wishes(self, task: WritingTask, turn: int, without: object = None) -> str:
+    def _phrase_turn(self, task: WritingTask, turn: int, without: object = None) -> str:
         wishes = []
         for step, made in zip(task.walk.turns[turn], task.played.turns[turn], strict=True):
-            wish = _wish(_call(made).name)
-            told = "; ".join(self._told_of(task, step, made, without))
+            wish = _phrase_function(_get_call(made).name)
+            told = "; ".join(self._phrase_arguments(task, step, made, without))
             wishes.append(f"{wish} ({told})" if told else wish)
         return ", then ".join(wishes)
 
-    def _told_of(
+    def _phrase_arguments(
         self, task: WritingTask, step: PathStep, made: TruthStep, without: object = None
     ) -> Iterator[str]:
-        """Yield what is told of a call's arguments."""
+        """Yield a phrase for each argument of a call that the user states."""
         arguments = task.played.arguments(made.call)
         for binding in step.bindings:
             value = arguments[binding.argument]
-            name = " ".join(words_of(binding.argument))
+            name = " ".join(split_name(binding.argument))
             if value == without:
                 continue
             if binding.origin is Origin.RESULT:
-                around = around_value(self.graph, binding)
+                around = blank_result_part(self.graph, binding)
                 if around == BLANK:
                     yield f"the {name} is the one found before"
                     continue
@@ -214,62 +202,54 @@ class ScriptedWriter:
             if isinstance(value, bool):
                 yield f"the {name}: {'yes' if value else 'no'}"
             elif value is not None:
-                yield f"the {name} is {_spoken(value)}"
+                yield f"the {name} is {_phrase_value(value)}"
 
-    def _facts(self, task: WritingTask, turn: int) -> list[str]:
-        """Return what is told in a turn, in bare values."""
+    def _list_facts(self, task: WritingTask, turn: int) -> list[str]:
+        """Return the bare values that the user states in a turn."""
         steps = zip(task.walk.turns[turn], task.played.turns[turn], strict=True)
-        told = chain.from_iterable(self._told_of(task, *each) for each in steps)
+        told = chain.from_iterable(self._phrase_arguments(task, *each) for each in steps)
         found = [fact.partition(" is ")[2] for fact in told if " is the one" not in fact]
         return [fact for fact in found if fact]
 
-    def _alone(self, task: WritingTask) -> Iterator[tuple[int, str, Any]]:
-        """Yield the values that nobody but the user knows, with turn and argument."""
-        known = documents(task.bare.environments) + json.dumps(task.bare.config)
-        known += readable("\n".join(step.result.text for step in task.played.steps))
+    def _list_secrets(self, task: WritingTask) -> Iterator[tuple[int, str, Any]]:
+        """Yield the values that only the user knows, with turn and argument."""
+        known = write_documents(task.bare.environments) + json.dumps(task.bare.config)
+        known += unescape_text("\n".join(step.result.text for step in task.played.steps))
         for turn, name, value in task.told:
-            if len(str(value)) > 2 and not stands_in(value, known):
+            if len(str(value)) > 2 and not contains_value(value, known):
                 yield turn, name, value
 
-    def _untold(self, task: WritingTask, plain: Instruction) -> Instruction | None:
-        """Return words that leave a value out which only the user knows."""
+    def _leave_value_out(self, task: WritingTask, plain: Instruction) -> Instruction | None:
+        """Return an instruction that leaves out a value that only the user knows."""
         if task.origin != "paths":
             return None
-        for _, _, value in self._alone(task):
+        for _, _, value in self._list_secrets(task):
             if not isinstance(value, str):
                 continue  # a number may follow from others
             turns = [
-                turn._replace(words=turn.words.replace(_spoken(value), "as ever"))
-                for turn in plain.turns
+                turn._replace(words=turn.words.replace(value, "as ever")) for turn in plain.turns
             ]
             rest = " ".join(turn.words for turn in turns)
             if _is_strange(value, f"{rest} {json.dumps(task.bare.config)}"):
                 return plain._replace(turns=tuple(turns))
         return None
 
-    def _left_out(self, task: WritingTask, turns: Sequence[WrittenTurn]) -> MissingParameter | None:
-        for turn, name, value in self._alone(task):
-            if name in _ANY:
-                continue
+    def _propose_left_out(
+        self, task: WritingTask, turns: Sequence[WrittenTurn]
+    ) -> MissingParameter | None:
+        for turn, name, value in self._list_secrets(task):
             earlier = " ".join(each.words for each in turns[:turn])
-            if not stands_in(value, earlier):
+            if name not in _ANY and not contains_value(value, earlier):
                 opener = _OPENERS[turn % len(_OPENERS)]
-                asked = self._wishes(task, turn, value)
+                asked = self._phrase_turn(task, turn, value)
                 words = f"{opener}: {asked}. You will need one thing more from me for it."
-                label = " ".join(words_of(name))
-                return MissingParameter(turn, words, f"Of course, the {label} is {_spoken(value)}.")
+                fact = f"the {' '.join(split_name(name))} is {_phrase_value(value)}"
+                return MissingParameter(turn, words, f"Of course, {fact}.")
         return None
 
-    def _copied(self, task: WritingTask, words: str) -> str:
-        """Return a question of our own data, with what the calls need."""
-        texts = [turn.words for entry in self.own for turn in entry.turns]
-        facts = "; ".join(self._facts(task, 0))
-        longest = max(texts, key=lambda text: (len(set(text.split())), text))
-        return f"{longest} {facts}"
 
-
-def _some(texts: Sequence[str], count: int, source: Random) -> list[str]:
-    """Return so many texts by chance, each again only when all have come."""
+def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
+    """Draw texts at random; a text recurs only after all others."""
     found: list[str] = []
     while len(found) < count:
         found += source.sample(texts, min(len(texts), count - len(found)))
@@ -277,32 +257,32 @@ def _some(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether most words of a text stand nowhere else, so that it cannot be put together."""
+    """Return whether at least half of a value's words occur nowhere else."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]
-    long = any(len(word) >= _LONG and not word.isdecimal() for word in strange)
+    long = any(len(word) >= _MIN_LETTERS and not word.isdecimal() for word in strange)
     return long and 2 * len(strange) >= len(words)
 
 
-def _with(turn: WrittenTurn, more: str) -> WrittenTurn:
+def _extend(turn: WrittenTurn, more: str) -> WrittenTurn:
     return turn._replace(words=f"{turn.words} {more}")
 
 
-def _call(step: TruthStep) -> Call:
+def _get_call(step: TruthStep) -> Call:
     assert isinstance(step.call, Call)
     return step.call
 
 
-def _wish(name: str) -> str:
-    """Return what a function does, as one would ask for it."""
-    told = spec(TOOLS[name]).description.partition(".")[0].partition(";")[0]
-    return f"{told[:1].lower()}{told[1:]}".strip()
+def _phrase_function(name: str) -> str:
+    """Return a function's description as a wish."""
+    text = make_spec(TOOLS[name]).description.partition(".")[0].partition(";")[0]
+    return f"{text[:1].lower()}{text[1:]}".strip()
 
 
-def _spoken(value: Any) -> str:
+def _phrase_value(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{' '.join(words_of(n))} {_spoken(v)}" for n, v in value.items())
+        return ", ".join(f"{' '.join(split_name(n))} {_phrase_value(v)}" for n, v in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_spoken, value))
+        return ", ".join(map(_phrase_value, value))
     return str(value)

@@ -1,80 +1,74 @@
-"""The win rate of one run against another: what labels decide, what is the same, what is asked."""
+"""Win rate of one run against another, decided by labels, equality or votes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from extensions.judges.judging import preferred
-from extensions.judges.sitting import AnyJudge, PairCase, Sat, VoteCount
-from extensions.judges.tally import Labelled, Win, WinRate
+from extensions.judges.label_rules import find_preference
+from extensions.judges.tally import LabelledUnit, PairWinner, WinRate
 from extensions.judges.votes import PreferenceVote
+from extensions.judges.voting import AnyJudge, PairCase, VoteCount, VotingResult
 from runner.records.record import Key
 
 
 class Pairs(NamedTuple):
     """The entries that two runs have in common."""
 
-    wins: Sequence[Win]
-    """Those on which nothing needs to be asked."""
+    wins: Sequence[PairWinner]
+    """Entries decided without a request."""
     cases: Sequence[PairCase]
-    """Those that are put to the judge."""
+    """Entries that need votes."""
     left_out: int
-    """How many are unsure in one of them, or without a label."""
+    """Entries with an unsure or missing label in one of the runs."""
 
 
-def pairs_of(
-    first: Sequence[Labelled],
-    second: Sequence[Labelled],
+def pair_episodes(
+    first: Sequence[LabelledUnit],
+    second: Sequence[LabelledUnit],
     common: int,
     judge: AnyJudge,
     draws: VoteCount,
     *,
     counts: bool,
 ) -> Pairs:
-    """Return what there is to compare of two runs.
+    """Pair the episodes of the reference run and the challenger; decide pairs that need no votes.
 
-    Args:
-        first: The labels of the run that is compared with.
-        second: Those of the challenger.
-        common: How many episodes both have.
-        judge: Who is asked.
-        draws: How many votes are drawn.
-        counts: Whether merits that can be counted are.
+    ``common`` is the number of episodes that both runs have.
     """
-    one, other = _decided(first), _decided(second)
+    one, other = _find_decided(first), _find_decided(second)
     wins, cases = [], []
-    for key in (key for key in one if key in other):
-        a, b = one[key], other[key]
+    for key, a in one.items():
+        if key not in other:
+            continue
+        b = other[key]
         cluster = a.exhibit.cluster
         if a.label != b.label:
-            wins.append(Win(cluster, "win" if b.label == "pass" else "lose", "label"))
+            wins.append(PairWinner(cluster, "win" if b.label == "pass" else "lose", "label"))
         elif _are_same(a, b):
-            wins.append(Win(cluster, "tie", "same"))
+            wins.append(PairWinner(cluster, "tie", "same"))
         else:
             cases.append(PairCase(a.exhibit, b.exhibit, judge, draws, counts))
     return Pairs(wins, cases, common - len(wins) - len(cases))
 
 
-def win_rate(name: str, pairs: Pairs, sat: Sat[PreferenceVote], draws: VoteCount) -> WinRate:
-    """Return what the challenger comes to."""
-    asked = [(case, sat.votes[case.key]) for case in pairs.cases if case.key in sat.votes]
-    voted = [
-        Win(
-            case.a.cluster,
-            preferred([case.preference(vote) for vote in votes], draws.votes),
-            "votes",
-        )
-        for case, votes in asked
-    ]
-    pending = len(pairs.cases) - len(asked) - len(sat.failed)
-    return WinRate(name, [*pairs.wins, *voted], asked, pairs.left_out, len(sat.failed), pending)
+def compute_win_rate(
+    name: str, pairs: Pairs, sat: VotingResult[PreferenceVote], draws: VoteCount
+) -> WinRate:
+    """Return the challenger's win rate."""
+    voted = [(case, sat.votes[case.key]) for case in pairs.cases if case.key in sat.votes]
+    wins = [*pairs.wins]
+    for case, votes in voted:
+        winner = find_preference([case.preference(vote) for vote in votes], draws.votes)
+        wins.append(PairWinner(case.a.cluster, winner, "votes"))
+    pending = len(pairs.cases) - len(voted) - len(sat.failed)
+    return WinRate(name, wins, voted, pairs.left_out, len(sat.failed), pending)
 
 
-def _decided(found: Sequence[Labelled]) -> dict[Key, Labelled]:
+def _find_decided(found: Sequence[LabelledUnit]) -> dict[Key, LabelledUnit]:
     return {each.exhibit.key: each for each in found if each.label != "unsure"}
 
 
-def _are_same(a: Labelled, b: Labelled) -> bool:
+def _are_same(a: LabelledUnit, b: LabelledUnit) -> bool:
     one, other = a.exhibit.doings, b.exhibit.doings
     return (one.calls, one.words) == (other.calls, other.words)

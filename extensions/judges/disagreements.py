@@ -1,4 +1,4 @@
-"""What ``turnwise judge --disagreements`` wrote, read back to stand beside other findings."""
+"""Reader of files that ``turnwise judge --disagreements`` wrote."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trajectories.jsonl import read_objects
 
 
 class Disagreement(NamedTuple):
-    """A label of a judge that is not as the verdict has it."""
+    """A judge's label that contradicts the verdict."""
 
     label: str
     passed: bool
@@ -29,10 +29,9 @@ class Disagreement(NamedTuple):
 
 
 def read_disagreements(path: Path) -> Mapping[str, list[Disagreement]]:
-    """Read disagreements, by entry.
+    """Return the disagreements of a file, by entry.
 
-    Raises:
-        DataError: It cannot be read, or a line is none.
+    Raises DataError if the file cannot be read, or a line has another form.
     """
     found: dict[str, list[Disagreement]] = {}
     for where, line in read_objects(path):
@@ -42,6 +41,5 @@ def read_disagreements(path: Path) -> Mapping[str, list[Disagreement]]:
                 why = next((why for why in whys if isinstance(why, str) and why), "")
                 found.setdefault(id, []).append(Disagreement(label, passed, why))
             case _:
-                message = 'no disagreement with "id", "label", "passed" and "votes"'
-                raise DataError(where, message)
+                raise DataError(where, 'a disagreement needs "id", "label", "passed" and "votes"')
     return found

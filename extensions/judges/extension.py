@@ -1,42 +1,42 @@
-"""What this extension registers."""
+"""Registration of the extension ``judges``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension
 
 if TYPE_CHECKING:
-    from extensions.judges import beside, page
+    from extensions.judges import opinions, page
+    from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.parts import PagePart
-    from runner.analysis.runs import ViewedRun
 else:
-    beside = lazily("extensions.judges.beside")
-    page = lazily("extensions.judges.page")
+    opinions = lazy_module("extensions.judges.opinions")
+    page = lazy_module("extensions.judges.page")
+
+_COMMANDS = f"{__package__}.commands"
 
 
 class JudgesExtension(Extension):
-    """Has judge models vote on episodes, beside the verdicts."""
+    """Judge models that vote on episodes, and labels of people."""
 
     name = "judges"
     commands = {
         "judge": Command(
-            "judge models",
-            "Have a model judge episodes, beside their verdicts.",
-            f"{__package__}.commands.judge",
+            "judge models", "Have a judge model vote on episodes.", f"{_COMMANDS}.judge"
         ),
         "label": Command(
             "judge models",
-            "Write a page on which people label the episodes of a run.",
-            f"{__package__}.commands.label",
+            "Write an HTML page on which people label episodes.",
+            f"{_COMMANDS}.label",
         ),
     }
 
-    def page_part(self, run: ViewedRun) -> PagePart | None:
-        """Return the votes that lie beside a run, if there are any."""
-        opinions = list(beside.opinions_of(run))
-        return page.JudgesPart(opinions) if opinions else None
+    def page_part(self, run: ReplayedRun) -> PagePart | None:
+        """Return the part of the page on the votes beside a run, if any."""
+        found = list(opinions.load_opinions(run))
+        return page.JudgesPart(found) if found else None
 
 
 EXTENSION = JudgesExtension()

@@ -1,4 +1,4 @@
-"""The page on which people label episodes: what a judge would read, and nothing that says more."""
+"""Label page: shows people the text that judge models read, and saves their labels."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from extensions.judges.brief import Part
-from extensions.judges.exhibit import Exhibit
+from extensions.judges.judged_episode import JudgedEpisode
 from runner.analysis.report.pages import packed, page
 
 _ASSETS = ("report.css", "label.css", "texts.js", "label.js")
 
 
-def label_page(exhibits: Sequence[Exhibit]) -> str:
-    """Return the page on episodes of a run, of which labels are kept in the browser until saved.
+def label_page(exhibits: Sequence[JudgedEpisode]) -> str:
+    """Return the HTML page on episodes of a run; the browser keeps the labels until saved.
 
-    It does not say which run that is: its name would tell who is judged.
+    The page hides the name of the run, since it would reveal the judged model.
     """
     hashes = "".join(exhibit.brief.sha256 for exhibit in exhibits)
     index = {
@@ -29,11 +29,11 @@ def label_page(exhibits: Sequence[Exhibit]) -> str:
             for exhibit in exhibits
         ],
     }
-    packs = [packed([_shown(part) for part in exhibit.brief.parts]) for exhibit in exhibits]
+    packs = [packed([_tag(part) for part in exhibit.brief.parts]) for exhibit in exhibits]
     return page("Turnwise: labels", [packed(index), *packs], _ASSETS)
 
 
-def _shown(part: Part) -> tuple[str, str]:
+def _tag(part: Part) -> tuple[str, str]:
     if not isinstance(part, str):
         return part
     return ("heading", part.removeprefix("## ")) if part.startswith("## ") else ("line", part)

@@ -1,36 +1,39 @@
-"""The votes of judge models on the page on a run."""
+"""Report part with the votes of judge models."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from extensions.judges.beside import Opinions
-from runner.analysis.report.bounds import Bounds
+from extensions.judges.opinions import JudgeOpinions
+from runner.analysis.episode_output import Json
+from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.analysis.report.parts import PagePart
-from runner.analysis.runs import Viewed
-from runner.analysis.writing import Json
+from runner.analysis.report.value_bounds import ValueBounds
 
 
 class JudgesPart(PagePart):
-    """Adds labels and votes to episodes.
+    """Labels and votes beside the episodes of a run."""
 
-    Args:
-        opinions: What each judge model said, at least one's.
-    """
-
-    def __init__(self, opinions: Sequence[Opinions]) -> None:
+    def __init__(self, opinions: Sequence[JudgeOpinions]) -> None:
         self._opinions = opinions
 
     def about(self) -> Json:
-        """Return the names of the judge models."""
-        return {"judges": [each.judge for each in self._opinions]}
+        """Return the names of the judge models, and how often each gave each label."""
+        return {
+            "judges": [each.judge for each in self._opinions],
+            "judge_labels": [
+                [each.judge, Counter(found.label for found in each.labels.values())]
+                for each in self._opinions
+            ],
+        }
 
-    def row(self, episode: Viewed) -> Json:
+    def row(self, episode: ReplayedEpisode) -> Json:
         """Return the label of each judge model."""
         key = episode.recorded.record.key
         return {"judged": [each.summary(key) for each in self._opinions]}
 
-    def card(self, episode: Viewed, bounds: Bounds) -> Json:
+    def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
         """Return labels, votes and reasons."""
         key = episode.recorded.record.key
         said = [bounds.json(found) for each in self._opinions if (found := each.whole(key))]

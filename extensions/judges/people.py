@@ -1,4 +1,4 @@
-"""What people say of the episodes of a run: JSON lines with ``id``, ``trial`` and ``passed``."""
+"""Labels of people on the episodes of a run: JSON lines with ``id``, ``trial`` and ``passed``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from runner.records.record import Key
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import read_objects
 
 
 def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
-    """Read labels of people, one for each episode that has one.
+    """Read the labels of people, by episode.
 
-    Raises:
-        DataError: It cannot be read, names an episode that there is not, or one twice.
+    Raises DataError if the file cannot be read, or names an unknown episode or one twice.
     """
     found: dict[Key, bool] = {}
     ids = {id for id, _ in known}
@@ -29,10 +28,10 @@ def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
         if (id, trial) not in known:
             if id in ids:
                 raise DataError(where, f"the run has no trial {trial} of {id}")
-            raise DataError(where, f"{id!r:.80} is no entry of the run{did_you_mean(id, ids)}")
+            raise DataError(where, f"the run has no entry {id!r:.80}{suggest_name(id, ids)}")
         if (id, trial) in found:
-            raise DataError(where, f"{id}, trial {trial}, has a label already")
+            raise DataError(where, f"{id}, trial {trial}, has two labels; keep one")
         found[id, trial] = passed
     if not found:
-        raise DataError(str(path), "holds no label")
+        raise DataError(str(path), "has no labels; save them from the page of turnwise label")
     return found

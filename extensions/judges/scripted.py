@@ -1,6 +1,6 @@
-"""A judge that needs no server: it knows the verdict, and says so in a set share of its votes.
+"""Scripted judge model: knows the verdict and votes for it at a given rate, without a server.
 
-It shows what majorities, intervals and both orders are worth, and that they are reckoned right.
+It demonstrates and tests majorities, intervals and comparisons in both orders.
 """
 
 from __future__ import annotations
@@ -9,102 +9,92 @@ from collections.abc import Mapping
 from random import Random
 from typing import NamedTuple, Self
 
-from extensions.judges.exhibit import Exhibit
-from extensions.judges.judging import Choice, JudgeLabel
+from extensions.judges.judged_episode import JudgedEpisode
+from extensions.judges.label_rules import Choice, JudgeLabel
 from extensions.judges.votes import PreferenceVote, Vote
 from runner.models.model_name import parsed
 from trajectories.errors import DataError
 
 _SHARES = ("first", "unsure")
+_SWAPPED: Mapping[Choice, Choice] = {"first": "second", "second": "first", "equal": "equal"}
 
 
 class ScriptedJudge(NamedTuple):
-    """What a scripted judge says, by chance but by its seed always the same."""
+    """A judge model whose random votes depend only on its seed."""
 
     right: float
-    """Share of votes that are as the verdict has it."""
+    """Share of votes that agree with the verdict."""
     first: float = 0.0
-    """Share of preferences that go to whatever is shown first."""
+    """Share of preferences for the episode that is shown first."""
     unsure: float = 0.0
-    """Share of votes that are unsure; all others are wrong."""
+    """Share of unsure votes; the rest are wrong."""
     seed: int = 0
     by_turn: bool = False
-    """Whether each turn is a matter by itself, or the episode as a whole."""
+    """Whether it draws a label for each turn."""
 
     @classmethod
     def named(cls, name: str, seed: int, *, by_turn: bool = False) -> Self:
-        """Return the judge of a name such as ``scripted:0.8,first=0.3,unsure=0.1``.
+        """Return the judge model of a name such as ``scripted:0.8,first=0.3,unsure=0.1``.
 
-        Raises:
-            DataError: It is no such name.
+        Raises DataError if the name has another form.
         """
         right, *more = parsed(name).argument.split(",")
-        shares = {"right": _share(right, name)}
+        shares = {"right": read_share(right, name, "--judge")}
         for each in more:
-            what, _, share = each.partition("=")
-            if what not in _SHARES or what in shares:
+            key, _, share = each.partition("=")
+            if key not in _SHARES or key in shares:
                 raise DataError("--judge", f"{name!r}: {each!r} is not first=SHARE or unsure=SHARE")
-            shares[what] = _share(share, name)
+            shares[key] = read_share(share, name, "--judge")
         if shares["right"] + shares.get("unsure", 0.0) > 1:
             raise DataError("--judge", f"{name!r}: the shares of right and unsure exceed 1")
         return cls(**shares, seed=seed, by_turn=by_turn)
 
-    def vote(self, exhibit: Exhibit, draw: int) -> Vote:
-        """Return its vote on an episode."""
+    def vote(self, exhibit: JudgedEpisode, draw: int) -> Vote:
+        """Return a vote on an episode."""
         vote = Vote(*exhibit.key, draw, exhibit.brief.sha256)
         if exhibit.passed is None:
             return vote._replace(abstained="there is no verdict to know")
-        if self.by_turn:
-            turns = [turn.passed for turn in exhibit.turns]
-            return vote._replace(
-                labels=[
-                    "unsure" if passed is None else self._label(passed, exhibit, draw, number)
-                    for number, passed in enumerate(turns)
-                ]
-            )
-        label = self._label(exhibit.passed, exhibit, draw, None)
+        id, trial = exhibit.key
+        place = f"{self.seed}/{id}/{trial}/{draw}"
         labels: list[JudgeLabel] = ["pass"] * len(exhibit.turns)
-        if label != "pass":
+        if self.by_turn:
+            for number, turn in enumerate(exhibit.turns):
+                labels[number] = self._draw_label(turn.passed, f"{place}/{number}")
+        elif (label := self._draw_label(exhibit.passed, place)) != "pass":
             failed = [n for n, turn in enumerate(exhibit.turns) if turn.passed is False]
             labels[failed[0] if failed else -1] = label
         return vote._replace(labels=labels)
 
-    def _label(self, passed: bool, exhibit: Exhibit, draw: int, turn: int | None) -> JudgeLabel:
-        """Return what it says of something that passed or failed."""
-        id, trial = exhibit.key
-        place = f"{self.seed}/{id}/{trial}/{draw}" + ("" if turn is None else f"/{turn}")
+    def _draw_label(self, passed: bool | None, place: str) -> JudgeLabel:
         number = Random(place).random()
-        if self.right <= number < self.right + self.unsure:
+        if passed is None or self.right <= number < self.right + self.unsure:
             return "unsure"
         return "pass" if passed == (number < self.right) else "fail"
 
-    def prefer(self, a: Exhibit, b: Exhibit, draw: int, brief: str) -> PreferenceVote:
-        """Return its preference, as two requests have it: it knows who reached more milestones."""
+    def prefer(self, a: JudgedEpisode, b: JudgedEpisode, draw: int, brief: str) -> PreferenceVote:
+        """Return a vote on two episodes; the one with more milestones is better."""
         id, trial = a.key
         source = Random(f"{self.seed}/{id}/{trial}/{draw}/preference")
         better = a.doings.merits.against(b.doings.merits)["milestones"]
-        said = []
-        for a_is_first in (True, False):
+        choices = []
+        for right in (better, _SWAPPED[better]):
             by_place, is_right = source.random() < self.first, source.random() < self.right
-            choice: Choice = better if a_is_first else _swapped(better)
+            choice = right
             if by_place:
                 choice = "first"
             elif not is_right:
-                choice = "first" if choice == "equal" else _swapped(choice)
-            said.append(choice)
-        return PreferenceVote(id, trial, draw, brief, {"richness": said[0]}, {"richness": said[1]})
+                choice = "first" if right == "equal" else _SWAPPED[right]
+            choices.append(choice)
+        a_first, b_first = choices
+        return PreferenceVote(id, trial, draw, brief, {"richness": a_first}, {"richness": b_first})
 
 
-def _swapped(choice: Choice) -> Choice:
-    swapped: Mapping[Choice, Choice] = {"first": "second", "second": "first", "equal": "equal"}
-    return swapped[choice]
-
-
-def _share(text: str, name: str) -> float:
+def read_share(text: str, name: str, option: str) -> float:
+    """Read a share in the name of a scripted model. Raises DataError if the text is not a share."""
     try:
         share = float(text)
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise DataError("--judge", f"{name!r}: {text!r} is no share from 0 to 1")
+        raise DataError(option, f"{name!r:.80}: {text!r:.40} is not a share from 0 to 1")
     return share

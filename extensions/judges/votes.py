@@ -1,7 +1,7 @@
-"""The votes of a judge on the episodes of a run, kept beside it in a folder of their own.
+"""Votes of a judge model, kept in a folder of the run.
 
-A vote names what it was cast on by a hash, so that one on an episode that was done again
-since is passed over.
+A vote refers to its episode by the hash of the brief. Votes on an earlier version of an episode are
+therefore ignored.
 """
 
 from __future__ import annotations
@@ -12,114 +12,98 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from extensions.judges.judging import Choice, Criterion, JudgeLabel, Observed
+from extensions.judges.label_rules import Choice, Criterion, JudgeLabel, TurnObservation
 from runner.models.base import Usage
 from runner.records.codec import members_of, read
-from runner.records.files import lines
+from runner.records.files import read_lines
 from runner.records.ledger import Ledger, LedgerFiles, read_definition
-from runner.records.masking import Secrets
-from runner.records.record import Key, Spent
+from runner.records.masking import SecretMask
+from runner.records.record import Key, SpentBudget
 
 JUDGED_FOLDER = "judged"
-"""Within a run's folder: a folder for each judge and way of asking."""
+"""Folder within a run's folder, with a folder for each judge definition."""
 JUDGE_FILE = "judge.json"
-"""What defines the judge, and what else is worth knowing of the start."""
+"""File of the judge definition, the start time and the command."""
 VOTES_FILE = "votes.jsonl"
-"""One line per vote."""
+"""File with one line per vote."""
 
 _DIGITS = 10
 
 
 class JudgeDefinition(NamedTuple):
-    """All that decides what a judge says of an episode; how labels are made of it is no part."""
+    """All settings that determine the votes; the rules for labels are not among them."""
 
     judge: str
-    """The model's name."""
     settings: Mapping[str, Any] | None
-    """How it was reached and asked; null of a scripted judge."""
+    """Connection and request settings; seed and ``by_turn`` of a scripted judge model."""
     prompts_sha256: str
-    """Hash of the texts that were put to it, in hex."""
     show: Literal["answer", "steps", "changes"]
-    """What it was shown of an episode."""
+    """Parts of the episode that the brief shows."""
     of: Literal["episodes", "preferences", "probes"] = "episodes"
-    """What it was asked about."""
     more: Mapping[str, Any] | None = None
-    """Of preferences the run compared with and the criteria, of probes the data and the seed."""
+    """Criteria of preferences; data, profile and seed of probes."""
 
     @property
     def folder(self) -> str:
-        """The name of the folder for its votes."""
+        """Folder name of the votes."""
         text = json.dumps(members_of(self), sort_keys=True)
         name = "".join(c if c.isalnum() or c in "._-" else "-" for c in self.judge)[:60]
         return f"{name.strip('.-') or 'judge'}-{sha256(text.encode()).hexdigest()[:_DIGITS]}"
 
 
-class Took(NamedTuple):
-    """What a vote took."""
+class VoteUsage(NamedTuple):
+    """Usage of a vote."""
 
     usage: Usage = Usage()
     latency: float = 0.0
     cost: float | None = None
     attempts: int = 0
-    """How many requests; none where answers were kept."""
-
-    def and_more(self, usage: Usage, latency: float, cost: float | None, attempts: int) -> Took:
-        """Return what it took with one more answer."""
-        if not attempts:
-            return self
-        return Took(
-            Usage(
-                _sum(self.usage.prompt, usage.prompt), _sum(self.usage.completion, usage.completion)
-            ),
-            self.latency + latency,
-            cost if self.cost is None else self.cost + (cost or 0.0),
-            self.attempts + attempts,
-        )
+    """Number of requests; 0 if all answers were cached."""
 
 
 class Vote(NamedTuple):
-    """What a judge said once of one episode: a line of ``votes.jsonl``."""
+    """One vote on one episode: a line of ``votes.jsonl``."""
 
     id: str
     trial: int
     draw: int
-    """Which vote on the episode, from 0."""
+    """Number of the vote, from 0."""
     brief: str
-    """Hash of what it was shown."""
-    turns: Sequence[Observed] = ()
-    """What it observed of each turn that it was asked about."""
+    """Hash of the brief."""
+    turns: Sequence[TurnObservation] = ()
+    """Observations of the requested turns."""
     labels: Sequence[JudgeLabel] | None = None
-    """Of a scripted judge, which observes nothing: the label of every turn."""
+    """Label of every turn by a scripted judge model, which has no observations."""
     abstained: str | None = None
-    """Why there is no vote, where its answers did not fit."""
-    took: Took = Took()
-    spent: Spent = Spent()
-    """What had been used by then."""
+    """Reason for an abstention."""
+    took: VoteUsage = VoteUsage()
+    spent: SpentBudget = SpentBudget()
+    """Budget spent by then."""
 
     @property
     def key(self) -> Key:
-        """Trajectory and trial."""
+        """Entry id and trial."""
         return self.id, self.trial
 
 
 class PreferenceVote(NamedTuple):
-    """Which of two episodes a judge preferred, asked in both orders: a line of ``votes.jsonl``."""
+    """One vote on two episodes, from requests in both orders: a line of ``votes.jsonl``."""
 
     id: str
     trial: int
     draw: int
     brief: str
     a_first: Mapping[Criterion, Choice] | None = None
-    """What it said by criterion with A shown first; null where no answer fitted."""
+    """Choice for each criterion with A shown first; null if no answer was valid."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """Its reason in either order."""
-    took: Took = Took()
-    spent: Spent = Spent()
+    """Reason in each order."""
+    took: VoteUsage = VoteUsage()
+    spent: SpentBudget = SpentBudget()
 
     @property
     def key(self) -> Key:
-        """Trajectory and trial."""
+        """Entry id and trial."""
         return self.id, self.trial
 
 
@@ -127,17 +111,9 @@ AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 
 
 class VoteStore(Ledger[AnyVote]):
-    """The votes of one judge, asked in one way.
+    """The votes under one judge definition, with a note of the start time and the command.
 
-    Args:
-        folder: Where they are kept; made if need be.
-        definition: What defines the judge.
-        kind: What a vote is.
-        note: What else to keep of the start.
-        secrets: What stands in no file.
-
-    Raises:
-        DataError: The folder holds other votes, is in use, or cannot be read or written.
+    Raises DataError if the folder holds other votes, is in use, or cannot be read or written.
     """
 
     def __init__(
@@ -146,16 +122,16 @@ class VoteStore(Ledger[AnyVote]):
         definition: JudgeDefinition,
         kind: type[AnyVote],
         note: Mapping[str, Any],
-        secrets: Secrets,
+        secrets: SecretMask,
     ) -> None:
         self._secrets = secrets
         self._votes: dict[tuple[Key, str], dict[int, AnyVote]] = {}
         files = LedgerFiles(JUDGE_FILE, VOTES_FILE)
-        # By its class, since mypy knows no constrained variable behind super().
+        # Not super(): mypy does not resolve constrained type variables behind it.
         Ledger.__init__(self, folder, files, kind, members_of(definition), note)
 
     def cast(self, key: Key, brief: str) -> list[AnyVote]:
-        """Return the votes on an episode as it was shown, in order, up to the first missing one."""
+        """Return the votes on a brief in order, up to the first missing one."""
         known = self._votes.get((key, brief), {})
         found: list[AnyVote] = []
         while len(found) in known:
@@ -163,15 +139,11 @@ class VoteStore(Ledger[AnyVote]):
         return found
 
     def append(self, vote: AnyVote) -> None:
-        """Add a vote, which from then on survives the end of this process.
-
-        Raises:
-            DataError: The file cannot be written.
-        """
+        """Add a vote durably. Raises DataError if the file cannot be written."""
         raw = self._secrets.of_step(members_of(vote))
         if raw is None:
-            # What it observed stays; only its words can hold a secret.
-            raw = self._secrets.of_step(members_of(_without_words(vote)))
+            # Only the reasons can hold a secret; the observations stay.
+            raw = self._secrets.of_step(members_of(_remove_reasons(vote)))
         self._add(vote, raw)
 
     def _take(self, line: AnyVote) -> None:
@@ -179,42 +151,37 @@ class VoteStore(Ledger[AnyVote]):
         self._votes.setdefault((line.key, line.brief), {}).setdefault(line.draw, line)
 
 
-class KeptVotes(NamedTuple):
-    """The votes of one judge that lie beside a run."""
+class StoredVotes(NamedTuple):
+    """The kept votes of one judge model on a run."""
 
     definition: JudgeDefinition
     votes: Mapping[Key, Sequence[Vote]]
-    """By episode, in order."""
+    """Votes by episode, in order."""
 
 
-def votes_beside(run: Path) -> Iterator[KeptVotes]:
-    """Yield what judges said of the episodes of a run, by the names of their folders.
+def load_votes(run: Path) -> Iterator[StoredVotes]:
+    """Yield the votes of each judge model on a run, sorted by folder name.
 
-    Raises:
-        DataError: A file cannot be read.
+    Raises DataError if a file cannot be read.
     """
-    for path in sorted(judged_folder(run).glob(f"*/{JUDGE_FILE}")):
+    for path in sorted(find_votes_folder(run).glob(f"*/{JUDGE_FILE}")):
         definition = read(JudgeDefinition, read_definition(path), str(path))
         if definition.of == "episodes":
             votes: dict[Key, list[Vote]] = {}
-            for line in lines(path.parent / VOTES_FILE):
+            for line in read_lines(path.parent / VOTES_FILE):
                 vote = read(Vote, line.value, line.where)
                 votes.setdefault(vote.key, []).append(vote)
-            yield KeptVotes(definition, votes)
+            yield StoredVotes(definition, votes)
 
 
-def judged_folder(run: Path) -> Path:
-    """Return where the votes on a run are kept: in its folder, or beside a result file."""
+def find_votes_folder(run: Path) -> Path:
+    """Return the folder of the votes: in the run's folder, or beside a result file."""
     if run.is_dir():
         return run / JUDGED_FOLDER
     return run.with_name(f"{run.name}.{JUDGED_FOLDER}")
 
 
-def _sum(known: int | None, more: int | None) -> int | None:
-    return known if more is None else (known or 0) + more
-
-
-def _without_words(vote: AnyVote) -> AnyVote:
+def _remove_reasons(vote: AnyVote) -> AnyVote:
     if isinstance(vote, Vote):
         return vote._replace(turns=[turn._replace(why="") for turn in vote.turns])
     return vote._replace(why=())

@@ -1,1 +1,1 @@
-"""Environments of plain functions, for entries whose calls are executed."""
+"""Environments of stateless functions and a market, for entries whose calls are executed."""

@@ -1,4 +1,4 @@
-"""Refusals that the functions of this package share: how large, long and many things may be."""
+"""Shared argument checks of the library: ranges, lengths and counts."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from envs.errors import InvalidArgument
 
 
 def check_between(name: str, value: float, low: float, high: float) -> None:
-    """Refuse a number that is out of range, or none.
+    """Refuse NaN and numbers out of range.
 
-    Raises:
-        InvalidArgument: It is not from low to high, both included.
+    Raises InvalidArgument if the value is not from low to high, both included.
     """
     if not low <= value <= high:
         raise InvalidArgument(f"{name} is {value}: give {low} to {high}.")
 
 
 def whole(name: str, value: float, low: int, high: int) -> int:
-    """Return a whole number of a range, however it is written: 5.0 is 5.
+    """Return a whole number in a range as int, such as 5 for 5.0.
 
     Raises:
-        InvalidArgument: It has a fraction, or is not from low to high, both included.
+        InvalidArgument: The value has a fraction, or is not from low to high, both included.
     """
     check_between(name, value, low, high)
     if value != int(value):
@@ -32,10 +31,9 @@ def whole(name: str, value: float, low: int, high: int) -> int:
 
 
 def check_numbers(name: str, values: Sequence[float], most: int = 1000) -> None:
-    """Refuse an empty or long list, and a number that is no finite one of moderate size.
+    """Refuse empty and long lists, and numbers that are infinite, NaN or very large.
 
-    Raises:
-        InvalidArgument: See above.
+    Raises InvalidArgument if the list or a number is refused.
     """
     check_count(name, values, 1, most)
     for value in values:
@@ -46,8 +44,7 @@ def check_numbers(name: str, values: Sequence[float], most: int = 1000) -> None:
 def check_count(name: str, values: Sequence[Any], least: int, most: int) -> None:
     """Refuse a text or list of the wrong length.
 
-    Raises:
-        InvalidArgument: Its length is not from least to most, both included.
+    Raises InvalidArgument if the length is not from least to most, both included.
     """
     if not least <= len(values) <= most:
         kind = "characters" if isinstance(values, str) else "members"

@@ -1,6 +1,6 @@
-"""The calendar: weekdays, spans, shifts and feasts of the Gregorian calendar.
+"""Calendar functions: weekdays, spans, shifts and holidays of the Gregorian calendar.
 
-It holds no state and knows no today. Dates are texts such as 2026-03-31, years 1 to 9999.
+They are stateless and have no current date. Dates are texts such as 2026-03-31, years 1 to 9999.
 """
 
 from __future__ import annotations
@@ -267,16 +267,12 @@ class CalendarTools(Backend):
 
 
 def _read(text: str) -> Date:
-    """Return the date that a text names.
-
-    Raises:
-        InvalidArgument: It names none.
-    """
+    """Parse a date. Raises InvalidArgument if the text is not a date."""
     try:
         date = Date.fromisoformat(text)
     except ValueError:
         date = None
-    # Python reads other forms too, and more of them from one version to the next.
+    # Python accepts other forms, too; which ones depends on its version.
     if date is None or date.isoformat() != text:
         raise InvalidArgument(f"{text!r:.50} is no date: give one such as 2026-03-31.")
     return date
@@ -288,7 +284,7 @@ def _check_month(year: int, month: int) -> None:
 
 
 def easter_of(year: int) -> Date:
-    """Return Easter Sunday, by the rule of full moon and golden number."""
+    """Return Easter Sunday of a year."""
     golden, century = year % 19, year // 100
     skipped = century - century // 4
     moon_correction = (8 * century + 13) // 25

@@ -1,4 +1,4 @@
-"""What this extension registers."""
+"""Registration of the extension ``library``."""
 
 from __future__ import annotations
 

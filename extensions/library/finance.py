@@ -1,6 +1,6 @@
-"""Finance: interest, loans, investments, depreciation, prices and shares of a bill.
+"""Finance functions: interest, loans, investments, depreciation, prices and shares of a bill.
 
-It holds no state. Amounts are in any one currency, rates are percent and periods whole.
+They are stateless. Amounts are in one currency, rates in percent, periods whole.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument
 from extensions.library.bounds import check_between, check_count, check_numbers
 
-_MOST = 1e12
+_MAX_AMOUNT = 1e12
 _MAX_MONTHS = 600
 
 
@@ -43,7 +43,7 @@ class FinanceTools(Backend):
             >>> compound_interest(principal=1000, annual_rate=-1, years=2)
             {"error": "annual_rate is -1: give 0 to 100."}
         """
-        check_between("principal", principal, 0, _MOST)
+        check_between("principal", principal, 0, _MAX_AMOUNT)
         check_between("annual_rate", annual_rate, 0, 100)
         check_between("years", years, 0, 100)
         check_between("periods_per_year", periods_per_year, 1, 365)
@@ -204,7 +204,7 @@ class FinanceTools(Backend):
             >>> straight_line_depreciation(cost=1000, salvage_value=2000, years=3)
             {"error": "salvage_value is 2000: give 0 to 1000."}
         """
-        check_between("cost", cost, 0, _MOST)
+        check_between("cost", cost, 0, _MAX_AMOUNT)
         check_between("salvage_value", salvage_value, 0, cost)
         check_between("years", years, 1, 100)
         annual = (cost - salvage_value) / years
@@ -228,7 +228,7 @@ class FinanceTools(Backend):
             >>> add_tax(net=-200, rate=19)
             {"error": "net is -200: give 0 to 1000000000000.0."}
         """
-        check_between("net", net, 0, _MOST)
+        check_between("net", net, 0, _MAX_AMOUNT)
         check_between("rate", rate, 0, 100)
         tax = net * rate / 100
         return {"tax": tax, "gross": net + tax}
@@ -252,7 +252,7 @@ class FinanceTools(Backend):
             >>> split_bill(total=90, people=0)
             {"error": "people is 0: give 1 to 1000."}
         """
-        check_between("total", total, 0, _MOST)
+        check_between("total", total, 0, _MAX_AMOUNT)
         check_between("people", people, 1, 1000)
         check_between("tip_percent", tip_percent, 0, 100)
         tip = total * tip_percent / 100
@@ -278,8 +278,8 @@ class FinanceTools(Backend):
             >>> break_even_units(fixed_costs=1000, price=10, unit_cost=10)
             {"error": "unit_cost is 10: give 0 to 9.99."}
         """
-        check_between("fixed_costs", fixed_costs, 0, _MOST)
-        check_between("price", price, 0.01, _MOST)
+        check_between("fixed_costs", fixed_costs, 0, _MAX_AMOUNT)
+        check_between("price", price, 0.01, _MAX_AMOUNT)
         check_between("unit_cost", unit_cost, 0, price - 0.01)
         return {"units": math.ceil(fixed_costs / (price - unit_cost))}
 
@@ -306,13 +306,13 @@ class FinanceTools(Backend):
 
 
 def _payment(principal: float, annual_rate: float, months: int) -> float:
-    check_between("principal", principal, 1, _MOST)
+    check_between("principal", principal, 1, _MAX_AMOUNT)
     check_between("annual_rate", annual_rate, 0, 100)
     check_between("months", months, 1, _MAX_MONTHS)
     rate = annual_rate / 1200
     if rate == 0:
         return principal / months
-    # Not by a power of 1 + rate, which has lost most digits of a small rate.
+    # A power of 1 + rate would lose most digits of a small rate.
     return principal * rate / -math.expm1(-months * math.log1p(rate))
 
 

@@ -1,7 +1,7 @@
-"""Geography: facts of countries, positions of cities, distances and time differences.
+"""Geography functions: countries, positions of cities, distances and time differences.
 
-It holds no state. Areas are square kilometres, distances kilometres on a sphere with the radius
-6371, populations rounded figures of about 2023.
+They are stateless. Areas are in square kilometres, distances in kilometres on a sphere of radius
+6371. Populations are rounded figures of about 2023.
 """
 
 from __future__ import annotations
@@ -346,7 +346,7 @@ def _found(kind: str, name: str, known: Mapping[str, _Known]) -> _Known:
 
 
 def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Return the distance of two positions in kilometres, by the haversine formula."""
+    """Return the haversine distance of two positions in kilometres."""
     (latitude, longitude), (other_latitude, other_longitude) = one, other
     up = math.sin(math.radians(other_latitude - latitude) / 2) ** 2
     along = math.sin(math.radians(other_longitude - longitude) / 2) ** 2

@@ -1,8 +1,7 @@
-"""A market whose prices move with every question.
+"""Market environment whose prices move up to three percent with every call.
 
-State are the shares' and currencies' last prices and the private random stream that moves them, up
-to three percent at a time, so that asking twice gives two answers, and asking twice from the same
-start the same two.
+Its state is the last prices and a seeded random stream: repeated calls return different prices, but
+the same sequence from the same start.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, random_stream, writes
 from envs.errors import NotFound
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.random_stream import RandomStream
 from extensions.library.bounds import check_between
 
 _DEFAULT_SEED = 20260331
-_LARGEST_MOVE = 0.03
-_LEAST, _MOST = 0.0001, 1_000_000.0
-"""What a price may be."""
+_MAX_MOVE = 0.03
+_MIN_PRICE, _MAX_PRICE = 0.0001, 1_000_000.0
+"""Range of prices in US dollars."""
 _SHARES = {"ALPN": 48.2, "BRGT": 131.0, "CRWN": 17.45, "DLTA": 305.6, "ELMS": 76.9, "FJRD": 22.8}
 _CURRENCIES = {"AUD": 0.66, "CHF": 1.12, "EUR": 1.09, "GBP": 1.27, "JPY": 0.0067, "USD": 1.0}
 
@@ -46,7 +45,7 @@ class MarketQuotes(Backend):
     currencies: dict[str, float] = _CURRENCIES
     _random: RandomStream = RandomStream(_DEFAULT_SEED)
 
-    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
         self._random = random_stream(config, _DEFAULT_SEED)
 
     @classmethod
@@ -54,8 +53,8 @@ class MarketQuotes(Backend):
         """Yield prices that are none."""
         for key in ("shares", "currencies"):
             for name, price in config.get(key, {}).items():
-                if not _LEAST <= price <= _MOST:
-                    yield f".{key}.{name}", f"must be from {_LEAST} to {_MOST}"
+                if not _MIN_PRICE <= price <= _MAX_PRICE:
+                    yield f".{key}.{name}", f"must be from {_MIN_PRICE} to {_MAX_PRICE}"
 
     @writes
     def latest_price(self, symbol: str) -> dict[str, Any]:
@@ -127,8 +126,8 @@ class MarketQuotes(Backend):
         return {"prices": prices}
 
     def _moved(self, price: float) -> float:
-        factor, self._random = self._random.uniform(1 - _LARGEST_MOVE, 1 + _LARGEST_MOVE)
-        return min(max(round(price * factor, 6), _LEAST), _MOST)
+        factor, self._random = self._random.uniform(1 - _MAX_MOVE, 1 + _MAX_MOVE)
+        return min(max(round(price * factor, 6), _MIN_PRICE), _MAX_PRICE)
 
 
 def _found(kind: str, name: str, prices: Mapping[str, float]) -> float:

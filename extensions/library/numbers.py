@@ -1,6 +1,6 @@
-"""Numbers: divisors and primes, combinations, notations, equations, matrices, statistics, areas.
+"""Number functions: primes, combinations, notations, equations, matrices, statistics, areas.
 
-It holds no state. Integers are exact; everything else is IEEE doubles.
+They are stateless. Integers are exact; all other numbers are IEEE doubles.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from envs.errors import InvalidArgument
 from extensions.library.bounds import check_between, check_count, check_numbers
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-_LARGEST = 10**9
+_MAX_NUMBER = 10**9
 
 
 class NumberTools(Backend):
@@ -76,7 +76,7 @@ class NumberTools(Backend):
             >>> prime_factors(number=1)
             {"error": "number is 1: give 2 to 1000000000."}
         """
-        check_between("number", number, 2, _LARGEST)
+        check_between("number", number, 2, _MAX_NUMBER)
         return {"factors": factors_of(number)}
 
     @reads
@@ -358,7 +358,7 @@ class NumberTools(Backend):
 
 
 def factors_of(number: int) -> list[int]:
-    """Return the primes that make up an integer above 1."""
+    """Return the prime factors of an integer above 1."""
     factors, candidate = [], 2
     while candidate * candidate <= number:
         while number % candidate == 0:
@@ -369,7 +369,7 @@ def factors_of(number: int) -> list[int]:
 
 
 def fibonacci(count: int) -> list[int]:
-    """Return the first Fibonacci numbers, which begin with 0 and 1."""
+    """Return the first Fibonacci numbers, from 0 and 1."""
     numbers = [0, 1]
     while len(numbers) < count:
         numbers.append(numbers[-1] + numbers[-2])
@@ -391,10 +391,9 @@ def _check_shape(name: str, rows: list[list[float]], columns: int) -> None:
 
 
 def _eliminated(rows: list[list[Fraction]]) -> list[Fraction]:
-    """Return the solution of equations, each with its right side at the end.
+    """Return the solution of linear equations, each with its right side at the end.
 
-    Raises:
-        InvalidArgument: There is none, or more than one.
+    Raises InvalidArgument if the equations have no solution or several.
     """
     for column in range(len(rows)):
         pivot = next((row for row in range(column, len(rows)) if rows[row][column]), None)
@@ -411,7 +410,7 @@ def _eliminated(rows: list[list[Fraction]]) -> list[Fraction]:
 
 
 def _dot(row: list[float], column: tuple[float, ...]) -> float:
-    # Integers stay exact, and sum() adds floats differently from Python 3.12 on.
+    # Integers stay exact; sum() adds floats differently since Python 3.12.
     total: float = 0
     for one, other in zip(row, column, strict=True):
         total += one * other
@@ -419,11 +418,7 @@ def _dot(row: list[float], column: tuple[float, ...]) -> float:
 
 
 def _as_float(value: Fraction) -> float:
-    """Return the nearest float; one too large for any is refused.
-
-    Raises:
-        InvalidArgument: It is too large.
-    """
+    """Return the nearest float. Raises InvalidArgument if the number is too large for a float."""
     try:
         return float(value)
     except OverflowError:

@@ -1,6 +1,6 @@
-"""Texts: words and letters counted, compared, ordered and written in other ways.
+"""Text functions: count, compare, order and convert words and letters.
 
-It holds no state. Words are runs of letters and digits; case is told apart only where that is said.
+They are stateless. Words are runs of letters and digits; case is ignored unless stated.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from envs.backend import Backend, NoConfig, reads
 from envs.errors import InvalidArgument
 from extensions.library.bounds import check_between, check_count
 
-_LONGEST = 10_000
+_MAX_CHARS = 10_000
 _WORD = re.compile(r"[^\W_]+")
 _ROMAN = {
     "M": 1000, "CM": 900, "D": 500, "CD": 400, "C": 100, "XC": 90, "L": 50, "XL": 40,
@@ -51,7 +51,7 @@ class TextTools(Backend):
             >>> count_text(text='To be, or not to be')
             {"characters": 19, "words": 6, "lines": 1}
         """
-        check_count("text", text, 0, _LONGEST)
+        check_count("text", text, 0, _MAX_CHARS)
         words, lines = len(_WORD.findall(text)), text.count("\n") + 1
         return {"characters": len(text), "words": words, "lines": lines}
 
@@ -73,7 +73,7 @@ class TextTools(Backend):
             >>> frequent_words(text='To be, or not to be', limit=0)
             {"error": "limit is 0: give 1 to 100."}
         """
-        check_count("text", text, 0, _LONGEST)
+        check_count("text", text, 0, _MAX_CHARS)
         check_between("limit", limit, 1, 100)
         counts = Counter(_WORD.findall(text.lower()))
         ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -96,7 +96,7 @@ class TextTools(Backend):
             >>> count_letter(text='Strawberry', letter='rr')
             {"error": "letter has 2 characters: give 1 to 1."}
         """
-        check_count("text", text, 0, _LONGEST)
+        check_count("text", text, 0, _MAX_CHARS)
         check_count("letter", letter, 1, 1)
         return {"count": text.lower().count(letter.lower())}
 
@@ -114,7 +114,7 @@ class TextTools(Backend):
             >>> is_palindrome(text='A man, a plan, a canal: Panama')
             {"palindrome": true}
         """
-        check_count("text", text, 0, _LONGEST)
+        check_count("text", text, 0, _MAX_CHARS)
         read = "".join(_WORD.findall(text.lower()))
         return {"palindrome": read == read[::-1]}
 
@@ -135,7 +135,7 @@ class TextTools(Backend):
         """
         letters = []
         for name, text in (("first", first), ("second", second)):
-            check_count(name, text, 0, _LONGEST)
+            check_count(name, text, 0, _MAX_CHARS)
             letters.append(sorted("".join(_WORD.findall(text.lower()))))
         return {"anagrams": letters[0] == letters[1]}
 
@@ -179,7 +179,7 @@ class TextTools(Backend):
             >>> shift_letters(text='Hello, Zoe!', shift=3)
             {"text": "Khoor, Crh!"}
         """
-        check_count("text", text, 0, _LONGEST)
+        check_count("text", text, 0, _MAX_CHARS)
         places = shift % len(ascii_uppercase)
         moved = ascii_uppercase[places:] + ascii_uppercase[:places]
         letters = str.maketrans(ascii_uppercase + ascii_lowercase, moved + moved.lower())
@@ -224,7 +224,7 @@ class TextTools(Backend):
         for sign, value in _ROMAN.items():
             while rest.startswith(sign):
                 rest, number = rest[len(sign) :], number + value
-        # Reading is lenient; writing the number again is not.
+        # Parsing is lenient; writing the number again checks it.
         if rest or not 1 <= number <= 3999 or _roman(number) != numeral.upper():
             raise InvalidArgument(f"{numeral!r:.50} is no Roman numeral: give I to MMMCMXCIX.")
         return {"number": number}

@@ -1,4 +1,4 @@
-"""The Ray cluster: the user's, or one on this machine that is gone afterwards."""
+"""Connection to a Ray cluster: the user's, or a temporary local one."""
 
 from __future__ import annotations
 
@@ -19,38 +19,34 @@ from trajectories.errors import DataError
 
 LOCAL_WORKERS = 2
 TRIES = 4
-"""How often a job is done when the processes that do it are killed."""
+"""Maximum number of times a job is started when its workers are killed."""
 
 _OBJECT_STORE = 100_000_000
-"""Bytes of shared memory of a local cluster; what goes through it is small."""
+"""Shared memory of a local cluster in bytes."""
 _PATIENCE = 10.0
-"""Seconds."""
+"""Timeout of the connection check in seconds."""
 _PULSE = 5.0
-"""Seconds after which is looked whether an actor answers."""
+"""Maximum seconds between two liveness checks of an actor."""
 STARTING = 120.0
-"""Seconds in which an actor has to begin, besides."""
-# No usage statistics leave the machine; and no remark on accelerators that nobody asked for.
+"""Additional seconds for an actor to start."""
+# Disable usage statistics and warnings about accelerators.
 _QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}
 
 
 class Cluster(NamedTuple):
-    """Where to work, and with how many processes."""
+    """Address and worker count of a cluster."""
 
     address: str | None = None
-    """As ``ray.init`` takes it; None for a cluster on this machine, for the time being."""
+    """Address as in ``ray.init``; None for a temporary local cluster."""
     workers: int | None = None
-    """None for one per processor of the user's cluster, and for two on this machine."""
+    """None for one per processor of the user's cluster, or two on a local one."""
 
 
 @contextmanager
 def connected(cluster: Cluster) -> Iterator[int]:
-    """Connect to a cluster; a program that is connected already stays so.
+    """Connect to a cluster, reusing an existing connection, and yield the number of workers.
 
-    Yields:
-        The number of workers.
-
-    Raises:
-        DataError: Ray is not installed, the cluster does not answer, or is too small.
+    Raises DataError if Ray is not installed, or the cluster does not answer or is too small.
     """
     ray = library(cluster.address)
     if ray.is_initialized():
@@ -64,17 +60,13 @@ def connected(cluster: Cluster) -> Iterator[int]:
 
 
 def library(address: str | None = "") -> Any:
-    """Return the package ray.
+    """Import the package ray; ``address`` is None before a local cluster is started.
 
-    Args:
-        address: Of the cluster that is to be connected; None for one that is to be started here.
-
-    Raises:
-        DataError: It is not installed.
+    Raises DataError if Ray is not installed.
     """
     if address is None and "ray" not in sys.modules:
-        # Ours listens to all the network, and without the word does nothing for anybody. Ray reads
-        # this when it is loaded; a program that has loaded it before has decided for itself.
+        # A local cluster listens on the network, so it requires a token. Ray reads these variables
+        # on import; a program that has imported Ray keeps its own settings.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
         os.environ.setdefault("RAY_AUTH_TOKEN", token_hex(32))
     for name, value in _QUIET.items():
@@ -88,14 +80,14 @@ def library(address: str | None = "") -> Any:
 
 
 class NoResult(NamedTuple):
-    """Stands for the result of an item that no actor has lived to give."""
+    """Placeholder for the result of an item whose actors died or stalled."""
 
     why: str
 
 
 @dataclass
 class _Item:
-    """An item, and how many actors were lost that had it."""
+    """An item, with the number of actors lost while processing it."""
 
     number: int
     value: Any
@@ -104,32 +96,31 @@ class _Item:
 
 @dataclass(eq=False)
 class _Actor:
-    """An actor, and what is known of it."""
+    """An actor with its state."""
 
     handle: Any
     has: int = 0
-    """Items."""
+    """Number of current items."""
     alone: bool = False
-    """Whether it is for items that others were lost with, one at a time."""
+    """Whether the actor retries items whose actor was lost, one at a time."""
     begun: bool = False
     stalled: bool = False
     asked: tuple[Any, float] | None = None
-    """The question whether it is alive, and since when it is open."""
+    """Open liveness check and its start time."""
 
 
 class Fleet:
-    """Actors that do items; in the place of one that dies or stalls comes another.
+    """Pool of actors that process items; replaces actors that die or stall.
 
-    What one had that is lost is done again; the second time by an actor that has nothing else. So
-    an item that kills or stalls whoever does it costs no other item its result.
+    Items of a lost actor are retried; from the second loss, a separate actor retries them. So an
+    item that kills or stalls its actor does not affect the results of other items.
 
     Args:
-        kind: Class of the actors; its method ``do`` takes references to what they need, and an
+        kind: Class of the actors; its method ``do`` takes references to the shared values and an
             item. With ``patience``, its method ``alive`` answers unless it is stalled.
-        size: How many there are.
-        needs: What they need for any item; it is sent once.
-        at_once: How many items they have at a time, all together; by default one each.
-        patience: Seconds within which one has to answer; None where they see to it themselves.
+        needs: Shared values, sent once.
+        at_once: Total number of concurrent items (default: one per actor).
+        patience: Timeout of the liveness check in seconds; None disables it.
     """
 
     def __init__(
@@ -141,25 +132,25 @@ class Fleet:
         patience: float | None = None,
     ) -> None:
         self._ray = library()
-        # Kept here, and no arguments of the actors, which Ray might not have for another one.
+        # Not constructor arguments: Ray may have dropped these before an actor is replaced.
         self._needs = [self._ray.put(value) for value in needs]
         self._places = at_once or size
         self._patience = patience
-        # One more than items, for the question whether it is alive.
+        # One slot more than items, for the liveness check.
         most = ceil(self._places / size) + (patience is not None)
         self._kind = partial(
             self._ray.remote(kind).options, max_concurrency=most, scheduling_strategy="SPREAD"
         )
         self._actors = [self._actor() for _ in range(size)]
         self._at: dict[Any, tuple[_Item, _Actor]] = {}
-        """Items by the references to their results, and who has them."""
+        """Items and their actors by result reference."""
         self._again: deque[_Item] = deque()
         self._alone: deque[_Item] = deque()
 
     def results(self, items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
-        """Yield the numbers of items with references to results, or ``NoResult``, as these come.
+        """Yield item numbers with result references or ``NoResult`` in order of completion.
 
-        Items are taken one by one, when an actor is free.
+        Items are consumed lazily, when an actor is free.
         """
         queue = (_Item(number, value) for number, value in enumerate(items))
         while True:
@@ -192,7 +183,7 @@ class Fleet:
         return self._again.popleft() if self._again else next(queue, None)
 
     def _free(self) -> _Actor | None:
-        """Return the actor that has the fewest items, if it may have one more."""
+        """Return the actor with the fewest items, or None if all slots are taken."""
         shared = [actor for actor in self._actors if not actor.alone]
         if sum(actor.has for actor in shared) >= self._places:
             return None
@@ -203,10 +194,10 @@ class Fleet:
         self._at[actor.handle.do.remote(self._needs, item.value)] = item, actor
 
     def _actor(self, *, alone: bool = False) -> _Actor:
-        # The one more comes when all processors may be taken.
+        # The additional actor starts even if all processors are in use.
         actor = _Actor(self._kind(num_cpus=0 if alone else 1).remote(), alone=alone)
         if self._patience is not None:
-            # What it is asked before it has items it answers when it has begun.
+            # The first liveness check is answered once the actor has started.
             actor.asked = actor.handle.alive.remote(), monotonic()
         return actor
 
@@ -215,19 +206,19 @@ class Fleet:
             self._ray.get(result)
         except self._ray.exceptions.RayActorError:
             return True
-        except Exception:  # is for who looks at the result
+        except Exception:  # handled by the consumer of the result
             return False
         return False
 
     def _lose(self, item: _Item, actor: _Actor) -> NoResult | None:
-        """Do without an actor; have its item done again, or return why it is given up."""
+        """Replace an actor; retry its item, or return why it is given up."""
         if actor in self._actors:
             self._ray.kill(actor.handle)
             self._actors.remove(actor)
             self._actors += [] if actor.alone else [self._actor()]
         item.losses += 1
         if actor.alone and actor.stalled:
-            return NoResult(f"gave no sign for {self._patience:g} seconds (--entry-timeout)")
+            return NoResult(f"did not respond for {self._patience:g} seconds (--entry-timeout)")
         if item.losses == TRIES:
             return NoResult(f"was killed {TRIES} times")
         is_first = item.losses == 1 and not actor.stalled
@@ -235,7 +226,7 @@ class Fleet:
         return None
 
     def _end_stalled(self, patience: float) -> None:
-        """Ask those who have items whether they are alive; end who does not answer."""
+        """Check that busy actors are alive; kill those that do not answer."""
         now = monotonic()
         for actor in [actor for actor in self._actors if actor.has and not actor.stalled]:
             if actor.asked is None:
@@ -257,14 +248,13 @@ def _connect(ray: Any, cluster: Cluster) -> None:
     try:
         ray.init(address=cluster.address, **quiet)
     except (ConnectionError, RuntimeError, ValueError):
-        raise DataError("--address", f"there is no Ray cluster at {cluster.address!r}") from None
+        raise DataError("--address", f"no Ray cluster found at {cluster.address!r}") from None
 
 
 def _knock(address: str) -> None:
-    """See that somebody listens; Ray itself would try for many minutes.
+    """Check that the port is open; Ray itself would retry for many minutes.
 
-    Raises:
-        DataError: Nobody does.
+    Raises DataError if the port is not reachable.
     """
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not (colon and port.isdecimal()):
@@ -272,14 +262,13 @@ def _knock(address: str) -> None:
     try:
         socket.create_connection((host, int(port)), _PATIENCE).close()
     except (OSError, OverflowError) as error:
-        raise DataError("--address", f"nobody answers at {address!r}: {error}") from None
+        raise DataError("--address", f"cannot connect to {address!r}: {error}") from None
 
 
 def _size(ray: Any, cluster: Cluster) -> int:
-    """Return how many workers there are to be.
+    """Return the number of workers.
 
-    Raises:
-        DataError: The cluster is smaller; the rest would wait for ever.
+    Raises DataError if the cluster has too few processors, so workers would wait forever.
     """
     there = int(ray.cluster_resources().get("CPU", 0))
     wanted = cluster.workers or there

@@ -1,34 +1,30 @@
-"""What this extension registers."""
+"""Registration of the extension ``ray``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Extension
 
 if TYPE_CHECKING:
-    from extensions.ray import cluster, on_ray
-    from runner.episodes.allowance import Allowance
+    from extensions.ray import cluster, ray_workers
+    from runner.episodes.limits import EntryLimits
     from runner.live.workers import Workers
 else:
-    cluster = lazily("extensions.ray.cluster")
-    on_ray = lazily("extensions.ray.on_ray")
+    cluster = lazy_module("extensions.ray.cluster")
+    ray_workers = lazy_module("extensions.ray.ray_workers")
 
 
 class RayExtension(Extension):
-    """Runs and judges on a Ray cluster."""
+    """Workers on a Ray cluster."""
 
     name = "ray"
 
-    def engine(self, address: str | None, workers: int | None, allowance: Allowance) -> Workers:
-        """Return the workers of a Ray cluster.
-
-        Raises:
-            DataError: Ray is not installed.
-        """
+    def engine(self, address: str | None, workers: int | None, allowance: EntryLimits) -> Workers:
+        """Return the workers of a Ray cluster. Raises DataError if Ray is not installed."""
         cluster.library(address)
-        return on_ray.OnRay(cluster.Cluster(address, workers), allowance)
+        return ray_workers.RayWorkers(cluster.Cluster(address, workers), allowance)
 
 
 EXTENSION = RayExtension()

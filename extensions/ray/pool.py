@@ -1,4 +1,4 @@
-"""Environments held by processes of a cluster, known by numbers and stepped in batches."""
+"""Rollout pool: environments in worker processes of a cluster, stepped in batches."""
 
 from __future__ import annotations
 
@@ -9,36 +9,34 @@ from itertools import cycle
 from typing import Any, NamedTuple, Self
 
 from extensions.ray.cluster import STARTING, TRIES, Cluster, connected, library
-from runner.episodes.allowance import ENTRY_TIMEOUT
+from runner.episodes.limits import ENTRY_TIMEOUT
 from runner.rollouts.env import Action, Observation, RolloutEnv, Transition
 
 _Call = Callable[[Any, list[int]], Any]
-"""Has a worker do something with the environments of some numbers."""
+"""Starts a worker's method for environments with the given numbers."""
 
 
-class _Course(NamedTuple):
-    """What it takes to make an environment once more."""
+class _EnvRecipe(NamedTuple):
+    """Data to recreate an environment."""
 
     worker: int
     origin: Any
-    """Reference to the environment as it was given to the pool."""
+    """Reference to the environment as added to the pool."""
     actions: tuple[Action | None, ...] = ()
-    """What was done to it since; None for a reset."""
+    """Actions since then; None for a reset."""
 
 
 class RolloutPool:
     """Steps many environments at once, on several processors or machines.
 
-    A process that is killed or stalls loses nothing: its environments are made anew in another one
-    and taken to where they were. One that has every process killed or stalled is an error, and
-    stands where it stood.
+    If a worker dies or stalls, its environments are recreated in another one. An environment that
+    kills or stalls every worker raises an error and keeps its last state.
+
+    Raises DataError if the cluster cannot be used.
 
     Args:
-        cluster: Where; a program that is connected to one stays so.
-        patience: Seconds in which an environment has to do what it is told.
-
-    Raises:
-        DataError: The cluster cannot be used.
+        cluster: Cluster to connect to, unless the program is already connected.
+        patience: Timeout per environment and operation in seconds.
     """
 
     def __init__(self, cluster: Cluster, patience: float = ENTRY_TIMEOUT) -> None:
@@ -46,25 +44,25 @@ class RolloutPool:
         size = self._opened.enter_context(connected(cluster))
         self._ray = library()
         self._patience = patience
-        self._courses: dict[int, _Course] = {}
+        self._courses: dict[int, _EnvRecipe] = {}
         self._workers = [self._new_worker() for _ in range(size)]
         self._turn = cycle(range(size))
         self._next = 0
 
     def add(self, envs: Sequence[RolloutEnv]) -> list[int]:
-        """Take environments, as they stand, and return their numbers."""
-        added = [self._number(_Course(next(self._turn), self._ray.put(env))) for env in envs]
+        """Add environments in their current state and return their numbers."""
+        added = [self._number(_EnvRecipe(next(self._turn), self._ray.put(env))) for env in envs]
         self._on_each(added, lambda worker, ids: worker.hold.remote(*self._origins(ids)))
         return added
 
     def fork(self, ids: Sequence[int]) -> list[int]:
-        """Return the numbers of independent copies; an id that is given twice has two of them."""
+        """Return the numbers of independent copies, one per given id."""
         copies = {self._number(self._courses[id]): id for id in ids}
         self._on_each(copies, lambda worker, new: worker.fork.remote({n: copies[n] for n in new}))
         return list(copies)
 
     def reset(self, ids: Collection[int]) -> dict[int, Observation]:
-        """Begin environments anew and return what their models are shown first."""
+        """Reset environments and return their first observations."""
         return self._on_each(
             ids, lambda worker, some: worker.reset.remote(some), dict.fromkeys(ids)
         )
@@ -72,9 +70,8 @@ class RolloutPool:
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
         """Step environments by their numbers.
 
-        Raises:
-            ValueError: One of them is over, an action is none, or every process is lost with it;
-                the others were stepped.
+        Raises ValueError if an environment is finished, an action is invalid, or all
+        workers were lost; the other environments were stepped.
         """
         return self._on_each(
             actions,
@@ -83,7 +80,7 @@ class RolloutPool:
         )
 
     def drop(self, ids: Collection[int]) -> None:
-        """Forget environments."""
+        """Remove environments."""
         self._on_each(ids, lambda worker, some: worker.drop.remote(some))
         for id in ids:
             del self._courses[id]
@@ -100,7 +97,7 @@ class RolloutPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _number(self, course: _Course) -> int:
+    def _number(self, course: _EnvRecipe) -> int:
         number = self._next
         self._next += 1
         self._courses[number] = course
@@ -108,7 +105,7 @@ class RolloutPool:
 
     def _note(self, id: int, action: Action | None) -> None:
         course = self._courses[id]
-        # A reset makes up for all that was done before it.
+        # A reset discards all earlier actions.
         before = () if action is None else course.actions
         self._courses[id] = course._replace(actions=(*before, action))
 
@@ -118,10 +115,9 @@ class RolloutPool:
         call: _Call,
         actions: Mapping[int, Action | None] | None = None,
     ) -> dict[int, Any]:
-        """Let every worker do its part at the same time, and put together what they return.
+        """Run a call on all workers in parallel and merge their results.
 
-        Raises:
-            ValueError: Something was not done; the rest was.
+        Raises ValueError if the call failed for an environment; the others were processed.
         """
         parts: dict[int, list[int]] = defaultdict(list)
         for id in ids:
@@ -130,7 +126,7 @@ class RolloutPool:
         returned: dict[int, Any] = {}
         for number, result in begun.items():
             for done in self._results(number, result, call, parts[number]):
-                # At once, for a worker that takes the place of this one.
+                # Noted at once, because a replacement worker replays the actions.
                 for id, value in done.items():
                     if actions is not None and not isinstance(value, ValueError):
                         self._note(id, actions[id])
@@ -143,7 +139,7 @@ class RolloutPool:
     def _results(
         self, number: int, result: Any, call: _Call, ids: list[int]
     ) -> Iterator[dict[int, Any]]:
-        """Yield what a worker did, or others that took its place; at last one at a time."""
+        """Yield the results of a worker or its replacements, at last one environment at a time."""
         tries = TRIES if len(ids) == 1 else TRIES // 2
         for left in reversed(range(tries)):
             try:
@@ -155,39 +151,39 @@ class RolloutPool:
                 if left:
                     result = call(self._workers[number], ids)
         if len(ids) == 1:
-            message = "every process that held it was killed or stalled"
+            message = "every worker that held it was killed or stalled"
             yield {ids[0]: ValueError(f"environment {ids[0]}: {message}")}
             return
         for id in ids:
             yield from self._results(number, call(self._workers[number], [id]), call, [id])
 
     def _worker_with(self, number: int) -> Any:
-        """Return a new worker with all the environments that one had, where they stood."""
+        """Return a new worker with the environments of a lost one."""
         worker = self._new_worker()
         had = [id for id, course in self._courses.items() if course.worker == number]
         begun = worker.hold.remote(*self._origins(had))
-        # What it takes to begin is not what an environment takes.
+        # The start-up time does not count towards the timeout.
         self._ray.wait([begun], timeout=STARTING + self._patience * len(had))
         return worker
 
     def _origins(self, ids: Sequence[int]) -> tuple[Any, ...]:
-        """Return the arguments of ``hold``; only references that stand alone are looked up."""
+        """Return the arguments of ``hold``; Ray resolves only top-level references."""
         courses = {id: self._courses[id] for id in ids}
         actions = {id: course.actions for id, course in courses.items()}
         return actions, *[course.origin for course in courses.values()]
 
     def _new_worker(self) -> Any:
-        return self._ray.remote(_Holder).options(scheduling_strategy="SPREAD").remote()
+        return self._ray.remote(_EnvHolder).options(scheduling_strategy="SPREAD").remote()
 
 
-class _Holder:
-    """Holds environments in a process of its own."""
+class _EnvHolder:
+    """Worker that holds environments."""
 
     def __init__(self) -> None:
         self._envs: dict[int, RolloutEnv] = {}
 
     def hold(self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv) -> Any:
-        """Take environments and go on to where they stood."""
+        """Add environments and replay their actions."""
         for (id, some), origin in zip(actions.items(), origins, strict=True):
             # Several may have the same origin.
             env = self._envs[id] = origin.fork()

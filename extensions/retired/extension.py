@@ -1,11 +1,11 @@
-"""What this extension registers."""
+"""Registration of the extension ``retired``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension
 
 if TYPE_CHECKING:
@@ -13,60 +13,62 @@ if TYPE_CHECKING:
     from envs.session import Session
     from extensions.retired import retired_sets
     from extensions.retired.functions import web as requests
-    from extensions.retired.rest import web
-    from runner.data.services import Reach
+    from extensions.retired.rest import http_sender
+    from runner.data.services import AllowedServices
     from trajectories import bfcl, errors, schema
     from trajectories.bfcl import EntryReader
-    from trajectories.schema import JudgedBy, Trajectory
+    from trajectories.schema import JudgingMethod, Trajectory
 else:
-    bfcl = lazily("trajectories.bfcl")
-    errors = lazily("trajectories.errors")
-    requests = lazily("extensions.retired.functions.web")
-    retired_sets = lazily("extensions.retired.retired_sets")
-    schema = lazily("trajectories.schema")
+    bfcl = lazy_module("trajectories.bfcl")
+    errors = lazy_module("trajectories.errors")
+    requests = lazy_module("extensions.retired.functions.web")
+    retired_sets = lazy_module("extensions.retired.retired_sets")
+    schema = lazy_module("trajectories.schema")
     # Most sessions have no REST client.
-    web = lazily("extensions.retired.rest.web")
+    http_sender = lazy_module("extensions.retired.rest.http_sender")
 
 
 class RetiredExtension(Extension):
-    """Executes the retired sets of BFCL, web services among them."""
+    """BFCL's retired categories, with their web services."""
 
     name = "retired"
     commands = {
         "env health": Command(
             "environment tools",
-            "Ask every web service that REST entries need.",
+            "Check the web services that REST entries call.",
             f"{__package__}.commands.health",
-        ),
+        )
     }
 
-    def bfcl_readers(self) -> Mapping[JudgedBy, EntryReader]:
-        """Return what reads BFCL's entries whose results are compared."""
+    def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
+        """Return the reader of BFCL entries whose results are compared."""
         reader = bfcl.EntryReader(retired_sets.read, retired_sets.truth_of)
-        return {schema.JudgedBy.RESULTS: reader}
+        return {schema.JudgingMethod.RESULTS: reader}
 
-    def connect(self, session: Session, reach: Reach) -> None:
+    def connect(self, session: Session, reach: AllowedServices) -> None:
         """Connect the REST client and the public services."""
         for name in requests.ASKING:
             backend = session.backends.get(name)
             if backend is not None:
-                web.connect(backend, reach)
+                http_sender.connect(backend, reach)
 
-    def require_up(self, entries: Sequence[Trajectory], reach: Reach) -> None:
-        """Ask every web service of the entries once."""
+    def require_up(self, entries: Sequence[Trajectory], reach: AllowedServices) -> None:
+        """Send a request to every web service of the entries."""
         asking = _asking(entries)
-        endpoints = web.ask_all(asking, web.sender(reach)) if asking else []
+        endpoints = http_sender.ask_all(asking, http_sender.sender(reach)) if asking else []
         down = sorted({f"{e.url} ({e.problem})" for e in endpoints if e.problem})
         if down:
             raise errors.DataError("rest", f"{len(down)} endpoints are down: {'; '.join(down)}")
 
-    def notes(self, entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iterator[str]:
-        """Tell of entries for which a fixture answers."""
+    def notes(
+        self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
+    ) -> Iterator[str]:
+        """Yield a message about entries that a fixture answers."""
         asking = () if reach.network else _asking(entries)
-        if public := [each for each in asking if web.asks_public(each)]:
+        if public := [each for each in asking if http_sender.asks_public(each)]:
             yield (
-                f"{len(public)} entries ask public services: a fixture answers for these, with "
-                "answers of our own making; --allow-network asks the services themselves"
+                f"{len(public)} entries call public services; a fixture answers them "
+                "(--allow-network calls the real services)"
             )
 
 

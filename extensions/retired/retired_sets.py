@@ -1,7 +1,7 @@
-"""BFCL's retired sets whose calls were executed: entries that are judged by what calls give.
+"""Reader of BFCL's retired executable data sets, whose calls are judged by their results.
 
-The functions are those of our library under BFCL's names; a model is shown the documents that come
-with the entry. What BFCL recorded as results is not read: both sides are executed.
+The functions are our own under BFCL's names; models see the documents in the entry. BFCL's recorded
+results are ignored: the calls of both sides are executed.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from checkers.calls.documents import misfits
 from checkers.replies.as_bfcl.decoding import resolve_calls
 from envs.calls import Call, read_call
 from envs.errors import MalformedCall
-from envs.registry import tools_of
-from trajectories.bfcl import PACKAGE, messages_of
+from envs.registry import list_tools
+from trajectories.bfcl import PACKAGE, read_messages
 from trajectories.schema import Category, ExpectedResults, ResultCheck, Trajectory, Turn
 
 OF_THESE_ONLY = ("RetiredNumbers", "RetiredShapes", "RetiredErrands", "PublicServices")
-"""The backends that nothing but these sets uses."""
+"""Backends that only these data sets use."""
 ENVIRONMENTS = (*OF_THESE_ONLY, "RestClient")
-"""The backends that have the functions of these sets."""
+"""Backends with the functions of these data sets."""
 
 _BY: Mapping[str, Literal["exact", "tolerance", "structure"]] = {
     "exact_match": "exact",
     "real_time_match": "tolerance",
     "structural_match": "structure",
 }
-"""How a result is compared, by BFCL's word for it."""
+"""Comparison of a result, by BFCL's name."""
 _STRUCTURE = "structural_match"
 
 
 def truth_of(line: Mapping[str, Any], category: Category) -> tuple[str, Mapping[str, Any]]:
-    """Return the id of an entry and its ground truth, from a line of the file of answers.
+    """Return an entry's id and ground truth, from a line of the answer file.
 
-    That of REST has one request a line, and a number for an id.
+    REST's answer file has one request per line, with a number as id.
     """
     if category is not Category.REST:
         return line["id"], line
@@ -43,33 +43,32 @@ def truth_of(line: Mapping[str, Any], category: Category) -> tuple[str, Mapping[
 
 
 def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category) -> Trajectory:
-    """Return the trajectory of a line of the file of questions and of what ``truth_of`` gave.
+    """Return the trajectory of a question line and the ground truth from ``truth_of``.
 
-    Raises:
-        TypeError: It is not of the expected form, and likewise for other errors of a look-up.
+    Raises TypeError if the entry has an unexpected form; other lookup errors are possible, too.
     """
     (messages,) = entry["question"]
     documents = tuple(entry["function"])
     for path, misfit in misfits(documents):
         raise TypeError(f"$.function{path}: {misfit}")
     calls = tuple([_literal(text) for text in truth["ground_truth"]])
-    # One entry has a word more than calls.
-    words = truth["execution_result_type"][: len(calls)]
-    checks = [ResultCheck(by=_BY[word]) for _, word in zip(calls, words, strict=True)]
+    # One entry has more types than calls.
+    types = truth["execution_result_type"][: len(calls)]
+    checks = [ResultCheck(by=_BY[each]) for _, each in zip(calls, types, strict=True)]
     names = tuple([document["name"] for document in documents])
     return Trajectory(
         id=entry["id"],
         category=category,
         environments=_having(names),
         config={},
-        turns=(Turn(messages_of(messages), calls),),
+        turns=(Turn(read_messages(messages), calls),),
         expects=ExpectedResults(names, tuple(checks), documents),
         provenance={"source": PACKAGE},
     )
 
 
 def _literal(text: str) -> str:
-    """Return a call text whose arguments are literals, arithmetic in them worked out."""
+    """Return a call text with literal arguments, arithmetic evaluated."""
     if not isinstance(read_call(text), MalformedCall):
         return text
     try:
@@ -81,6 +80,6 @@ def _literal(text: str) -> str:
 
 def _having(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the backends that have functions of these names."""
-    tools = tools_of(ENVIRONMENTS)
+    tools = list_tools(ENVIRONMENTS)
     having = {tools[name].backend for name in names if name in tools}
     return tuple([environment for environment in ENVIRONMENTS if environment in having])

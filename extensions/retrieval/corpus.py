@@ -1,4 +1,4 @@
-"""A corpus: the function documents that are searched, and what is known of each."""
+"""Corpus of function documents that retrieval searches."""
 
 from __future__ import annotations
 
@@ -17,75 +17,59 @@ from trajectories.dataset import load_bfcl
 from trajectories.schema import FACTS, SINGLE_TURN, Trajectory
 
 Signature = tuple[str, tuple[str, ...]]
-"""Name and parameter names of a function: what makes two documents those of one function."""
+"""Name and sorted parameter names; documents with equal signatures describe one function."""
 
-DOMAINS: Mapping[str, str] = {
-    "MessageAPI": "people",
-    "TwitterAPI": "people",
-    "TicketAPI": "people",
-    "TradingBot": "money",
-    "FinanceTools": "money",
-    "MarketQuotes": "money",
-    "TravelAPI": "places",
-    "VehicleControlAPI": "places",
-    "GeographyTools": "places",
-    "GorillaFileSystem": "texts",
-    "TextTools": "texts",
-    "MathAPI": "numbers",
-    "NumberTools": "numbers",
-    "CalendarTools": "numbers",
-    "RetiredErrands": "money",
-    "RetiredNumbers": "numbers",
-    "RetiredShapes": "numbers",
+_DOMAINS = {
+    "people": ("MessageAPI", "TwitterAPI", "TicketAPI"),
+    "money": ("TradingBot", "FinanceTools", "MarketQuotes", "RetiredErrands"),
+    "places": ("TravelAPI", "VehicleControlAPI", "GeographyTools"),
+    "texts": ("GorillaFileSystem", "TextTools"),
+    "numbers": ("MathAPI", "NumberTools", "CalendarTools", "RetiredNumbers", "RetiredShapes"),
 }
-"""What backends are about; another is a group of its own."""
+DOMAINS = {backend: domain for domain, backends in _DOMAINS.items() for backend in backends}
+"""Topics of backends; any other backend is a group of its own."""
 
 
 def signature(document: Document) -> Signature:
-    """Return name and parameter names of a document."""
+    """Return the name and sorted parameter names of a document."""
     return str(document["name"]), tuple(sorted(document["parameters"].get("properties") or {}))
 
 
-class Described(NamedTuple):
-    """A function: its document, and where it belongs."""
+class DescribedFunction(NamedTuple):
+    """Function document and the backend that it belongs to."""
 
     backend: str
-    """What it shares state or a server with."""
+    """Environment or server; its functions share state."""
     document: Document
 
     @property
     def name(self) -> str:
-        """Name of the function."""
+        """Function name."""
         return str(self.document["name"])
 
     @property
     def group(self) -> str:
-        """What its backend is about."""
+        """Topic of the backend."""
         return DOMAINS.get(self.backend, self.backend)
 
     @property
     def signature(self) -> Signature:
-        """Name and parameter names."""
+        """Name and sorted parameter names."""
         return signature(self.document)
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Function documents, in an order that decides between equals.
-
-    Attributes:
-        name: What the user called it.
-        functions: At least one.
-        notes: What was left out of it or is strange in it, a line each.
-    """
+    """Function documents, at least one; their order breaks ties."""
 
     name: str
-    functions: tuple[Described, ...]
+    functions: tuple[DescribedFunction, ...]
     notes: tuple[str, ...] = ()
+    """One line for each function that was left out."""
 
     @property
     def size(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         return len(self.functions)
 
     @cached_property
@@ -95,37 +79,30 @@ class Corpus:
         return sha256(text.encode()).hexdigest()
 
     @cached_property
-    def by_name(self) -> Mapping[str, Described]:
-        """The functions by name; of several of one name the first."""
+    def by_name(self) -> Mapping[str, DescribedFunction]:
+        """Functions by name; the first one wins if a name repeats."""
         return {each.name: each for each in reversed(self.functions)}
 
 
 def own_corpus(environments: Iterable[str], name: str = "own") -> Corpus:
-    """Return the functions of our environments."""
-    return Corpus(name, tuple(_own(environments)))
-
-
-def _own(environments: Iterable[str]) -> Iterator[Described]:
-    for environment in environments:
-        for document in own_documents([environment]):
-            yield Described(environment, document)
+    """Return the corpus of the named environments."""
+    functions = [DescribedFunction(e, d) for e in environments for d in own_documents([e])]
+    return Corpus(name, tuple(functions))
 
 
 def bfcl_corpus(folder: Path) -> Corpus:
-    """Return the functions of BFCL's eight backends as its data describe them.
+    """Return the corpus of BFCL's eight backends, with the documents of its data.
 
-    Raises:
-        DataError: A file is missing or malformed.
+    Raises DataError if a file is missing or malformed.
     """
-    found = [Described(name, d) for name in BACKENDS for d in bfcl_documents([name], folder)]
-    return Corpus("bfcl", tuple(found))
+    functions = [DescribedFunction(b, d) for b in BACKENDS for d in bfcl_documents([b], folder)]
+    return Corpus("bfcl", tuple(functions))
 
 
-def single_turns(folder: Path) -> list[Trajectory]:
-    """Return BFCL's published single turns in Python that have right answers.
+def load_single_turns(folder: Path) -> list[Trajectory]:
+    """Return BFCL's published single-turn Python entries that have expected answers.
 
-    Raises:
-        DataError: A file is missing or malformed.
+    Raises DataError if a file is missing or malformed.
     """
     published = [c for c in SINGLE_TURN if FACTS[c].status == "published"]
     entries = load_bfcl(folder, published).trajectories.values()
@@ -133,44 +110,35 @@ def single_turns(folder: Path) -> list[Trajectory]:
 
 
 def single_turn_corpus(entries: Sequence[Trajectory]) -> Corpus:
-    """Return all documents of single turns, those that are equal once."""
-    found: dict[str, Described] = {}
+    """Return the distinct documents of single-turn entries; ``math.gcd`` has backend ``math``."""
+    found: dict[str, DescribedFunction] = {}
     for entry in entries:
         for document in entry.documents or ():
-            key = json.dumps(document, sort_keys=True)
-            found.setdefault(key, Described(_prefix(str(document["name"])), document))
+            name, key = str(document["name"]), json.dumps(document, sort_keys=True)
+            found.setdefault(key, DescribedFunction(name.rpartition(".")[0] or name, document))
     return Corpus("bfcl-single", tuple(found.values()))
 
 
-def _prefix(name: str) -> str:
-    """Return what a function's name says that it belongs to: ``math`` of ``math.gcd``."""
-    return name.rpartition(".")[0] or name
-
-
-def everything() -> Corpus:
-    """Return the functions of all environments, but for those of BFCL's retired sets only.
-
-    Many of these do what others of ours do.
-    """
+def load_full_corpus() -> Corpus:
+    """Return the corpus of all environments except those used only by BFCL's retired sets."""
     return own_corpus([name for name in names() if name not in OF_THESE_ONLY], "all")
 
 
-def parameters_of(document: Document) -> Iterator[Mapping[str, Any]]:
+def list_parameters(document: Document) -> Iterator[Mapping[str, Any]]:
     """Yield the schemas of a document's parameters, nested ones too, each with its ``name``."""
-    yield from _in_schema(document.get("parameters"), 8)
+    yield from _walk_schema(document.get("parameters"), 8)
 
 
-def _in_schema(schema: Any, depth: int) -> Iterator[Mapping[str, Any]]:
-    """Yield what a schema has inside, to a depth that no honest document has."""
+def _walk_schema(schema: Any, depth: int) -> Iterator[Mapping[str, Any]]:
     if not isinstance(schema, Mapping) or not depth:
         return
     properties = schema.get("properties")
     for name, inner in properties.items() if isinstance(properties, Mapping) else ():
         if isinstance(inner, Mapping):
             yield {**inner, "name": name}
-            yield from _in_schema(inner, depth - 1)
+            yield from _walk_schema(inner, depth - 1)
     items = schema.get("items")
     if isinstance(items, Mapping):
         if "enum" in items:
             yield {"name": "", "enum": items["enum"]}
-        yield from _in_schema(items, depth - 1)
+        yield from _walk_schema(items, depth - 1)

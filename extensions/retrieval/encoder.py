@@ -1,4 +1,4 @@
-"""What an encoder begins as, and how it is trained: all that is known without its libraries."""
+"""Configuration and training schedule of an encoder, known without its libraries."""
 
 from __future__ import annotations
 
@@ -19,48 +19,46 @@ SMALL: dict[str, Any] = {
     "intermediate_size": 512,
     "max_position_embeddings": 512,
 }
-"""The encoder that is made where none is named: a configuration as transformers reads it."""
+"""Configuration, for transformers, of the default encoder."""
 
 
 class Schedule(NamedTuple):
-    """How an encoder is trained."""
+    """Hyperparameters of a training."""
 
     epochs: int
     batch: int
     rate: float
     tokens: int
-    """Of a text, at most."""
+    """Maximum length of a text."""
     seed: int
 
 
-def offline() -> None:
-    """Keep the libraries, before they are loaded, from fetching what they think that they lack."""
+def disable_downloads() -> None:
+    """Forbid downloads by the libraries, which must not be loaded yet."""
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_DATASETS_OFFLINE="1")
     os.environ.update(TOKENIZERS_PARALLELISM="false")
 
 
-def configuration(what: str) -> dict[str, Any]:
-    """Return the configuration of an encoder that is made: ``small``, or what a file holds.
+def read_configuration(what: str) -> dict[str, Any]:
+    """Return the configuration of a new encoder: ``small``, or the content of a file.
 
-    Raises:
-        DataError: It is neither.
+    Raises DataError if the file does not exist or cannot be read.
     """
     if what == "small":
         return SMALL
     if not Path(what).is_file():
-        raise DataError("--encoder", f"{what!r} is not small, nor a configuration, nor a folder")
+        raise DataError("--encoder", f"{what!r} is neither small nor an existing file or folder")
     return parse_object(read_text(Path(what)), what)
 
 
-def hash_of(what: str) -> str:
-    """Return the hash of what a training begins with, in hex: of files or of a configuration.
+def hash_encoder(what: str) -> str:
+    """Return the hex hash of an encoder before training: of its files or its configuration.
 
-    Raises:
-        DataError: There is no such encoder.
+    Raises DataError if the encoder does not exist.
     """
     folder, found = Path(what), sha256()
     if not folder.is_dir():
-        return sha256(json.dumps(configuration(what), sort_keys=True).encode()).hexdigest()
+        return sha256(json.dumps(read_configuration(what), sort_keys=True).encode()).hexdigest()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             content = sha256(path.read_bytes()).hexdigest()

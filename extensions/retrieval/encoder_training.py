@@ -1,6 +1,6 @@
-"""Training an encoder with sentence-transformers: from a checkpoint, or made from a configuration.
+"""Training of an encoder with sentence-transformers, from a checkpoint or a configuration.
 
-Loss, batches, optimiser and what is needed to go on are that library's. Nothing is downloaded.
+The library provides loss, batches, optimiser and checkpoints. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from extensions.retrieval.encoder import Schedule, configuration
+from extensions.retrieval.encoder import Schedule, read_configuration
 from extensions.retrieval.epochs import Epoch
-from extensions.retrieval.pairs import Contrast
+from extensions.retrieval.pairs import ContrastExample
 from trajectories.errors import DataError
 
 logging.set_verbosity_error()
@@ -41,21 +41,17 @@ logging.disable_progress_bar()
 _VOCABULARY = 4096
 _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _WARM_UP = 0.1
-"""The share of all steps in which the rate rises."""
+"""Share of all steps in which the learning rate rises."""
 _DECAY = 0.01
 
 
 def make(what: str, texts: Sequence[str], schedule: Schedule, folder: Path) -> None:
-    """Write the encoder that a training begins with.
+    """Write the encoder that a training starts from into a folder.
 
-    Args:
-        what: ``small``, a file with a configuration, or a folder with a checkpoint.
-        texts: What the tokenizer of one that is made is trained on.
-        schedule: Of its tokens and its seed.
-        folder: Where to.
+    ``what`` is ``small``, a configuration file, or a checkpoint folder. The tokenizer of a new
+    encoder is trained on the texts.
 
-    Raises:
-        DataError: There is no such encoder.
+    Raises DataError if the encoder does not exist.
     """
     try:
         if Path(what).is_dir():
@@ -63,21 +59,21 @@ def make(what: str, texts: Sequence[str], schedule: Schedule, folder: Path) -> N
             own = model.max_seq_length or schedule.tokens
             model.max_seq_length = min(own, schedule.tokens)
         else:
-            model = _made(configuration(what), texts, schedule, folder)
+            model = _make_encoder(read_configuration(what), texts, schedule, folder)
     except DataError:
         raise
-    except Exception as error:  # whatever the libraries make of what a stranger wrote
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DataError("--encoder", f"{what} is no encoder of texts: {said:.200}") from None
+    except Exception as error:  # any error of the libraries
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        raise DataError("--encoder", f"{what} is not a text encoder: {message:.200}") from None
     model.save(str(folder), create_model_card=False)
 
 
-def _made(
-    configuration: dict[str, Any], texts: Sequence[str], schedule: Schedule, folder: Path
+def _make_encoder(
+    settings: dict[str, Any], texts: Sequence[str], schedule: Schedule, folder: Path
 ) -> Any:
-    """Return an encoder that has learned nothing, and a tokenizer that knows the texts."""
+    """Return an untrained encoder with a tokenizer that knows the texts."""
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=_tokenizer(texts),
+        tokenizer_object=_train_tokenizer(texts),
         pad_token=_SPECIAL[0],
         unk_token=_SPECIAL[1],
         cls_token=_SPECIAL[2],
@@ -85,7 +81,7 @@ def _made(
         mask_token=_SPECIAL[4],
     )
     torch.manual_seed(schedule.seed)
-    kind = {name: value for name, value in configuration.items() if name != "vocab_size"}
+    kind = {name: value for name, value in settings.items() if name != "vocab_size"}
     config = AutoConfig.for_model(**kind, vocab_size=len(tokenizer))
     AutoModel.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
@@ -95,8 +91,8 @@ def _made(
     return SentenceTransformer(modules=modules, device="cpu")
 
 
-def _tokenizer(texts: Sequence[str]) -> Any:
-    """Return a tokenizer of merged bytes: one of pieces of words never comes out the same again."""
+def _train_tokenizer(texts: Sequence[str]) -> Any:
+    """Return a byte-pair tokenizer; training a WordPiece tokenizer is not reproducible."""
     made = Tokenizer(models.BPE(unk_token=_SPECIAL[1]))
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
@@ -113,45 +109,41 @@ def _tokenizer(texts: Sequence[str]) -> Any:
 
 
 class EncoderTraining:
-    """An encoder on its way.
+    """Encoder training that can be resumed.
 
-    Args:
-        base: The folder that ``make`` wrote.
-        pairs: What it learns from, with equally many negatives each.
-        schedule: How.
-        state: A folder for what is needed to go on.
+    ``base`` is the folder that ``make`` wrote, ``state`` the folder of the checkpoints.
     """
 
     def __init__(
-        self, base: Path, pairs: Sequence[Contrast], schedule: Schedule, state: Path
+        self, base: Path, pairs: Sequence[ContrastExample], schedule: Schedule, state: Path
     ) -> None:
         self._schedule, self._state = schedule, state
         self._pairs = pairs
-        device = "cuda" if _accelerated() else "cpu"
+        device = "cuda" if _has_gpu() else "cpu"
         self._model = SentenceTransformer(str(base), device=device, local_files_only=True)
-        # No model card is written, so it needs no examples, which take a while and say so.
+        # Without a model card no examples are needed; computing them is slow and prints progress.
         self._model.model_card_data.set_widget_examples = lambda _: None
 
     def learn(self, last: Epoch | None, after: Callable[[Epoch], None]) -> None:
-        """See every pair once more in each epoch after the last; tell ``after`` of each."""
+        """Train the epochs after the last one; call ``after`` at the end of each."""
         trainer = SentenceTransformerTrainer(
             model=self._model,
-            args=self._arguments(),
-            train_dataset=self._dataset(),
+            args=self._make_arguments(),
+            train_dataset=self._make_dataset(),
             loss=MultipleNegativesRankingLoss(self._model),
             callbacks=[_AfterSaving(after)],
         )
         trainer.remove_callback(PrinterCallback)
         kept = self._state / f"checkpoint-{last.steps}" if last else None
         if kept and not kept.is_dir():
-            raise DataError(str(kept), "is missing: the training cannot go on")
+            raise DataError(str(kept), "is missing, so the training cannot resume; start a new one")
         trainer.train(resume_from_checkpoint=kept and str(kept))
 
     def save(self, folder: Path) -> None:
-        """Write the encoder as it is."""
+        """Write the current encoder into a folder."""
         self._model.save(str(folder), create_model_card=False)
 
-    def _arguments(self) -> Any:
+    def _make_arguments(self) -> Any:
         schedule = self._schedule
         return SentenceTransformerTrainingArguments(
             output_dir=str(self._state),
@@ -161,9 +153,9 @@ class EncoderTraining:
             warmup_steps=_WARM_UP,
             weight_decay=_DECAY,
             seed=schedule.seed,
-            full_determinism=_accelerated(),
-            use_cpu=not _accelerated(),
-            # Of two texts that are equal, one would count as wrong where the other is right.
+            full_determinism=_has_gpu(),
+            use_cpu=not _has_gpu(),
+            # A text that occurs twice in a batch would be right and wrong at once.
             batch_sampler=BatchSamplers.NO_DUPLICATES,
             save_strategy="epoch",
             save_total_limit=2,
@@ -172,7 +164,7 @@ class EncoderTraining:
             disable_tqdm=True,
         )
 
-    def _dataset(self) -> Any:
+    def _make_dataset(self) -> Any:
         least = min(len(pair.negatives) for pair in self._pairs)
         columns = {
             "anchor": [pair.query for pair in self._pairs],
@@ -184,13 +176,13 @@ class EncoderTraining:
 
 
 class _AfterSaving(TrainerCallback):  # type: ignore[misc]
-    """Tells of an epoch when what is needed to go on is on the disk."""
+    """Reports an epoch once its checkpoint is on disk."""
 
     def __init__(self, after: Callable[[Epoch], None]) -> None:
         self._after = after
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        # What came before may have drawn numbers: models are made, files are named.
+        # Making models and naming files may have drawn random numbers before.
         set_seed(args.seed)
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
@@ -198,5 +190,5 @@ class _AfterSaving(TrainerCallback):  # type: ignore[misc]
         self._after(Epoch(round(state.epoch), state.global_step, float(losses[-1])))
 
 
-def _accelerated() -> bool:
+def _has_gpu() -> bool:
     return bool(torch.cuda.is_available())

@@ -1,4 +1,4 @@
-"""What a training says of itself after an epoch, whatever it trains."""
+"""Interface of a training: its epochs, and the learner that goes through them."""
 
 from __future__ import annotations
 
@@ -8,26 +8,23 @@ from typing import NamedTuple, Protocol
 
 
 class Epoch(NamedTuple):
-    """An epoch that is over."""
+    """Finished epoch."""
 
     number: int
-    """From 1."""
+    """Number from 1."""
     steps: int
-    """Steps of the optimiser since the beginning."""
+    """Optimiser steps since the start."""
     loss: float
-    """Mean of the epoch, in nats."""
+    """Mean loss of the epoch, in nats."""
 
 
 class Learner(Protocol):
-    """Something on its way to being trained."""
+    """Model in training."""
 
     def learn(self, last: Epoch | None, after: Callable[[Epoch], None]) -> None:
-        """Go through the epochs after the last one; call ``after`` when each is over.
-
-        Before that, what is needed to go on is on the disk.
-        """
+        """Train the epochs after the last one; call ``after`` once each can be resumed from."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Write what was learned so far into a folder."""
+        """Write the current model into a folder."""
         ...

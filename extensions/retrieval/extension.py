@@ -1,69 +1,67 @@
-"""What this extension registers."""
+"""Registration of the extension ``retrieval``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension, JsonObject, RunFeature
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from extensions.retrieval import feature, parts_of_runs
+    from extensions.retrieval import export_split, feature
     from runner.commands.export import TranscriptsOfRun
     from runner.live.settings import Settings
 else:
-    feature = lazily("extensions.retrieval.feature")
-    parts_of_runs = lazily("extensions.retrieval.parts_of_runs")
+    feature = lazy_module("extensions.retrieval.feature")
+    export_split = lazy_module("extensions.retrieval.export_split")
+
+_COMMANDS = f"{__package__}.commands"
 
 
 class RetrievalExtension(Extension):
-    """Offers a model only the functions that retrieval finds."""
+    """Retrieval of the functions that a model is offered."""
 
     name = "retrieval"
     commands = {
         "retrieve query": Command(
-            "retrieval", "Find the functions that a text asks for.", f"{__package__}.commands.query"
+            "retrieval", "Find the functions that match a text.", f"{_COMMANDS}.query"
         ),
         "retrieve evaluate": Command(
-            "retrieval",
-            "Measure how well rankings find what is needed.",
-            f"{__package__}.commands.evaluate",
+            "retrieval", "Measure the quality of rankings.", f"{_COMMANDS}.evaluate"
         ),
         "retrieve train": Command(
-            "retrieval",
-            "Train a ranking by queries and what they need.",
-            f"{__package__}.commands.train",
+            "retrieval", "Train a ranking on queries and their functions.", f"{_COMMANDS}.train"
         ),
     }
 
     def options(self, command: str) -> type | None:
-        """Return the options on retrieval of ``eval``, and on splits of ``export``."""
+        """Return the retrieval options of ``eval`` or the split options of ``export``."""
         if command == "export":
-            return parts_of_runs.SplitOptions
+            return export_split.SplitOptions
         return feature.RetrieveOptions if command == "eval" else None
 
     def check_export(self, options: Any, own: Any) -> None:
-        """Refuse options that contradict each other."""
-        parts_of_runs.check_split(options, own)
+        """Check the split options."""
+        export_split.check_split(options, own)
 
     def export(self, options: Any, own: Any, found: Sequence[TranscriptsOfRun]) -> bool:
         """Write the two files of a split."""
         if own.split is not None:
-            parts_of_runs.write_parts(options, own, found)
+            export_split.write_parts(options, own, found)
         return own.split is not None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return what is retrieved."""
+        """Return the retrieval of the options."""
         retrieval = own.retrieval
         if own.no_keep and settings.mode == "prompt":
-            why = "is for function calling: what a prompt has said cannot be taken back"
+            why = "needs --mode fc, because a prompt cannot be changed later"
             raise DataError("--no-keep", why)
         return [feature.RetrievalFeature(retrieval)] if retrieval else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return what a run retrieved."""
+        """Return the retrieval of a run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 

@@ -1,4 +1,4 @@
-"""Retrieval in a run: a model is offered only the functions that retrieval finds."""
+"""Retrieval in a run: the model is offered only retrieved functions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from extensions.retrieval.offering import Policy, Retrieval, RetrieveReference, ceiling
+from extensions.retrieval.policy import Policy, Retrieval, RetrieveReference, measure_ceiling
 from runner.commands.options import option, switch
 from runner.commands.shared import note
 from runner.extension import JsonObject, RunFeature
@@ -19,81 +19,68 @@ from trajectories.errors import DataError
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RetrieveOptions:
-    """Functions that are offered."""
+    """Retrieval of functions."""
 
-    retrieve: str | None = option(
-        "offer retrieved functions only, such as top=10",
-        "POLICY",
-    )
-    pool: str | None = option(
-        "functions to search: own, all or FILE",
-        "NAME",
-        needs="--retrieve",
-    )
-    retrieve_by: str | None = option(
-        "ranking (default: default)",
-        "METHOD",
-        needs="--retrieve",
-    )
+    retrieve: str | None = option("offer retrieved functions only, such as top=10", "POLICY")
+    pool: str | None = option("functions to search: own, all or FILE", "NAME", needs="--retrieve")
+    retrieve_by: str | None = option("ranking (default: default)", "METHOD", needs="--retrieve")
     keep: bool = switch("keep offered functions in later turns (default)", needs="--retrieve")
     no_keep: bool = switch(
-        "offer functions in their own turn only",
-        needs="--retrieve",
-        excludes=("--keep",),
+        "offer functions in their own turn only", needs="--retrieve", excludes=("--keep",)
     )
 
     @property
     def retrieval(self) -> Retrieval | None:
-        """What retrieval is to do; None where nothing.
+        """The retrieval, if ``--retrieve`` is given.
 
-        Raises:
-            DataError: The options contradict each other.
+        Raises DataError if the options contradict each other.
         """
         if self.retrieve is None:
             return None
         policy = Policy.named(self.retrieve)
         if self.no_keep and policy.how in ("search", "oracle"):
-            raise DataError("--no-keep", f"does not go with {policy}")
+            raise DataError("--no-keep", f"cannot be combined with {policy}; leave it out")
         by = self.retrieve_by or "default"
         return Retrieval(policy, self.pool or "own", by, not self.no_keep)
 
 
 @dataclass(frozen=True)
 class RetrievalFeature(RunFeature):
-    """Offers the functions that retrieval finds."""
+    """Retrieval of the offered functions."""
 
     extension = "retrieval"
     flag = "--retrieve"
     is_offline = True
     retrieval: Retrieval
     reference: RetrieveReference | None = None
-    """What was looked through; None before it has been."""
+    """The retrieval that took place; None before."""
 
     def definition(self) -> JsonObject:
-        """Return how functions were chosen, and of what."""
+        """Return the policy, the pool and the ranking."""
         assert self.reference is not None
         return {"retrieve": members_of(self.reference)}
 
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set whose entries offer what is found.
+        """Return a data set whose entries offer retrieved functions.
 
         Raises:
-            DataError: The pool or the ranking is missing, or no entry can be narrowed.
+            DataError: The pool or ranking is missing, or all entries have functions of their own.
         """
         data, reference = self.retrieval.narrowed(dataset, ids, folder)
         left = len(ids) - len(data.offering or ())
         if left == len(ids):
-            raise DataError("--retrieve", "these entries have one turn and functions of their own")
+            why = "these single-turn entries have functions of their own; choose other entries"
+            raise DataError("--retrieve", why)
         if left:
-            note(f"{left} entries of one turn keep the functions of their own")
+            note(f"{left} single-turn entries keep their own functions")
         return data, replace(self, reference=reference)
 
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set whose entries offer what retrieval chose in a run."""
+        """Return a data set whose entries offer the functions retrieved in a run."""
         then = self.reference
         assert then is not None
         assert run.definition is not None
@@ -101,33 +88,29 @@ class RetrievalFeature(RunFeature):
         ids = [id for id in run.ids if id in dataset.trajectories]
         found, now = self.retrieval.narrowed(dataset, ids, None if own else dataset.folder)
         if now != then:
-            notify(f"{run.path}: the functions of the pool {then.pool} are not what they were")
+            notify(f"{run.path}: the functions of the pool {then.pool} have changed since the run")
         return found
 
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield what the offered functions allow, and how episodes ended where they suffice."""
+        """Yield the coverage of retrieval, and pass counts with and without full coverage."""
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
-            yield f"retrieval {policy} of {pool}, ranked by {by}: the model looks itself"
+            yield f"retrieval {policy} of {pool}, ranked by {by}: the model searches itself"
             return
-        found = ceiling(dataset, ids)
+        found = measure_ceiling(dataset, ids)
         chosen = "" if policy == "oracle" else f" of {pool}, ranked by {by}"
         yield f"retrieval {policy}{chosen}: {found.line()}"
         judged = [record for record in records if record.verdict is not None]
-        for covered, words in ((True, "all that they need"), (False, "less than they need")):
+        for covered, words in ((True, "all needed"), (False, "not all needed")):
             here = [record for record in judged if (record.id in found.covered) is covered]
             if here and dataset.offering:
                 passed = sum(record.outcome == "passed" for record in here)
-                yield f"  entries offered {words}: {passed} of {len(here)} episodes passed"
+                yield f"  entries with {words} functions: {passed} of {len(here)} episodes passed"
 
 
 def recorded(definition: JsonObject, where: str) -> RetrievalFeature:
-    """Return what a run retrieved.
-
-    Raises:
-        DataError: The definition does not say it.
-    """
+    """Return the retrieval of a recorded run. Raises DataError if the definition is invalid."""
     reference = read(RetrieveReference, definition.get("retrieve"), where)
     return RetrievalFeature(Retrieval.of(reference), reference)

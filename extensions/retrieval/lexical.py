@@ -1,4 +1,4 @@
-"""Rankings that need no training: words by BM25, pieces of words, and both by their ranks."""
+"""Rankings without training: BM25 on words, n-grams of words, topics, and fusions by rank."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ import numpy as np
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 
-from extensions.retrieval.corpus import Described
-from extensions.retrieval.texts import own_texts_of, parted, texts_of, words
+from extensions.retrieval.corpus import DescribedFunction
+from extensions.retrieval.function_texts import make_own_texts, make_texts, split_names, words
 
 Scores = Any
-"""An array of floats, a row per query and a column per document; higher is nearer."""
+"""Array of floats, with a row per query and a column per document; a high score means a near
+document."""
 
 K1, B = 2.0, 0.75
 _PIECES = (4, 6)
 _FUSED_FROM = 20
-"""What is added to a rank, from 1, before it is inverted."""
+"""Offset added to a rank before it is inverted."""
 _TOPICS = 64
 
 
 class Ranker(Protocol):
-    """Says how near each document of a corpus is to a query."""
+    """Ranking of the documents of a corpus."""
 
     def scores(self, queries: Sequence[str]) -> Scores:
         """Return a score per query and document."""
         ...
 
 
-class Words:
-    """BM25 as Lucene has it, over stems."""
+class WordRanker:
+    """BM25 in Lucene's variant, over stems."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._size = len(texts)
@@ -44,9 +45,9 @@ class Words:
 
     def scores(self, queries: Sequence[str]) -> Scores:
         """Return a score per query and document."""
-        return np.stack([self._of(words(query)) for query in queries])
+        return np.stack([self._score(words(query)) for query in queries])
 
-    def _of(self, query: list[str]) -> Scores:
+    def _score(self, query: list[str]) -> Scores:
         known = self._index.vocab_dict if self._index is not None else {}
         query = [word for word in query if word in known]
         if not query:
@@ -54,12 +55,14 @@ class Words:
         return self._index.get_scores(query)
 
 
-class Pieces:
-    """The cosine of the TF-IDF vectors of four to six characters of a word."""
+class SubwordRanker:
+    """Cosine of TF-IDF vectors over n-grams of four to six characters within words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        # Each word is taken to pieces once, not wherever it stands: that takes half the time.
-        whole = CountVectorizer(analyzer=_split, dtype=np.float32)
+        # Each distinct word is split into n-grams once, which halves the time.
+        whole = CountVectorizer(
+            analyzer=lambda text: split_names(text).lower().split(), dtype=np.float32
+        )
         counted = whole.fit_transform(texts)
         self._pieces = CountVectorizer(analyzer="char_wb", ngram_range=_PIECES, dtype=np.float32)
         parts = self._pieces.fit_transform(whole.get_feature_names_out())
@@ -68,16 +71,12 @@ class Pieces:
 
     def scores(self, queries: Sequence[str]) -> Scores:
         """Return a score per query and document."""
-        found = self._weights.transform(self._pieces.transform(map(parted, queries)))
+        found = self._weights.transform(self._pieces.transform(map(split_names, queries)))
         return (found @ self._documents).toarray()
 
 
-def _split(text: str) -> list[str]:
-    return parted(text).lower().split()
-
-
-class Topics:
-    """The cosine in a space of few dimensions that explains which words stand together (LSA)."""
+class TopicRanker:
+    """Cosine in a low-dimensional space of words that occur together (LSA)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._vectorizer = TfidfVectorizer(analyzer=words, sublinear_tf=True)
@@ -91,35 +90,37 @@ class Topics:
         return unit(found) @ self._documents.T
 
 
-class Fused:
-    """Several rankings as one, by the sum of inverted ranks."""
+class FusedRanker:
+    """Fusion of several rankings by the sum of inverted ranks."""
 
     def __init__(self, rankers: Sequence[Ranker]) -> None:
         self._rankers = rankers
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score per query and document; all are 0 where none of them found anything."""
+        """Return a score per query and document; zeros if no ranking finds anything."""
         found = [ranker.scores(queries) for ranker in self._rankers]
-        somewhere = np.any([each.any(axis=1) for each in found], axis=0)
-        return fused(found) * somewhere[:, None]
+        is_found = np.any([each.any(axis=1) for each in found], axis=0)
+        return fuse_ranks(found) * is_found[:, None]
 
 
-def default(functions: Sequence[Described]) -> Fused:
-    """Return the ranking that is used where none is named: words and pieces of words."""
-    return Fused([Words(own_texts_of(functions)), Pieces(texts_of(functions))])
+def default(functions: Sequence[DescribedFunction]) -> FusedRanker:
+    """Return the default ranking: words and character n-grams."""
+    return FusedRanker(
+        [WordRanker(make_own_texts(functions)), SubwordRanker(make_texts(functions))]
+    )
 
 
-def fused(scores: Sequence[Scores]) -> Scores:
-    """Return the sum of the inverted ranks that documents have by several scores."""
-    return sum(1.0 / (_FUSED_FROM + ranks(each)) for each in scores)
+def fuse_ranks(scores: Sequence[Scores]) -> Scores:
+    """Return the sum of the inverted ranks of several score arrays."""
+    return sum(1.0 / (_FUSED_FROM + rank_documents(each)) for each in scores)
 
 
 def order(scores: Scores) -> Scores:
-    """Return the documents of each row, nearest first; equals in the order of the corpus."""
+    """Return the documents of each row, nearest first; the corpus order breaks ties."""
     return np.argsort(-scores, axis=1, kind="stable")
 
 
-def ranks(scores: Scores) -> Scores:
+def rank_documents(scores: Scores) -> Scores:
     """Return the rank of each document, from 1."""
     found = np.empty(scores.shape, dtype=np.int64)
     np.put_along_axis(found, order(scores), np.arange(1, scores.shape[1] + 1)[None, :], axis=1)
@@ -127,6 +128,6 @@ def ranks(scores: Scores) -> Scores:
 
 
 def unit(vectors: Scores) -> Scores:
-    """Return vectors of length 1; those of length 0 stay."""
+    """Return the vectors scaled to length 1; zero vectors stay."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(lengths == 0, 1, lengths)

@@ -1,8 +1,8 @@
-"""A small linear layer: words and pieces of words, made into vectors that queries share with texts.
+"""Linear layer that maps queries and function texts into one vector space; needs no torch.
 
-Features are logarithms of counts, hashed, times their inverse document frequency. One matrix, which
-begins as a random projection, leads from them to a space of few dimensions; it is trained by the
-softmax over all functions that some query of the training needs. Needs no torch.
+Features are hashed words and character n-grams: log counts times inverse document frequency. One
+matrix, initially a random projection, maps them to few dimensions. Its loss is the softmax over all
+functions that training queries need.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from extensions.retrieval.epochs import Epoch
+from extensions.retrieval.function_texts import split_names, words
 from extensions.retrieval.lexical import Scores, unit
-from extensions.retrieval.texts import parted, words
 from runner.records.files import write_whole
 from trajectories.errors import DataError
 
 FILE = "layer.npz"
 
 _HASHED = 1 << 14
-"""Places that words have, and as many that pieces have."""
+"""Number of hash buckets, for words and for n-grams each."""
 _PIECES = (3, 5)
 _TEMPERATURE = 0.05
 _BETAS = 0.9, 0.999
@@ -36,43 +36,38 @@ Array = Any
 
 
 def features(texts: Sequence[str]) -> Any:
-    """Return the logarithms of the counts of words and pieces, a sparse row for each text."""
+    """Return the log counts of words and n-grams, a sparse row per text."""
     shared = {"n_features": _HASHED, "alternate_sign": False, "norm": None, "dtype": np.float32}
+    pieces = {"analyzer": "char_wb", "ngram_range": _PIECES}
     by_word = HashingVectorizer(analyzer=words, **shared)
-    by_piece = HashingVectorizer(
-        analyzer="char_wb", ngram_range=_PIECES, preprocessor=_plain, **shared
-    )
+    by_piece = HashingVectorizer(preprocessor=lambda t: split_names(t).lower(), **pieces, **shared)
     found = sparse.hstack([by_word.transform(texts), by_piece.transform(texts)], format="csr")
     found.data = np.log1p(found.data)
     return found
 
 
-def _plain(text: str) -> str:
-    return parted(text).lower()
-
-
 class Layer(NamedTuple):
-    """What a training leaves behind."""
+    """Trained layer."""
 
     weights: Array
-    """The inverse document frequency of each feature."""
+    """Inverse document frequency of each feature."""
     rows: Array
-    """The features that a text of the training has, ascending; others count nothing."""
+    """Features that occur in the training texts, ascending; others are ignored."""
     matrix: Array
-    """Where each of those leads to, a row each."""
+    """Vector of each of those features, as rows."""
 
     def weighted(self, texts: Sequence[str]) -> Any:
-        """Return what the matrix is multiplied with, a sparse row for each text."""
+        """Return the input of the matrix, a sparse row per text."""
         found, halves = features(texts), []
         for half in (slice(None, _HASHED), slice(_HASHED, None)):
-            # Words and pieces count alike, however many more pieces there are.
+            # Words and n-grams have equal weight, although there are more n-grams.
             part = found[:, half].multiply(self.weights[half]).tocsr()
             length = np.sqrt(np.asarray(part.multiply(part).sum(axis=1)).ravel())
             halves.append(sparse.diags_array(1 / np.where(length == 0, 1, length)) @ part)
         return sparse.hstack(halves, format="csr").astype(np.float32)[:, self.rows]
 
     def vectors(self, texts: Sequence[str]) -> Array:
-        """Return vectors of length 1, a row each; of length 0 where nothing is known of a text."""
+        """Return vectors of length 1 as rows; zero vectors for texts without a known feature."""
         return unit(self.weighted(texts) @ self.matrix.astype(np.float32))
 
     def save(self, folder: Path) -> None:
@@ -81,11 +76,7 @@ class Layer(NamedTuple):
 
     @classmethod
     def load(cls, folder: Path) -> Layer:
-        """Read a layer.
-
-        Raises:
-            DataError: There is none in the folder.
-        """
+        """Read a layer from a folder. Raises DataError if the folder holds no layer."""
         found = cls(**_read(folder / FILE, cls._fields))
         fits = (
             found.weights.shape == (2 * _HASHED,)
@@ -96,30 +87,24 @@ class Layer(NamedTuple):
             and all(np.isfinite(part).all() for part in (found.weights, found.matrix))
         )
         if not fits:
-            raise DataError(str(folder / FILE), "is no layer of this version")
+            raise DataError(str(folder / FILE), "is not a layer of this version; train it again")
         return found
 
 
 class Examples(NamedTuple):
-    """Queries of one corpus, and which of its documents each needs."""
+    """Queries of one corpus with the documents that each needs."""
 
     queries: Sequence[str]
     texts: Sequence[str]
     needed: Sequence[Sequence[int]]
-    """Places of documents, at least one for each query."""
+    """Indexes into ``texts``, at least one per query."""
 
 
 class LayerTraining:
-    """A layer on its way.
+    """Layer training that can be resumed.
 
-    Args:
-        examples: What it learns from.
-        dim: Numbers of a vector.
-        rate: How far a step of Adam goes.
-        batch: Queries of a step.
-        seed: Of where it begins, and of the order of the queries.
-        epochs: How often it sees every query.
-        state: A folder for what is needed to go on.
+    ``rate`` is the step size of Adam, ``batch`` the number of queries per step, and ``state`` the
+    folder of the checkpoints to resume from.
     """
 
     def __init__(
@@ -144,26 +129,26 @@ class LayerTraining:
         self._first = np.zeros_like(self._layer.matrix)
         self._second = np.zeros_like(self._layer.matrix)
         self._steps = 0
-        self._sets = [_Set.of(self._layer, each) for each in examples]
+        self._sets = [_FeatureSet.of(self._layer, each) for each in examples]
 
     def learn(self, last: Epoch | None, after: Callable[[Epoch], None]) -> None:
-        """Go through the epochs after the last one; call ``after`` when each is over."""
+        """Train the epochs after the last one; call ``after`` at the end of each."""
         if last is not None:
-            self._go_on(self._kept(last.number))
+            self._resume(self._state_file(last.number))
         for number in range(last.number + 1 if last else 1, self._epochs + 1):
-            loss = self._epoch(number)
-            self._keep(self._kept(number))
+            loss = self._train_epoch(number)
+            self._save_state(self._state_file(number))
             after(Epoch(number, self._steps, round(loss, 6)))
-            self._kept(number - 1).unlink(missing_ok=True)
+            self._state_file(number - 1).unlink(missing_ok=True)
 
     def save(self, folder: Path) -> None:
-        """Write the layer as it is."""
+        """Write the current layer into a folder."""
         self._layer.save(folder)
 
-    def _kept(self, number: int) -> Path:
+    def _state_file(self, number: int) -> Path:
         return self._state / f"{number}.npz"
 
-    def _epoch(self, number: int) -> float:
+    def _train_epoch(self, number: int) -> float:
         chance = np.random.default_rng([self._seed, number])
         batches = []
         for each in self._sets:
@@ -175,7 +160,7 @@ class LayerTraining:
             total += self._step(*batches[place])
         return total / float(sum(each.queries.shape[0] for each in self._sets))
 
-    def _step(self, examples: _Set, chosen: Array) -> float:
+    def _step(self, examples: _FeatureSet, chosen: Array) -> float:
         loss, gradient = examples.slope(self._layer.matrix, chosen)
         self._steps += 1
         one, two = _BETAS
@@ -186,51 +171,51 @@ class LayerTraining:
         self._layer.matrix[...] -= (self._rate * mean / (spread + _EPSILON)).astype(np.float32)
         return loss
 
-    def _keep(self, path: Path) -> None:
+    def _save_state(self, path: Path) -> None:
         parts = {"matrix": self._layer.matrix, "first": self._first, "second": self._second}
         _write(path, {**parts, "steps": np.asarray(self._steps)})
 
-    def _go_on(self, path: Path) -> None:
+    def _resume(self, path: Path) -> None:
         found = _read(path, ("matrix", "first", "second", "steps"))
         if any(found[name].shape != self._first.shape for name in ("matrix", "first", "second")):
-            raise DataError(str(path), "is of another training")
+            raise DataError(str(path), "belongs to another training; start a new one")
         self._layer.matrix[...] = found["matrix"]
         self._first, self._second = found["first"], found["second"]
         self._steps = int(found["steps"])
 
 
-class _Set(NamedTuple):
-    """Examples as features."""
+class _FeatureSet(NamedTuple):
+    """Feature matrices of examples."""
 
     queries: Any
     documents: Any
-    """Only those that some query needs."""
-    wanted: Array
-    """For each query the share of each document in what it needs."""
+    """Rows of the documents that some query needs."""
+    target: Array
+    """Target distribution: per query the share of each needed document."""
 
     @classmethod
-    def of(cls, layer: Layer, examples: Examples) -> _Set:
+    def of(cls, layer: Layer, examples: Examples) -> _FeatureSet:
         known = sorted({place for places in examples.needed for place in places})
         column = {place: number for number, place in enumerate(known)}
-        wanted = np.zeros((len(examples.queries), len(known)), dtype=np.float32)
+        target = np.zeros((len(examples.queries), len(known)), dtype=np.float32)
         for row, places in enumerate(examples.needed):
-            wanted[row, [column[place] for place in places]] = 1 / len(places)
+            target[row, [column[place] for place in places]] = 1 / len(places)
         texts = [examples.texts[place] for place in known]
-        return cls(layer.weighted(examples.queries), layer.weighted(texts), wanted)
+        return cls(layer.weighted(examples.queries), layer.weighted(texts), target)
 
     def slope(self, matrix: Array, chosen: Array) -> tuple[float, Array]:
-        """Return the loss of some queries, and which way it grows."""
-        queries, wanted = self.queries[chosen], self.wanted[chosen]
-        asked, asked_length = _unit(queries @ matrix)
-        told, told_length = _unit(self.documents @ matrix)
-        scores = asked @ told.T / _TEMPERATURE
+        """Return the loss of some queries and its gradient."""
+        queries, target = self.queries[chosen], self.target[chosen]
+        query_units, query_length = _unit(queries @ matrix)
+        text_units, text_length = _unit(self.documents @ matrix)
+        scores = query_units @ text_units.T / _TEMPERATURE
         scores -= scores.max(axis=1, keepdims=True)
         chance = np.exp(scores)
         chance /= chance.sum(axis=1, keepdims=True)
-        loss = -float((wanted * np.log(chance + 1e-12)).sum())
-        push = (chance - wanted) / (_TEMPERATURE * len(chosen))
-        by_query = _across(push @ told, asked) / asked_length
-        by_text = _across(push.T @ asked, told) / told_length
+        loss = -float((target * np.log(chance + 1e-12)).sum())
+        push = (chance - target) / (_TEMPERATURE * len(chosen))
+        by_query = _project(push @ text_units, query_units) / query_length
+        by_text = _project(push.T @ query_units, text_units) / text_length
         return loss, queries.T @ by_query + self.documents.T @ by_text
 
 
@@ -240,13 +225,13 @@ def _unit(vectors: Array) -> tuple[Array, Array]:
     return vectors / length, length
 
 
-def _across(push: Array, along: Array) -> Array:
-    """Return what of a push is across vectors of length 1: the rest would only change lengths."""
+def _project(push: Array, along: Array) -> Array:
+    """Return the part of a gradient orthogonal to unit vectors; the rest only changes lengths."""
     return push - along * (push * along).sum(axis=1, keepdims=True)
 
 
-class Projected:
-    """The cosine of the vectors that a layer makes of texts."""
+class LayerRanker:
+    """Cosine of the vectors of a layer."""
 
     def __init__(self, layer: Layer, texts: Sequence[str]) -> None:
         self._layer = layer
@@ -268,5 +253,5 @@ def _read(path: Path, names: Sequence[str]) -> dict[str, Array]:
         with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as found:
             return {name: found[name] for name in names}
     except (OSError, ValueError, KeyError, BadZipFile, EOFError) as error:
-        said = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DataError(str(path), f"holds no layer: {said:.200}") from None
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        raise DataError(str(path), f"holds no layer: {message:.200}") from None

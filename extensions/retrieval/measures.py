@@ -1,4 +1,4 @@
-"""How good a ranking is: what of it is relevant, and how far in front that stands."""
+"""Measures of a ranking: NDCG, recall, and the share of queries with all functions found."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import ndcg_score
 
-from extensions.retrieval.lexical import Scores, ranks
+from extensions.retrieval.lexical import Scores, rank_documents
 
 
 class Measures(NamedTuple):
@@ -19,35 +19,31 @@ class Measures(NamedTuple):
     recall_5: float
     recall_10: float
     all_in_5: float
-    """The share of queries all of whose functions are among the first five."""
+    """Share of queries with all needed functions among the first five."""
     queries: int
 
     def to_json(self) -> dict[str, float]:
-        """Return the measures as a JSON object, rounded to what a table has."""
+        """Return the measures as a JSON object, rounded to five digits."""
         return {name: round(value, 5) for name, value in self._asdict().items()}
 
 
-def measured(
+def measure_scores(
     scores: Scores, classes: Sequence[int], relevant: Sequence[frozenset[int]]
 ) -> Measures:
-    """Return how good scores are.
+    """Return the measures of scores, with a row per query and a column per document.
 
-    Documents of one class are one: it stands where the first of them does.
-
-    Args:
-        scores: A row per query, a column per document.
-        classes: The class of each document, from 0; each has one.
-        relevant: The classes that each query needs, at least one.
+    ``classes`` gives the class of each document, from 0; the best document of a class represents
+    it. ``relevant`` gives the classes that each query needs.
     """
     places = class_ranks(scores, classes)
-    wanted = np.zeros(places.shape, dtype=bool)
+    is_relevant = np.zeros(places.shape, dtype=bool)
     for row, needed in enumerate(relevant):
-        wanted[row, list(needed)] = True
-    number = wanted.sum(axis=1)
-    first = {k: (wanted & (places <= k)).sum(axis=1) for k in (5, 10)}
+        is_relevant[row, list(needed)] = True
+    number = is_relevant.sum(axis=1)
+    first = {k: (is_relevant & (places <= k)).sum(axis=1) for k in (5, 10)}
     return Measures(
-        ndcg(wanted, places, 1),
-        ndcg(wanted, places, 5),
+        ndcg(is_relevant, places, 1),
+        ndcg(is_relevant, places, 5),
         float(np.mean(first[5] / number)),
         float(np.mean(first[10] / number)),
         float(np.mean(first[5] == number)),
@@ -56,16 +52,16 @@ def measured(
 
 
 def class_ranks(scores: Scores, classes: Sequence[int]) -> Any:
-    """Return the rank of each class, from 1, by the first of its documents."""
-    found = ranks(scores)
+    """Return the rank of each class, from 1, by its best document."""
+    found = rank_documents(scores)
     best = np.full((scores.shape[0], max(classes) + 1), scores.shape[1] + 1)
     for column, kind in enumerate(classes):
         best[:, kind] = np.minimum(best[:, kind], found[:, column])
-    return ranks(-best)
+    return rank_documents(-best)
 
 
-def ndcg(wanted: Any, places: Any, k: int) -> float:
-    """Return the mean normalised discounted cumulative gain of the first k."""
-    if wanted.shape[1] == 1:
+def ndcg(is_relevant: Any, places: Any, k: int) -> float:
+    """Return the mean NDCG of the first k."""
+    if is_relevant.shape[1] == 1:
         return 1.0
-    return float(ndcg_score(wanted, -places, k=k))
+    return float(ndcg_score(is_relevant, -places, k=k))

@@ -1,59 +1,51 @@
-"""What a ranking is trained with: queries beside functions that they need and that they do not."""
+"""Training pairs: a query with a function that it needs and functions that it does not need."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
+from itertools import cycle, islice
 from typing import NamedTuple
 
 from extensions.retrieval import lexical
 from extensions.retrieval.corpus import Corpus
+from extensions.retrieval.function_texts import make_texts
 from extensions.retrieval.queries import Query
 from extensions.retrieval.rankings import Ranking
-from extensions.retrieval.texts import texts_of
 
 
-class Contrast(NamedTuple):
-    """A query, the text of a function that it needs, and such as only seem to be what it needs."""
+class ContrastExample(NamedTuple):
+    """Query with the texts of a needed function and of similar but unneeded ones."""
 
     query: str
     positive: str
     negatives: tuple[str, ...]
 
     def to_json(self) -> dict[str, object]:
-        """Return the pair as a JSON object."""
+        """Return the example as a JSON object."""
         return {"query": self.query, "positive": self.positive, "negatives": [*self.negatives]}
 
 
-def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[Contrast]:
-    """Yield a pair for each query and function that it needs.
+def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[ContrastExample]:
+    """Yield an example for each query and function that it needs.
 
-    Args:
-        queries: What is trained with.
-        corpus: Where their functions are; of several documents of one the first is taken.
-        negatives: How many functions that BM25 finds, and that are not needed, each has; a corpus
-            that has fewer repeats them.
+    Its negatives are unneeded functions that BM25 ranks first, repeated if there are too few. The
+    first document of a signature represents it.
     """
-    texts = texts_of(corpus.functions)
+    texts = make_texts(corpus.functions)
     first: dict[object, int] = {}
     for place, each in enumerate(corpus.functions):
         first.setdefault(each.signature, place)
     places = lexical.order(Ranking(corpus, "bm25").scores([query.words for query in queries]))
     for query, row in zip(queries, places, strict=True):
-        others: list[str] = []
-        for place in row:
-            if len(others) == negatives:
-                break
-            if corpus.functions[place].signature not in query.relevant:
-                others.append(texts[place])
-        if others:
-            others = [others[number % len(others)] for number in range(negatives)]
+        others = [texts[p] for p in row if corpus.functions[p].signature not in query.relevant]
+        repeated = tuple(islice(cycle(others[:negatives]), negatives))
         for signature in sorted(query.relevant):
-            yield Contrast(query.words, texts[first[signature]], tuple(others))
+            yield ContrastExample(query.words, texts[first[signature]], repeated)
 
 
-def hash_of(queries: Iterable[Query]) -> str:
-    """Return the hash of queries and of what they need, in hex."""
+def hash_queries(queries: Iterable[Query]) -> str:
+    """Return the hex hash of queries and the functions that they need."""
     found = [[each.id, each.words, sorted(each.relevant)] for each in queries]
     return sha256(json.dumps(found).encode()).hexdigest()

@@ -1,97 +1,101 @@
-"""Rankings by the name that a user types."""
+"""Rankings by the name that the user types."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from envs.lazy import lazily
-from extensions.retrieval.corpus import Corpus, Described
-from trajectories.errors import DataError, did_you_mean, needing
+from envs.lazy_modules import lazy_module
+from extensions.retrieval.corpus import Corpus, DescribedFunction
+from trajectories.errors import DataError, require_extra, suggest_name
 
 if TYPE_CHECKING:
-    from extensions.retrieval import embedded, lexical, local, texts, trained
+    from extensions.retrieval import (
+        embedding_ranker,
+        encoder_ranker,
+        function_texts,
+        gated_ranker,
+        lexical,
+    )
     from extensions.retrieval.lexical import Ranker
 else:
-    # Their libraries take a second to load, and not every installation has them.
-    embedded = lazily("extensions.retrieval.embedded")
-    lexical = lazily("extensions.retrieval.lexical")
-    local = lazily("extensions.retrieval.local")
-    texts = lazily("extensions.retrieval.texts")
-    trained = lazily("extensions.retrieval.trained")
+    # Their libraries are optional and take a second to load.
+    embedding_ranker = lazy_module("extensions.retrieval.embedding_ranker")
+    lexical = lazy_module("extensions.retrieval.lexical")
+    encoder_ranker = lazy_module("extensions.retrieval.encoder_ranker")
+    function_texts = lazy_module("extensions.retrieval.function_texts")
+    gated_ranker = lazy_module("extensions.retrieval.gated_ranker")
 
 DEFAULT = "default"
-LEXICAL: Mapping[str, Callable[[Sequence[Described]], Any]] = {
+LEXICAL: Mapping[str, Callable[[Sequence[DescribedFunction]], Any]] = {
     DEFAULT: lambda found: lexical.default(found),
-    "bm25": lambda found: lexical.Words(texts.own_texts_of(found)),
-    "chars": lambda found: lexical.Pieces(texts.texts_of(found)),
-    "lsa": lambda found: lexical.Topics(texts.own_texts_of(found)),
+    "bm25": lambda found: lexical.WordRanker(function_texts.make_own_texts(found)),
+    "chars": lambda found: lexical.SubwordRanker(function_texts.make_texts(found)),
+    "lsa": lambda found: lexical.TopicRanker(function_texts.make_own_texts(found)),
 }
-"""Rankings that follow from the corpus alone."""
+"""Rankings that need nothing but the corpus."""
 
 _FORMS = (*LEXICAL, "embed:URL#MODEL", "local:PATH", "trained:FOLDER")
 
 
-class Found(NamedTuple):
-    """A function that was found."""
+class FoundFunction(NamedTuple):
+    """Search result."""
 
     place: int
-    """Where it stands in the corpus, from 0."""
-    function: Described
+    """Index in the corpus, from 0."""
+    function: DescribedFunction
     score: float
 
 
 class Ranking:
-    """The functions of a corpus, ordered by how near they are to a query.
+    """Functions of a corpus ordered by nearness to a query.
 
-    Args:
-        corpus: What is searched.
-        by: How, as the user typed it.
-        ranker: What ranks; None for what ``by`` names.
+    ``by`` is the ranking as the user types it; a given ``ranker`` replaces it.
 
-    Raises:
-        DataError: There is no such ranking, or it cannot be had.
+    Raises DataError if the ranking is unknown or cannot be used.
     """
 
     def __init__(self, corpus: Corpus, by: str = DEFAULT, ranker: Ranker | None = None) -> None:
         self.corpus = corpus
         self.by = by
-        with needing("lexical" if by in LEXICAL else "retrieval", by):
-            self._ranker: Ranker = ranker or _ranker(corpus, by)
+        with require_extra("lexical" if by in LEXICAL else "retrieval", by):
+            self._ranker: Ranker = ranker or _load_ranker(corpus, by)
 
     def scores(self, queries: Sequence[str]) -> Any:
-        """Return an array of scores, a row per query and a column per function."""
+        """Return scores, a row per query and a column per function."""
         return self._ranker.scores(queries)
 
-    def find(self, query: str, limit: int | None = None) -> list[Found]:
-        """Return the nearest functions; equals stand in the order of the corpus."""
+    def find(self, query: str, limit: int | None = None) -> list[FoundFunction]:
+        """Return the nearest functions; the corpus order breaks ties."""
         return self.find_all([query], limit)[0]
 
-    def find_all(self, queries: Sequence[str], limit: int | None = None) -> list[list[Found]]:
-        """Return the nearest functions for each query."""
+    def find_all(
+        self, queries: Sequence[str], limit: int | None = None
+    ) -> list[list[FoundFunction]]:
+        """Return the nearest functions of each query."""
         if not queries:
             return []
         scores, functions = self.scores(queries), self.corpus.functions
         return [
-            [Found(int(i), functions[i], float(row[i])) for i in places[:limit]]
+            [FoundFunction(int(i), functions[i], float(row[i])) for i in places[:limit]]
             for row, places in zip(scores, lexical.order(scores), strict=True)
         ]
 
 
-def _ranker(corpus: Corpus, by: str) -> Any:
+def _load_ranker(corpus: Corpus, by: str) -> Any:
     kind, colon, rest = by.partition(":")
     if by in LEXICAL:
         try:
             return LEXICAL[by](corpus.functions)
         except ValueError:
-            raise DataError(corpus.name, "its documents hold no words to search") from None
+            raise DataError(corpus.name, "the documents hold no words to search") from None
     if not rest or kind not in ("embed", "local", "trained"):
-        advice = did_you_mean(by, LEXICAL) if not colon else ""
-        raise DataError("--by", f"{by!r} is none of {', '.join(_FORMS)}{advice}")
+        advice = suggest_name(by, LEXICAL) if not colon else ""
+        raise DataError("--by", f"{by!r} is not one of {', '.join(_FORMS)}{advice}")
     if kind == "embed":
-        searched = texts.texts_of(corpus.functions)
-        with needing("models", by):
-            return embedded.connected(rest, searched)
+        searched = function_texts.make_texts(corpus.functions)
+        with require_extra("models", by):
+            return embedding_ranker.connect_ranker(rest, searched)
     if kind == "trained":
-        return trained.loaded(rest, corpus)
-    return local.loaded(rest, texts.texts_of(corpus.functions))
+        return gated_ranker.load_trained_ranker(rest, corpus)
+    return encoder_ranker.load_encoder_ranker(rest, function_texts.make_texts(corpus.functions))

@@ -1,38 +1,38 @@
-"""What this extension registers."""
+"""Registration of the extension ``search``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from extensions.search import feature, record, search_tree
-    from runner.analysis.figures import StepTook
+    from runner.analysis.figures import StepUsage
+    from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.parts import PagePart
-    from runner.analysis.runs import ViewedRun
     from runner.records import codec
     from runner.records.record import EpisodeMember, EpisodeRecord
     from runner.show.terminal import Line
 else:
-    codec = lazily("runner.records.codec")
-    feature = lazily("extensions.search.feature")
-    record = lazily("extensions.search.record")
-    search_tree = lazily("extensions.search.search_tree")
+    codec = lazy_module("runner.records.codec")
+    feature = lazy_module("extensions.search.feature")
+    record = lazy_module("extensions.search.record")
+    search_tree = lazy_module("extensions.search.search_tree")
 
 
 class SearchExtension(Extension):
-    """Lets a model search with undo."""
+    """Tree search, in which a model can undo steps."""
 
     name = "search"
     commands = {
         "search": Command(
             "experiments",
-            "Let a model search with undo, and compare with none.",
+            "Run a tree search with undo, and compare it with ReAct.",
             f"{__package__}.commands.search",
-        ),
+        )
     }
 
     def episode(self, member: JsonObject, where: str) -> EpisodeMember:
@@ -50,18 +50,18 @@ class SearchExtension(Extension):
         view = search_tree.view_of(record)
         return {"search": view.to_json()} if view else {}
 
-    def page_part(self, run: ViewedRun) -> PagePart | None:
+    def page_part(self, run: ReplayedRun) -> PagePart | None:
         """Return the trees of a run, if it is a search."""
         searched = any("search" in each.recorded.record.extensions for each in run.episodes)
         return search_tree.SearchPart() if searched else None
 
-    def undone(self, member: JsonObject) -> Sequence[StepTook]:
-        """Return what the undone answers of an episode took."""
-        tree = codec.read(search_tree.SearchTook, member, "$.extensions.search").tree
+    def undone(self, member: JsonObject) -> Sequence[StepUsage]:
+        """Return the usage of the undone steps of an episode."""
+        tree = codec.read(search_tree.SearchUsage, member, "$.extensions.search").tree
         return [tried.step for tried in tree if tried.step]
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return how the model of a run searched."""
+        """Return the search of a run."""
         found: RunFeature = feature.recorded(definition, where)
         return found
 

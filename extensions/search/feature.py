@@ -1,4 +1,4 @@
-"""Search in a run: the model may go back on steps, or begin again."""
+"""Tree search in a run: the model can undo steps or start again."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from runner.extension import JsonObject, RunFeature
-from runner.live.campaign import Plan
+from runner.live.live_run import RunPlan
 from runner.records.codec import members_of, read
 
 
 class SearchReference(NamedTuple):
-    """How a model was to search, where it might go back on steps or begin again."""
+    """Settings of a search in the run definition."""
 
     children: int
-    """Steps tried at one point; 1 is ReAct."""
+    """Maximum branches per step; 1 is ReAct."""
     max_calls: int
-    """Requests for an entry."""
+    """Maximum requests per entry."""
     max_nodes: int
-    """Steps for an entry."""
+    """Maximum steps per entry."""
     finish: bool
-    """Whether there was a function to end a turn by."""
+    """Whether the model is offered the function ``finish``."""
     repeat: int | None
-    """Attempts at an entry, at most, at the budget of the run with undo; null for one."""
+    """Maximum episodes per entry of ReAct@N; None otherwise."""
     texts_sha256: str
-    """Hash of what a search adds to the conversation, in hex."""
+    """Hash of the texts that a search adds to the conversation."""
 
 
 @dataclass(frozen=True)
 class SearchFeature(RunFeature):
-    """Has the model search."""
+    """A tree search."""
 
     extension = "search"
     flag = "search"
@@ -42,21 +42,17 @@ class SearchFeature(RunFeature):
         return self.reference.repeat is not None
 
     def definition(self) -> JsonObject:
-        """Return how the model searches."""
+        """Return the settings of the search."""
         return {"search": members_of(self.reference)}
 
 
-def reference_of(plan: Plan) -> SearchReference:
-    """Return how the model of a plan searches."""
+def reference_of(plan: RunPlan) -> SearchReference:
+    """Return the search settings of a plan."""
     feature = plan.feature(SearchFeature)
     assert feature is not None
     return feature.reference
 
 
 def recorded(definition: JsonObject, where: str) -> SearchFeature:
-    """Return how the model of a run searched.
-
-    Raises:
-        DataError: The definition does not say it.
-    """
+    """Return the search of a recorded run. Raises DataError if the definition is invalid."""
     return SearchFeature(read(SearchReference, definition.get("search"), where))

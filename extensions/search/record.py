@@ -1,4 +1,4 @@
-"""What is kept of a search: all of its answers, and what became of each."""
+"""Record of a search: all answers, each kept, undone or given up."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from runner.records.record import EpisodeRecord, JsonObject, StepRecord
 GIVE_UP = "give_up_branch"
 """The function by which a model gives up a branch of a search."""
 FINISH = "finish"
-"""The function by which it ends a turn of a search or gives up, where there is such a function."""
+"""The function by which a model ends a turn or gives up, with ``--finish``."""
 OF_SEARCHES = (GIVE_UP, FINISH)
-"""Functions that only a search offers: none of them is called in the branch that stands."""
+"""Functions that only a search offers; the kept branch has no call of them."""
 
 
 class TriedStep(NamedTuple):
-    """One answer in a search, and what became of it."""
+    """An answer in a search with its outcome."""
 
     parent: int | None
-    """Number of the answer after which it was given, from 0; null at the beginning."""
+    """Number of the previous answer in its branch, from 0; null for the first answer."""
     became: Literal["stands", "undone", "given_up"]
-    """Whether it is of the branch that stands, was undone, or gave its branch up."""
+    """State of the answer: in the kept branch, undone, or given up."""
     step: StepRecord | None = None
-    """The request and the answer; null of one that stands: the next of the episode's steps."""
+    """Request and answer; null in the kept branch, whose steps are those of the episode."""
     message: JsonObject | None = None
-    """The answer as it stood among the messages; likewise."""
+    """The answer as a message; null in the kept branch."""
 
 
 class SearchRecord(NamedTuple):
-    """How a search came to the branch that stands."""
+    """Tree and usage of a search; the episode's steps are the kept branch."""
 
     requests: int
     """Requests that were answered, in all branches."""
     steps: int
     """Steps that were executed, in all branches."""
     undone: int
-    """Branches that were given up or came to nothing."""
+    """Branches that were given up or ended without a result."""
     exhausted: bool
-    """Whether it had used up what it might use."""
+    """Whether the search used up its budget."""
     most_requests: int
     most_steps: int
     tree: Sequence[TriedStep]
@@ -56,26 +56,26 @@ class SearchRecord(NamedTuple):
         return [step for step in found if step is not None]
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
-        """Return the answer of a step that was undone; None of one that was kept."""
+        """Return the answer of an undone step, None for a kept step."""
         messages = {tried.step.asked: tried.message for tried in self.tree if tried.step}
         return messages.get(step.asked)
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with the tree: answers come after those that they follow."""
+        """Yield the errors in the tree; an answer must come after its parent."""
         for number, tried in enumerate(self.tree):
             if tried.parent is not None and not 0 <= tried.parent < number:
                 yield f".tree[{number}].parent", "must be the number of an earlier answer"
             if (tried.step is None) is not (tried.became == "stands"):
-                yield f".tree[{number}].step", "must be there unless the answer stands"
+                yield f".tree[{number}].step", "is required unless the answer stands"
         if sum(tried.step is None for tried in self.tree) != len(record.steps):
             count = len(record.steps)
-            yield ".tree", f"must have as many that stand as there are steps, {count}"
+            yield ".tree", f"must have {count} answers that stand, one per step"
         for number, step in enumerate(self.all_steps(record.steps)):
             if step.asked != number:
                 yield f".tree[{number}]", f"must be of the request {number}"
 
 
 def search_of(record: EpisodeRecord) -> SearchRecord | None:
-    """Return what is kept of the search in an episode; None where there was none."""
+    """Return the record of the search in an episode, None if there was no search."""
     found = record.extensions.get("search")
     return found if isinstance(found, SearchRecord) else None

@@ -1,10 +1,10 @@
-"""Search with real undo: several ways through a turn are tried, each in a session of its own.
+"""Tree search with undo: tries several steps per turn, each in a separate session.
 
 Depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM", section 3.3): the model
-proposes a step at a node, is told which steps were tried there before, and may give a branch up, on
-which the search goes back to the node before and asks again. A node is a fork of the dialogue, so
-going back undoes calls for good. With one child a node this is ReAct. The verdict is never looked
-at: the model decides when it is done, and what a turn came to stands once the user has seen it.
+proposes a step at a node and reads which steps were tried there before. If it gives up a branch,
+the search returns to the previous node and asks again. A node is a fork of the dialogue, so a
+return undoes all calls of the branch. With one child per node, the search is ReAct. The search
+never uses the verdict: the model decides when a turn ends. A finished turn is not undone.
 """
 
 from __future__ import annotations
@@ -18,79 +18,79 @@ from typing import Any, Literal, NamedTuple
 from envs.calls import Call
 from envs.errors import BackendFault
 from extensions.search.record import FINISH, GIVE_UP
-from runner.episodes.dialogue import Dialogue, Taken
+from runner.episodes.dialogue import AnswerOutcome, Dialogue
 from runner.models.base import Reply, Request, Usage
 from runner.models.prompting import read_texts
 
 GIVES_UP = "give_up_and_restart"
-"""What ``finish`` returns where the model gives a branch up."""
+"""Return type of ``finish`` with which the model gives up a branch."""
 GIVES_UP_TURN = "give_up"
-"""What it returns where nothing is undone, and the model gives up the turn."""
+"""Return type of ``finish`` with which the model gives up the turn, without undo."""
 ANSWERS = "give_answer"
-"""What it returns where the turn is over."""
+"""Return type of ``finish`` with which the model ends the turn."""
 
 PROMPTS = Path(__file__).parents[2] / "configs" / "prompts" / "search.toml"
 
 Propose = Callable[[Request], Awaitable[Reply]]
-"""Puts a request to the model."""
+"""Function that sends a request to the model."""
 
 Trail = tuple[int, ...]
-"""The answers that lead to a point of a search, by number."""
+"""Numbers of the answers that lead to a node."""
 
 
 class SearchLimits(NamedTuple):
-    """What a search may use for one trajectory."""
+    """Limits of a search per entry."""
 
     children: int = 3
-    """Steps that are tried at a node; 1 is ReAct."""
+    """Maximum steps that are tried at a node; 1 is ReAct."""
     model_calls: int = 200
     nodes: int = 200
     """Steps that are executed, in all branches."""
 
 
 class Effort(NamedTuple):
-    """What a search took."""
+    """Resources that a search used."""
 
     model_calls: int = 0
     nodes: int = 0
     """Steps that were executed, in all branches."""
     given_up: int = 0
-    """Branches that were given up or came to nothing."""
+    """Branches that were given up or ended without a result."""
     exhausted: bool = False
-    """Whether the budget ended it."""
+    """Whether the budget ended the search."""
 
 
-class Tried(NamedTuple):
-    """One answer in a search, and what it led to."""
+class TriedAnswer(NamedTuple):
+    """An answer in a search and its result."""
 
     trail: Trail
-    """The answers before it."""
+    """Numbers of the earlier answers in its branch."""
     before: Dialogue
     request: Request
     reply: Reply
-    """The answer as it came."""
+    """The answer of the model."""
     heard: Reply
-    """The answer as it was taken: what ``finish`` was given is said in words."""
-    taken: Taken
+    """The answer that is used: a call of ``finish`` becomes a text."""
+    taken: AnswerOutcome
     after: Dialogue | None
-    """None where the answer gave the branch up."""
+    """Dialogue after the answer; None if the answer gave up the branch."""
 
 
-class Follower:
-    """Is told how a search goes."""
+class SearchObserver:
+    """Receives the events of a search."""
 
-    def tried(self, tried: Tried) -> None:
-        """Take note of an answer; its number is how many came before."""
+    def tried(self, tried: TriedAnswer) -> None:
+        """Handle an answer; answers are numbered from 0."""
 
     def asks(self, trail: Trail, dialogue: Dialogue) -> None:
-        """Take note of where the search asks next."""
+        """Handle the position of the next request."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
-        """Take note of a turn that is over, and of why, where it was not by its last answer."""
+        """Handle the end of a turn; ``gone`` is None after a final answer."""
 
 
 Gone = Literal["give_up", "exhausted"]
-"""Why a search ended a turn: the model gave up all that it tried, or might be asked no more."""
+"""Reason why the search ended a turn: the model gave up every branch, or the budget was used up."""
 
 
 async def search(
@@ -99,21 +99,21 @@ async def search(
     limits: SearchLimits,
     *,
     finish: bool = False,
-    follows: Follower | None = None,
+    follows: SearchObserver | None = None,
 ) -> tuple[Dialogue, Effort]:
-    """Let a model search its way through a trajectory; return the branch that stands.
+    """Let a model search through a trajectory; return the kept branch.
 
-    What ``propose`` raises ends the search. With ``finish`` there is a function by which the model
+    An exception in ``propose`` ends the search. ``finish`` offers a function by which the model
     ends a turn or gives up.
     """
-    tree = _Tree(propose=propose, limits=limits, finish=finish, follows=follows or Follower())
+    tree = _Tree(propose=propose, limits=limits, finish=finish, follows=follows or SearchObserver())
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
     return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
 
 
 class _Node(NamedTuple):
-    """One state of a turn, and what was tried in it."""
+    """A state of a turn with the steps tried there."""
 
     dialogue: Dialogue
     trail: Trail
@@ -122,12 +122,12 @@ class _Node(NamedTuple):
 
 @dataclass(kw_only=True)
 class _Tree:
-    """The search of one trajectory, and what it has used."""
+    """Search of one entry with its usage counts."""
 
     propose: Propose
     limits: SearchLimits
     finish: bool
-    follows: Follower
+    follows: SearchObserver
     trail: Trail = ()
     model_calls: int = 0
     nodes: int = 0
@@ -140,7 +140,7 @@ class _Tree:
         return self.model_calls >= limits.model_calls or self.nodes >= limits.nodes
 
     async def search_turn(self, dialogue: Dialogue) -> Dialogue:
-        """Return the dialogue after the turn it is in, on the branch that stands."""
+        """Return the dialogue after the current turn, on the kept branch."""
         path = [_Node(dialogue, self.trail, [])]
         last = path[0]
         while path and not self.exhausted:
@@ -167,7 +167,7 @@ class _Tree:
         return self._over(path[-1] if path else last, "exhausted" if path else "give_up")
 
     def _over(self, node: _Node, gone: Gone | None) -> Dialogue:
-        """Return the dialogue at a node once the turn is over, which it may be as it stands."""
+        """Return the dialogue of a node after the end of its turn."""
         self.trail = node.trail
         dialogue = node.dialogue
         if gone is not None and not dialogue.episode.finished:
@@ -177,16 +177,16 @@ class _Tree:
         self.follows.turn_over(node.trail, dialogue, gone)
         return dialogue
 
-    async def _try(self, node: _Node) -> Tried:
-        """Ask for one answer at a node, and take it in a session of its own."""
+    async def _try(self, node: _Node) -> TriedAnswer:
+        """Ask for one answer at a node, and execute it in a new session."""
         asked = node.dialogue
         request = self._request(node)
         self.follows.asks(node.trail, asked)
         reply = asked.conversation.heard(await self.propose(request))
         self.model_calls += 1
         heard = self._heard(asked, reply)
-        unread = Taken(asked.episode.turn, (), None)
-        tried = Tried(
+        unread = AnswerOutcome(asked.episode.turn, (), None)
+        tried = TriedAnswer(
             node.trail,
             asked,
             request=request,
@@ -208,7 +208,7 @@ class _Tree:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return an answer as it is taken; None of one that gives the branch up."""
+        """Return the answer that is used, None if it gives up the branch."""
         if self.finish:
             given, rest = dialogue.conversation.apart(reply, FINISH)
             if given is None or rest is not None:
@@ -224,7 +224,7 @@ class _Tree:
         return reply if dialogue.conversation.apart(reply, GIVE_UP).given is None else None
 
     def _request(self, node: _Node) -> Request:
-        """Return what to ask at a node: the next request, and what a search adds to it."""
+        """Return the request at a node: the next request with the texts of the search."""
         dialogue, texts = node.dialogue, search_texts()
         dialogue.request()  # begins the turn, if need be
         notes = [texts["tried"].replace("{tried}", "\n".join(node.tried))] if node.tried else []
@@ -245,7 +245,7 @@ _FINISH_CALL = Call(FINISH, (), {"return_type": ANSWERS, "final_answer": "..."})
 
 
 def _in_words(text: str, reply: Reply | None = None) -> Reply:
-    """Return an answer that says something, with what the model's own answer took."""
+    """Return an answer with a text, and with the usage of the model's answer."""
     if reply is None:
         return Reply(text, (), None, None, Usage(), 0.0)
     return reply._replace(text=text, tool_calls=(), verbatim=None)
@@ -268,7 +268,7 @@ def texts_hash() -> str:
 
 @cache
 def _own_tool(finish: bool, several: bool) -> dict[str, Any]:
-    """Return the function that a search offers: to finish, or to give a branch up."""
+    """Return the function of the search: ``finish``, or the one that gives up a branch."""
     texts = search_texts()
     if finish:
         kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}

@@ -1,4 +1,4 @@
-"""The tree of a search as it is looked at: what was tried where, what was undone, what it took."""
+"""View of a search tree: steps tried, steps undone, and cost."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal, NamedTuple
 
 from envs.state import cut
 from extensions.search.record import SearchRecord, search_of
-from runner.analysis.figures import StepTook, Totals, totals_of
-from runner.analysis.report.bounds import Bounds
+from runner.analysis.episode_output import Json
+from runner.analysis.figures import StepUsage, Totals, totals_of
+from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.analysis.report.parts import PagePart
-from runner.analysis.runs import Viewed
-from runner.analysis.writing import Json
+from runner.analysis.report.value_bounds import ValueBounds
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.show.terminal import Line, Tone
 
 _MIN_POINTS = 60
-"""Answers of a search that are shown on a page however large the run is."""
+"""Minimum number of a search's answers that a page shows, even for large runs."""
 _WIDTH = 160
-"""Longest answer or result that is shown, in characters."""
-_DEEPEST = 12
-"""Branches within branches that are indented."""
+"""Maximum characters of a shown answer or result."""
+_MAX_DEPTH = 12
+"""Maximum depth of indented branches."""
 _MARKS: dict[str, tuple[str, Tone]] = {
     "stands": ("+", "plain"),
     "undone": ("-", "faint"),
@@ -36,13 +36,13 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """How many branches it is away from the line that goes on longest."""
+    """Distance from the longest branch, in branches."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 
     @property
     def said(self) -> str:
-        """Its calls, or its words where it makes none, or why it gave up."""
+        """The calls of the answer, or its text, or the reason for giving up."""
         if self.step.calls:
             return "; ".join(self.step.calls)
         return _words(self.step.reply)
@@ -61,7 +61,7 @@ class TreePoint(NamedTuple):
 
 
 class SearchView(NamedTuple):
-    """A search: what it took, and all of its answers in their order."""
+    """A search with its totals and all answers in order."""
 
     record: SearchRecord
     points: Sequence[TreePoint]
@@ -69,7 +69,7 @@ class SearchView(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """What it took, in a line."""
+        """Usage of the search in one line."""
         made = self.record
         undone = sum(point.became != "stands" for point in self.points)
         parts = [
@@ -84,7 +84,7 @@ class SearchView(NamedTuple):
         if self.totals.cost:
             parts.append(f"${self.totals.cost:.4f}")
         if made.exhausted:
-            parts.append("all that it might use")
+            parts.append("budget exhausted")
         return "; ".join(parts)
 
     def to_json(self) -> dict[str, Any]:
@@ -100,17 +100,17 @@ class SearchView(NamedTuple):
         }
 
     def lines(self, turn: int | None = None) -> Iterator[Line]:
-        """Yield the lines that show it, or one turn of it."""
+        """Yield the lines of the search, or of one of its turns."""
         yield Line("")
         yield Line(f"search: {self.summary}", "strong")
-        yield Line("  + stands, - undone, ^ gave its branch up", "faint")
+        yield Line("  + kept, - undone, ^ branch given up", "faint")
         before = None
         for point in self.points:
             number = point.step.turn
             if turn is not None and number != turn:
                 continue
             if number != before:
-                yield Line(f"  turn {number}")
+                yield Line(f"  turn {number + 1}")
                 before = number
             yield from _point_lines(point)
 
@@ -118,19 +118,19 @@ class SearchView(NamedTuple):
 class SearchPart(PagePart):
     """Adds the tree of each episode."""
 
-    def card(self, episode: Viewed, bounds: Bounds) -> Json:
-        """Return what the search took and its tree, as far as there is room for it."""
+    def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
+        """Return the usage of the search and its tree, up to the page's limit."""
         searched = view_of(episode.recorded.record)
         return {"search": _search_json(searched, bounds)} if searched else {}
 
 
-def _search_json(searched: SearchView, bounds: Bounds) -> Json:
+def _search_json(searched: SearchView, bounds: ValueBounds) -> Json:
     points = searched.points[: max(bounds.members, _MIN_POINTS)]
     tree = [
         {
             "number": point.number,
             "turn": point.step.turn,
-            "depth": min(point.depth, _DEEPEST),
+            "depth": min(point.depth, _MAX_DEPTH),
             "became": point.became,
             "said": bounds.cut(point.said),
             # Those of what stands are in the turns.
@@ -144,20 +144,20 @@ def _search_json(searched: SearchView, bounds: Bounds) -> Json:
     return {"summary": searched.summary, "tree": tree, "left": left}
 
 
-class TriedTook(NamedTuple):
-    """What an answer of a search took; None of one that is among the episode's steps."""
+class AnswerUsage(NamedTuple):
+    """Usage of an answer of a search; None for an answer in the kept branch."""
 
-    step: StepTook | None = None
+    step: StepUsage | None = None
 
 
-class SearchTook(NamedTuple):
-    """What the answers of a search took, read without anything else of its record."""
+class SearchUsage(NamedTuple):
+    """Usage of a search's answers, read without the rest of the record."""
 
-    tree: Sequence[TriedTook] = ()
+    tree: Sequence[AnswerUsage] = ()
 
 
 def view_of(record: EpisodeRecord) -> SearchView | None:
-    """Return the search in an episode as it is looked at; None where there was none."""
+    """Return the view of the search in an episode, None if there was no search."""
     search = search_of(record)
     if search is None:
         return None
@@ -179,7 +179,7 @@ def _counted(number: int, one: str, many: str) -> str:
 
 def _point_lines(point: TreePoint) -> Iterator[Line]:
     mark, tone = _MARKS[point.became]
-    indent = "  " * min(point.depth, _DEEPEST)
+    indent = "  " * min(point.depth, _MAX_DEPTH)
     yield Line(f"  {point.number:>4}  {indent}{mark} {cut(point.said, _WIDTH)}", tone)
     if point.became == "undone":
         for result in point.step.results:
@@ -187,10 +187,10 @@ def _point_lines(point: TreePoint) -> Iterator[Line]:
 
 
 def _words(reply: ReplyRecord) -> str:
-    """Return what an answer without calls says: its text, or what it gives a search's function."""
+    """Return the text of an answer without calls, or the text given to a search function."""
     if reply.text:
         return reply.text
     for call in reply.tool_calls:
         given = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
         return f"{call.name}({given})"
-    return "(no words)"
+    return "(empty answer)"

@@ -1,1 +1,1 @@
-"""What listens on this machine: sessions for models in other programs (MCP), runs for a browser."""
+"""MCP server for sessions, used by models in other programs."""

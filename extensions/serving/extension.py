@@ -1,4 +1,4 @@
-"""What this extension registers."""
+"""Registration of the extension ``serving``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from runner.extension import Command, Extension
 
 
 class ServingExtension(Extension):
-    """Offers the functions of a session to MCP clients."""
+    """MCP server for the functions of a session."""
 
     name = "serving"
     commands = {
         "env serve": Command(
             "environment tools",
-            "Offer functions to MCP clients, a session to each.",
+            "Serve functions to MCP clients, each with its own session.",
             f"{__package__}.commands.serve",
-        ),
+        )
     }
 
 

@@ -1,12 +1,8 @@
-"""A session's functions as an MCP server, over standard input and output or HTTP on this machine.
+"""MCP server for the functions of sessions, over stdio or local HTTP.
 
-What a model reads is worded here as it is everywhere else: documents from ``envs.schema``, results
-and refusals as the session gives them.
-
-Over standard input and output there is one client and one session. Over HTTP, ``/mcp`` gives every
-client that connects there a session of its own, and ``/mcp/NAME`` leads to one that the control has
-opened. Clients at ``/mcp`` are told apart by the protocol's handshake; its revision of 2026-07-28
-has none, so that they are made to fall back to an earlier one. ``/mcp/NAME`` takes all revisions.
+Stdio serves one session. Over HTTP, ``/mcp`` opens a session per client, and ``/mcp/NAME`` serves a
+session that the operator has opened. ``/mcp`` identifies clients by the protocol's handshake.
+Revision 2026-07-28 has no handshake, so the server makes such clients use an earlier revision.
 """
 
 from __future__ import annotations
@@ -42,49 +38,46 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from envs import __version__
-from envs.calls import Call, call_from_tool
+from envs.calls import Call, make_call_from_tool
 from envs.errors import BackendFault, MalformedCall
-from envs.schema import spec
+from envs.schema import make_spec
 from envs.session import Session
-from extensions.serving.control import control_app
-from extensions.serving.input_end import Incoming, Outgoing, Unanswered
-from extensions.serving.pool import NoSession, PoolFull, Served, SessionPool
-from extensions.viewer.web import HOST, listening
+from extensions.serving.draining_streams import IncomingStream, OutgoingStream, PendingRequests
+from extensions.serving.operator_control import control_app
+from extensions.serving.session_pool import PoolFull, ServedSession, SessionNotFound, SessionPool
+from extensions.viewer.local_server import HOST, listening
 from runner.models.tools import offered_tools
 
 STDIO = "stdio"
-"""Name of the only session over standard input and output."""
+"""Name of the only session over stdio."""
 
 Started = Callable[[str | None, str | None], object]
-"""Is told the URLs of server and control, None for one that has none, once both can be reached."""
+"""Receives the URLs of server and control, or None, once both accept connections."""
 
 _SESSION = "mcp-session-id"
-"""The header that says which client it is."""
-_GRACE = 5.0
-"""Seconds by which an idle client is forgotten before its session may be dropped, so that none
-finds itself in a new one."""
+"""Header that identifies the client."""
+_STOP_SECONDS = 5.0
+"""Minimum seconds between the end of an idle client and the drop of its session."""
 
 
 Context = ServerRequestContext[Any, Any]
 
-FindSession = Callable[[Context], Served]
-"""Returns the session that a message is for; raises NoSession or PoolFull."""
+FindSession = Callable[[Context], ServedSession]
+"""Returns the session of a message; raises SessionNotFound or PoolFull."""
 
 
 async def serve(
     pool: SessionPool, port: int | None, control_port: int | None, token: str, started: Started
 ) -> None:
-    """Serve until the input ends or, over HTTP, until it is cancelled.
+    """Serve until the input ends or, over HTTP, until cancelled.
 
     Args:
-        pool: The sessions.
-        port: Where to serve over HTTP, 0 for any free port; None for standard input and output.
-        control_port: Where the control listens, likewise; None for no control.
-        token: What a request to the control has to have.
-        started: Is told that all is up.
+        port: HTTP port, 0 for any free port; None for stdio.
+        control_port: Port of the operator control; None disables it.
+        token: Secret token of the control.
 
     Raises:
-        DataError: A port cannot be had.
+        DataError: A port is not available.
     """
     async with AsyncExitStack() as stack:
         url = control_url = None
@@ -102,12 +95,7 @@ async def serve(
 
 
 def http_app(pool: SessionPool, base_url: str) -> Starlette:
-    """Return the web application that speaks MCP.
-
-    Args:
-        pool: Where the sessions are.
-        base_url: How clients reach it; a request that names another host or origin is refused.
-    """
+    """Return the MCP web application; it refuses hosts and origins other than the base URL."""
     server = mcp_server(lambda context: _session_of(pool, context))
     server.middleware.append(_ask_for_handshake)
     host = base_url.removeprefix("http://")
@@ -118,7 +106,7 @@ def http_app(pool: SessionPool, base_url: str) -> Starlette:
         security_settings=TransportSecuritySettings(
             allowed_hosts=hosts, allowed_origins=[f"http://{name}" for name in hosts]
         ),
-        session_idle_timeout=max(pool.idle - _GRACE, pool.idle / 2),
+        session_idle_timeout=max(pool.idle - _STOP_SECONDS, pool.idle / 2),
         max_sessions=pool.limit,
     )
 
@@ -128,7 +116,7 @@ def http_app(pool: SessionPool, base_url: str) -> Starlette:
             yield
 
     endpoint = _Endpoint(manager, pool)
-    # Nothing is ever pushed to a client, so there is no stream to GET.
+    # The server never pushes messages, so no stream is available to GET.
     methods = ["POST", "DELETE"]
     routes = [Route(path, endpoint, methods=methods) for path in ("/mcp", "/mcp/{session}")]
     return Starlette(routes=routes, lifespan=lifespan)
@@ -138,18 +126,18 @@ async def _serve_stdio(pool: SessionPool) -> None:
     served = pool.open(STDIO)
     server = mcp_server(lambda _: served)
     async with stdio_server() as (incoming, outgoing):
-        unanswered = Unanswered()
-        # What a function prints does not belong among the messages, not even at the end.
+        unanswered = PendingRequests()
+        # Output that a function prints must not mix with the messages.
         with redirect_stdout(sys.stderr):
             await server.run(
-                Incoming(incoming, unanswered),
-                Outgoing(outgoing, unanswered),
+                IncomingStream(incoming, unanswered),
+                OutgoingStream(outgoing, unanswered),
                 server.create_initialization_options(),
             )
 
 
 class _Endpoint:
-    """The protocol's endpoint, which notes when a client at ``/mcp`` says that it is done."""
+    """MCP endpoint that ends the session of a client that disconnects."""
 
     def __init__(self, manager: StreamableHTTPSessionManager, pool: SessionPool) -> None:
         self._manager = manager
@@ -164,13 +152,13 @@ class _Endpoint:
         await self._manager.handle_request(scope, receive, noting_end)
 
 
-def _session_of(pool: SessionPool, context: Context) -> Served:
+def _session_of(pool: SessionPool, context: Context) -> ServedSession:
     request = _request(context)
     if request.path_params:
         return pool.find(request.path_params["session"])
     name = request.headers.get(_SESSION)
     if name is None:
-        raise NoSession(
+        raise SessionNotFound(
             "A client at /mcp is known by the handshake that the protocol's revisions before "
             "2026-07-28 have; connect with one of these."
         )
@@ -178,7 +166,7 @@ def _session_of(pool: SessionPool, context: Context) -> Served:
 
 
 async def _ask_for_handshake(ctx: Context, call_next: CallNext) -> Any:
-    """Say at ``/mcp`` that there is no discovery, upon which clients shake hands."""
+    """Refuse discovery at ``/mcp``, which makes clients fall back to the handshake."""
     if ctx.method == "server/discover" and not _request(ctx).path_params:
         raise MCPError(METHOD_NOT_FOUND, "Method not found")
     return await call_next(ctx)
@@ -208,10 +196,10 @@ def mcp_server(find: FindSession) -> Server[Any]:
 
 
 def tools_of(session: Session) -> list[Tool]:
-    """Return the tools that a model may call, in the order of the backends."""
+    """Return the tools available to a model, in the order of the backends."""
     tools = []
     for name, tool in offered_tools(session).items():
-        document = spec(tool).document()
+        document = make_spec(tool).document()
         tools.append(
             Tool(
                 name=name,
@@ -223,15 +211,15 @@ def tools_of(session: Session) -> list[Tool]:
     return tools
 
 
-def _found(find: FindSession, context: Context) -> Served:
+def _found(find: FindSession, context: Context) -> ServedSession:
     try:
         return find(context)
-    except (NoSession, PoolFull) as error:
+    except (SessionNotFound, PoolFull) as error:
         raise MCPError(INVALID_REQUEST, str(error)) from error
 
 
 def _read(params: CallToolRequestParams) -> Call | MalformedCall:
     try:
-        return call_from_tool(params.name, params.arguments)
+        return make_call_from_tool(params.name, params.arguments)
     except MalformedCall as error:
         return error

@@ -1,8 +1,7 @@
-"""What a model's SQL statements showed and left, against those of the ground truth.
+"""Comparison of executed SQL statements with the ground truth: rows shown, final database.
 
-Each set of rows that the ground truth shows is to be shown, and none besides; afterwards the two
-databases are the same. In which order rows stand counts only where they were asked for in one, and
-how an expression is headed never does.
+Both sides must show the same sets of rows and end with equal databases. Row order counts only after
+ORDER BY; headings of expressions never count.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checkers.calls.documents import CannotJudge
-from checkers.calls.judge import first_unmatched
+from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.judge import find_unmatched
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from checkers.verdict import TurnOutcome
@@ -20,27 +19,26 @@ from envs.calls import Call
 from envs.state import Snapshot, brief, cut
 from extensions.sql.database import Database, is_ordered
 from extensions.sql.sql_text import DeclaredColumn, parse_column
-from extensions.sql.sqlite import Cell, SqlTable
+from extensions.sql.sqlite_execution import Cell, SqlTable
 
-MOST = 20
-"""Statements beyond those of the ground truth that are executed."""
+MAX_DIFFERENCES = 20
+"""Maximum executed statements beyond the ground truth's number."""
 
-_MOST_SHOWN = 100
-"""Characters of a row."""
+_MAX_SHOWN = 100
+"""Characters of a row in a message."""
 
 Row = tuple[str | None, ...]
-"""A row in a form in which equal rows are equal."""
+"""Normalized row: equal rows compare equal."""
 
 
 def check_statements(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
-    """Compare what statements showed and left with what those of the ground truth did.
+    """Compare the rows that statements showed and the final database with the ground truth.
 
-    Raises:
-        CannotJudge: A statement of the ground truth was refused.
+    Raises UnjudgeableEntry if a statement of the ground truth was refused.
     """
     for expected in truth.results:
         if not expected.ok:
-            raise CannotJudge(f"a statement of the ground truth is refused: {expected.text}")
+            raise UnjudgeableEntry(f"a statement of the ground truth is refused: {expected.text}")
     for result in given.results:
         if not result.ok:
             return CallEvidence(Reason.REFUSED, f"the call is refused: {result.text[:500]}")
@@ -52,7 +50,7 @@ def _check_shown(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
     wanted = [(_in_order(call), result) for call, result in pairs if "rows" in result.held]
     shown = [result for result in given.results if "rows" in result.held]
     if len(wanted) != len(shown):
-        message = f"{len(wanted)} sets of rows are to be shown, {len(shown)} were"
+        message = f"{len(wanted)} sets of rows are expected, but {len(shown)} were shown"
         made = str(len(shown))
         return CallEvidence(Reason.RESULT_COUNT, message, expected=len(wanted), actual=made)
 
@@ -60,13 +58,13 @@ def _check_shown(truth: TurnOutcome, given: TurnOutcome) -> CallEvidence | None:
         ordered, expected = wanted[one]
         return _check_rows(expected.held, shown[other].held, ordered=ordered)
 
-    left = first_unmatched(len(wanted), len(shown), lambda *both: failure(*both) is None)
+    left = find_unmatched(len(wanted), len(shown), lambda *both: failure(*both) is None)
     if left is None:
         return None
     causes = tuple([cause for n in range(len(shown)) if (cause := failure(left, n))])
     if len(causes) == 1:
         return causes[0]
-    message = f"no statement is left that shows {wanted[left][1].text[:200]}"
+    message = f"no remaining statement shows {wanted[left][1].text[:200]}"
     return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=causes)
 
 
@@ -77,24 +75,24 @@ def _in_order(call: object) -> bool:
 def _check_rows(
     expected: Mapping[str, Any], actual: Mapping[str, Any], *, ordered: bool
 ) -> CallEvidence | None:
-    """Compare two sets of rows; columns of the same names may stand in another order."""
+    """Compare two sets of rows; columns with the same names may be reordered."""
     there = expected["columns"]
     places = _places(there, actual["columns"])
     if places is None:
-        message = f"{len(there)} columns are to be shown, {len(actual['columns'])} were"
+        message = f"{len(there)} columns are expected, but {len(actual['columns'])} were shown"
         return _differs(Reason.RESULT_STRUCTURE, message, there, actual["columns"])
     right = [_row(row) for row in expected["rows"]]
     rows = [_row([row[place] for place in places]) for row in actual["rows"]]
     if Counter(right) != Counter(rows):
-        return _row_differs("what is shown", right, rows)
+        return _row_differs("the shown rows", right, rows)
     if ordered and right != rows:
-        message = "the rows are shown in another order than was asked for"
+        message = "the order of the rows is wrong"
         return _differs(Reason.RESULT_VALUE, message, expected["rows"], actual["rows"])
     return None
 
 
 def _places(expected: Sequence[str], actual: Sequence[str]) -> Sequence[int] | None:
-    """Return where each expected column stands; None where there are more or fewer."""
+    """Return the position of each expected column; None if their numbers differ."""
     if len(expected) != len(actual):
         return None
     headings = [[name.casefold() for name in names] for names in (expected, actual)]
@@ -108,7 +106,7 @@ def _row(cells: Sequence[Cell]) -> Row:
 
 
 def _cell(cell: Cell) -> str | None:
-    """Return a value in a form that is the same for numbers which are, but for rounding."""
+    """Return a normalized value; numbers that differ by rounding are equal."""
     if isinstance(cell, (int, float)):
         whole = int(cell) == cell and abs(cell) < 1e15
         return str(int(cell)) if whole else f"{cell:.9g}"
@@ -116,12 +114,12 @@ def _cell(cell: Cell) -> str | None:
 
 
 def _check_left(expected: Snapshot, actual: Snapshot) -> CallEvidence | None:
-    """Compare two databases; of what the ground truth declares freely only the names count."""
+    """Compare two databases; a column without a declared type is compared by name."""
     wanted, there = _tables(expected), _tables(actual)
     for name in {**wanted, **there}:
         one, other = wanted.get(name), there.get(name)
         if one is None or other is None:
-            message = f"there is {'no' if one else 'a'} table {name!r:.100}"
+            message = f"the table {name!r:.100} {'is missing' if one else 'should not exist'}"
             return _differs(Reason.DATABASE, message, one and one["columns"], None)
         if one == other:
             continue
@@ -130,7 +128,7 @@ def _check_left(expected: Snapshot, actual: Snapshot) -> CallEvidence | None:
             return _differs(Reason.DATABASE, message, one["columns"], other["columns"])
         rows = [[_row(row) for row in table["rows"]] for table in (one, other)]
         if Counter(rows[0]) != Counter(rows[1]):
-            what = f"what is left in {name!r:.100}"
+            what = f"the table {name!r:.100}"
             return _row_differs(what, *rows)._replace(reason=Reason.DATABASE)
     return None
 
@@ -154,7 +152,7 @@ def _fits(expected: DeclaredColumn, actual: DeclaredColumn) -> bool:
 
 
 def _row_differs(where: str, expected: Sequence[Row], actual: Sequence[Row]) -> CallEvidence:
-    """Say which row is missing or one too many."""
+    """Return evidence of the first missing and first surplus row."""
     missing = next(_beyond(expected, actual), None)
     surplus = next(_beyond(actual, expected), None)
     said = [f"{_shown(missing)} is not in {where}"] if missing else []
@@ -172,7 +170,7 @@ def _beyond(some: Sequence[Row], others: Sequence[Row]) -> Iterator[Row]:
 
 def _shown(row: Row) -> str:
     cells = ["NULL" if cell is None else f"{cell}'" if cell[0] == "'" else cell for cell in row]
-    return f"the row ({cut(', '.join(cells), _MOST_SHOWN)})"
+    return f"the row ({cut(', '.join(cells), _MAX_SHOWN)})"
 
 
 def _differs(reason: Reason, message: str, expected: object, actual: object) -> CallEvidence:

@@ -1,7 +1,7 @@
-"""A database of a few tables, whose one function executes a statement that is given in parts.
+"""Database environment with one function, which executes an SQL statement given in parts.
 
-The tables are values; SQLite works on a copy that is made for each statement (``sqlite.py``), and
-what the model writes is read before it gets there (``sql_text.py``).
+Tables are values. Each statement is parsed (``sql_text.py``) and runs on an SQLite copy
+(``sqlite_execution.py``).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing_extensions import TypedDict
 from envs.backend import Backend, writes
 from envs.errors import AlreadyExists, InvalidArgument, NotFound, ToolError
 from extensions.library.bounds import check_count
-from extensions.sql import sqlite
-from extensions.sql.sql_text import Conditions, FragmentReader, Piece, parse_column, quoted
-from extensions.sql.sqlite import MOST_COLUMNS, MOST_ROWS, Cell, SqlTable, Statement
+from extensions.sql import sqlite_execution
+from extensions.sql.sql_text import Conditions, FragmentReader, parse_column, quoted
+from extensions.sql.sqlite_execution import MAX_COLUMNS, MAX_ROWS, Cell, SqlTable, Statement
 
 _KEYWORDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "CREATE")
 _LONGER = {"INSERT INTO": "INSERT", "DELETE FROM": "DELETE", "CREATE TABLE": "CREATE"}
@@ -25,7 +25,7 @@ _GOES_WITH = {
     "insert_values": ("INSERT",),
     "update_values": ("UPDATE",),
 }
-_MOST_CONDITIONS = 20
+_MAX_CONDITIONS = 20
 
 
 class DatabaseConfig(TypedDict, total=False):
@@ -84,8 +84,8 @@ class Database(Backend):
             return self._create(table_name, columns or [])
         name = self._table(table_name)
         wanted = _flat(conditions or [])
-        check_count("conditions", wanted, 0, _MOST_CONDITIONS)
-        check_count("columns", columns or [], 0, MOST_COLUMNS)
+        check_count("conditions", wanted, 0, _MAX_CONDITIONS)
+        check_count("columns", columns or [], 0, MAX_COLUMNS)
         texts = [text for table in self.tables.values() for text in table["columns"]]
         reader = FragmentReader(parse_column(text).name for text in texts)
         found = reader.conditions(wanted, only_where=keyword != "SELECT")
@@ -99,7 +99,7 @@ class Database(Backend):
             where = found.piece
             sql = f"DELETE FROM {quoted(name)}{where.sql}"
             statement = Statement(sql, [where.values], name, shows=False)
-        done = sqlite.execute(self.tables, statement)
+        done = sqlite_execution.execute(self.tables, statement)
         kept: SqlTable = {"columns": self.tables[name]["columns"], "rows": done.rows}
         self.tables = {**self.tables, name: kept}
         return {"changed": done.changed}
@@ -108,10 +108,10 @@ class Database(Backend):
         known = {table.casefold(): table for table in self.tables}
         if name.casefold() in known:
             raise AlreadyExists(f"There is a table {known[name.casefold()]!r} already.")
-        check_count("columns", columns, 1, MOST_COLUMNS)
+        check_count("columns", columns, 1, MAX_COLUMNS)
         made: SqlTable = {"columns": [*columns], "rows": []}
         tables = {**self.tables, name: made}
-        sqlite.check(tables)
+        sqlite_execution.check(tables)
         self.tables = tables
         return {"created": name}
 
@@ -123,16 +123,16 @@ class Database(Backend):
         listed = ", ".join(piece.sql for piece in shown)
         sql = f"SELECT {listed} FROM {quoted(name)}{rest.sql}"
         values = [value for piece in (*shown, rest) for value in piece.values]
-        done = sqlite.execute(self.tables, Statement(sql, [values], name, shows=True))
+        done = sqlite_execution.execute(self.tables, Statement(sql, [values], name, shows=True))
         headings = done.columns
         if len(headings) == len(columns):
-            # Where there is no name, the heading is the expression: as it was given.
+            # A column without a name is headed by its expression as given.
             each = zip(headings, shown, columns, strict=True)
             headings = [text.strip() if name == piece.sql else name for name, piece, text in each]
         return {"columns": headings, "rows": done.rows}
 
     def _insert(self, name: str, columns: Sequence[str], given: Sequence[Any]) -> Statement:
-        check_count("insert_values", given, 1, MOST_ROWS)
+        check_count("insert_values", given, 1, MAX_ROWS)
         rows = [*given] if isinstance(given[0], list) else [[*given]]
         names = [self._column(name, text) for text in columns if text.strip() != "*"]
         width = len(names) or len(self.tables[name]["columns"])
@@ -149,13 +149,13 @@ class Database(Backend):
         self, name: str, columns: Sequence[str], given: Sequence[Any], conditions: Conditions
     ) -> Statement:
         names = [self._column(name, text) for text in columns]
-        check_count("columns", names, 1, MOST_COLUMNS)
+        check_count("columns", names, 1, MAX_COLUMNS)
         if len(given) != len(names):
             message = f"update_values has {len(given)} values for {len(names)} columns."
             raise InvalidArgument(message)
         _check_cells("update_values", given)
         sets = ", ".join(f"{quoted(column)} = ?" for column in names)
-        where: Piece = conditions.piece
+        where = conditions.piece
         sql = f"UPDATE {quoted(name)} SET {sets}{where.sql}"
         return Statement(sql, [[*given, *where.values]], name, shows=False)
 
@@ -180,13 +180,13 @@ class Database(Backend):
         """Yield what is wrong with tables: declarations, rows that do not fit, too much."""
         for name, table in config.get("tables", {}).items():
             try:
-                sqlite.check({name: table})
+                sqlite_execution.check({name: table})
             except ToolError as error:
                 yield f".tables[{name!r}]", str(error)
 
 
 def is_ordered(conditions: Sequence[str | Sequence[str]]) -> bool:
-    """Tell whether conditions that were executed ask for rows in an order."""
+    """Tell whether valid conditions have an ORDER BY."""
     return FragmentReader(()).conditions(_flat(conditions), only_where=False).orders
 
 
@@ -200,16 +200,15 @@ def _keyword(given: str) -> str:
 
 
 def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
-    """Return conditions without the lists that some put each of them in."""
+    """Return conditions without nested lists."""
     nested = [[each] if isinstance(each, str) else [*each] for each in conditions]
     return [text for texts in nested for text in texts]
 
 
 def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None:
-    """Refuse what a statement of this kind does not have.
+    """Refuse arguments that do not belong to a keyword.
 
-    Raises:
-        InvalidArgument: There is something of it.
+    Raises InvalidArgument if an argument does not belong to the keyword.
     """
     for parameter, values in given.items():
         if values and keyword not in _GOES_WITH[parameter]:

@@ -1,49 +1,51 @@
-"""What this extension registers."""
+"""Registration of the extension ``sql``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import Extension
 
 if TYPE_CHECKING:
     from checkers.profile import Profile
     from extensions.sql import kind, witness
-    from runner.data.services import Reach
-    from runner.episodes.kinds import EntryKind
+    from runner.data.services import AllowedServices
+    from runner.episodes.entry_kinds import EntryKind
     from trajectories import bfcl, schema
     from trajectories.bfcl import EntryReader
-    from trajectories.schema import JudgedBy, Trajectory
+    from trajectories.schema import JudgingMethod, Trajectory
 else:
-    bfcl = lazily("trajectories.bfcl")
-    schema = lazily("trajectories.schema")
-    kind = lazily("extensions.sql.kind")
-    witness = lazily("extensions.sql.witness")
+    bfcl = lazy_module("trajectories.bfcl")
+    schema = lazy_module("trajectories.schema")
+    kind = lazy_module("extensions.sql.kind")
+    witness = lazy_module("extensions.sql.witness")
 
 
 class SqlExtension(Extension):
-    """Executes and compares SQL statements."""
+    """Execution and comparison of SQL statements."""
 
     name = "sql"
 
-    def entry_kind(self, judged_by: JudgedBy) -> EntryKind | None:
-        """Return how SQL entries are judged."""
-        return kind.STATEMENTS if judged_by is schema.JudgedBy.STATEMENTS else None
+    def entry_kind(self, judged_by: JudgingMethod) -> EntryKind | None:
+        """Return the way to judge SQL entries."""
+        return kind.STATEMENTS if judged_by is schema.JudgingMethod.STATEMENTS else None
 
-    def bfcl_readers(self) -> Mapping[JudgedBy, EntryReader]:
-        """Return what reads the SQL entries that BFCL publishes."""
-        reader = bfcl.EntryReader(witness.read_statements, bfcl.answer_of)
-        return {schema.JudgedBy.STATEMENTS: reader}
+    def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
+        """Return the reader of BFCL's SQL entries."""
+        reader = bfcl.EntryReader(witness.read_statements, bfcl.read_answer)
+        return {schema.JudgingMethod.STATEMENTS: reader}
 
-    def notes(self, entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iterator[str]:
-        """Tell of statements that cannot be executed."""
+    def notes(
+        self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
+    ) -> Iterator[str]:
+        """Yield a message about statements that cannot be executed."""
         reason = witness.NOT_EXECUTED
         compared = [each for each in entries if reason in each.provenance]
         if compared and profile.calls.executes_statements:
             yield (
-                f"{len(compared)} entries of SQL cannot be executed and are judged by their calls, "
+                f"{len(compared)} SQL entries cannot be executed and are judged by their calls, "
                 f"such as {compared[0].id}: {compared[0].provenance[reason]}"
             )
 

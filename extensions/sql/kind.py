@@ -1,7 +1,4 @@
-"""SQL entries as a kind of entry: statements are executed, or compared as calls.
-
-What is executed plays on copies of the entry's database.
-"""
+"""SQL entries as a kind of entry: statements are executed on database copies or compared."""
 
 from __future__ import annotations
 
@@ -12,31 +9,35 @@ from itertools import chain, repeat
 
 from checkers.calls.documents import Task
 from checkers.calls.judge import Check
-from checkers.calls.one_call import Rules, shown_name
+from checkers.calls.one_call import EntryRules, get_shown_name
 from checkers.calls.pairs import CallPair
+from checkers.causes.single_turns import PairedAnswer
 from checkers.evidence import CallEvidence
 from checkers.profile import Profile
 from checkers.reasons import Reason
 from checkers.verdict import TurnOutcome
-from checkers.why.calls import PairedAnswer
 from envs.calls import Call
 from envs.state import brief
-from extensions.sql.comparison import MOST, check_statements
-from runner.episodes.examined import ExaminedCalls
-from runner.episodes.kinds import Answers, Judgement
+from extensions.sql.comparison import MAX_DIFFERENCES, check_statements
+from runner.episodes.entry_kinds import JudgingResult, RecordedAnswers
+from runner.episodes.rejudged import RejudgedCalls
 from runner.episodes.single_turn import ComparedCalls
-from runner.records.record import Recorded
-from trajectories.prepare import Prepared
-from trajectories.right_step import as_tool_calls
+from runner.records.record import RecordedEpisode
+from trajectories.prepare import PreparedTrajectory
+from trajectories.right_step import to_tool_calls
 
 
 class ComparedStatements(ComparedCalls):
-    """One turn of SQL statements, which are executed where the profile says so."""
+    """One turn of SQL statements, executed if the profile says so."""
 
     def examine(
-        self, prepared: Prepared, found: Judgement, profile: Profile, recorded: Recorded | None
-    ) -> ExaminedCalls:
-        """Return the calls, beside the answers that are right and with what they gave."""
+        self,
+        prepared: PreparedTrajectory,
+        found: JudgingResult,
+        profile: Profile,
+        recorded: RecordedEpisode | None,
+    ) -> RejudgedCalls:
+        """Return the calls with their results, paired with the expected ones."""
         examined = super().examine(prepared, found, profile, recorded)
         if not _is_executed(prepared, profile):
             return examined
@@ -48,54 +49,53 @@ class ComparedStatements(ComparedCalls):
 
         return replace(examined, pair=with_results)
 
-    def right(self, prepared: Prepared, profile: Profile) -> Answers:
-        """Return the ground truth as answers: as it was executed, or by its calls."""
+    def right(self, prepared: PreparedTrajectory, profile: Profile) -> RecordedAnswers:
+        """Return the ground truth as recorded answers."""
         if not _is_executed(prepared, profile):
             return super().right(prepared, profile)
         (truth,) = prepared.truth
-        step = as_tool_calls([call for call in truth.calls if isinstance(call, Call)])
-        return Answers([[step]], "fc")
+        step = to_tool_calls([call for call in truth.calls if isinstance(call, Call)])
+        return RecordedAnswers([[step]], "fc")
 
-    def check(self, prepared: Prepared, profile: Profile) -> Check | None:
-        """Return the comparison of what statements give; None where calls are compared."""
+    def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
+        """Return the check of executed statements, else the check of calls."""
         if _is_executed(prepared, profile):
             return partial(_check_executed, prepared)
         return super().check(prepared, profile)
 
 
-def _is_executed(prepared: Prepared, profile: Profile) -> bool:
-    """Tell whether statements of an entry are executed; some of BFCL's have no database."""
+def _is_executed(prepared: PreparedTrajectory, profile: Profile) -> bool:
+    """Tell whether an entry's statements are executed; some BFCL entries have no database."""
     return profile.calls.executes_statements and bool(prepared.trajectory.environments)
 
 
 def _check_executed(
-    prepared: Prepared, calls: Sequence[Call], task: Task, rules: Rules
+    prepared: PreparedTrajectory, calls: Sequence[Call], task: Task, rules: EntryRules
 ) -> CallEvidence | None:
-    """Execute a model's statements and compare what comes of them with the ground truth's.
+    """Execute a model's statements and compare them with the ground truth.
 
-    Raises:
-        CannotJudge: A statement of the ground truth is refused.
+    Raises UnjudgeableEntry if a statement of the ground truth is refused.
     """
     (truth,) = prepared.truth
-    names = [shown_name(document.name, rules) for document in task.documents]
+    names = [get_shown_name(document.name, rules) for document in task.documents]
     for call in calls:
         if call.name not in names:
             message = f"the function called is {brief(call.name)}"
             return CallEvidence(Reason.FUNCTION, message, names[0], actual=brief(call.name))
-    if not calls or len(calls) > len(truth.calls) + MOST:
+    if not calls or len(calls) > len(truth.calls) + MAX_DIFFERENCES:
         message = f"{len(truth.calls)} statements are right, {len(calls)} were made"
         made = str(len(calls))
         return CallEvidence(Reason.RESULT_COUNT, message, expected=len(truth.calls), actual=made)
-    return check_statements(truth, _played(prepared, calls))
+    return check_statements(truth, _execute(prepared, calls))
 
 
 def _with_results(
-    prepared: Prepared, pairs: Sequence[CallPair], *, passed: bool
+    prepared: PreparedTrajectory, pairs: Sequence[CallPair], *, passed: bool
 ) -> tuple[CallPair, ...]:
-    """Return pairs of calls with what executing them gave; where all pass, nothing is wrong."""
+    """Return pairs of calls with their results; ``passed`` removes all problems."""
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]
-    given = dict(zip(map(id, calls), _played(prepared, calls).results, strict=True))
+    given = dict(zip(map(id, calls), _execute(prepared, calls).results, strict=True))
     found = []
     for pair, right in zip(pairs, chain(truth.results, repeat(None)), strict=False):
         if passed:
@@ -105,9 +105,9 @@ def _with_results(
     return tuple(found)
 
 
-def _played(prepared: Prepared, calls: Sequence[Call]) -> TurnOutcome:
+def _execute(prepared: PreparedTrajectory, calls: Sequence[Call]) -> TurnOutcome:
     session = prepared.template.fork()
-    # Providers take no dot in a name, and neither does the environment's function have one.
+    # Neither providers nor the environment allow a dot in a function name.
     named = [call._replace(name=call.name.replace(".", "_")) for call in calls]
     results = tuple(session.play(named))
     return TurnOutcome(results, session.snapshot(), bool(results), tuple(named))

@@ -1,8 +1,7 @@
-"""Fragments of SQL, as a model writes them: read, and put together into one statement.
+"""Parser of SQL fragments that a model writes; builds one safe statement from them.
 
-Nothing of a fragment reaches the database as it is. It is cut into words, names, numbers, texts and
-signs; what is none of them is refused, and so is whatever begins or ends a statement. Texts become
-bound values, names of columns are quoted, and each fragment's brackets close within it.
+Fragments are split into tokens; unknown tokens and words of other statements are refused. Strings
+become bound values, column names are quoted, and brackets must be balanced within a fragment.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import NamedTuple
 from envs.errors import InvalidArgument
 from extensions.library.bounds import check_count
 
-_LONGEST = 10_000
-"""Characters of a fragment."""
+_MAX_CHARS = 10_000
+"""Maximum characters of a fragment."""
 
 _SQL_TOKEN = re.compile(
     r"""(?P<space>\s++)|(?P<comment>--|/\*)
@@ -44,71 +43,69 @@ _STATEMENTS = re.compile(
     "alter|analyze|attach|begin|commit|create|delete|detach|drop|explain|insert|pragma|recursive"
     "|reindex|release|returning|rollback|savepoint|truncate|update|vacuum|with"
 )
-"""Words that stand in no fragment, however deep."""
+"""Words that no fragment may contain."""
 _OUTSIDE = re.compile("except|from|intersect|into|join|on|select|set|union|using|values")
-"""Words that stand in brackets only."""
+"""Words that only brackets may contain."""
 _CLAUSES = ("group by", "having", "order by", "limit", "offset")
-"""What may follow the conditions of a SELECT, in the order in which it stands there."""
+"""Clauses after the conditions of a SELECT, in order."""
 
 
 class DeclaredColumn(NamedTuple):
-    """A column as it is declared."""
+    """Declared column."""
 
     name: str
     affinity: str
-    """INTEGER, TEXT, REAL or NUMERIC; empty where no type is declared."""
+    """INTEGER, TEXT, REAL or NUMERIC; empty without a declared type."""
     is_key: bool
     is_required: bool
     is_unique: bool
 
     @property
     def declaration(self) -> str:
-        """What stands in a CREATE TABLE."""
-        # BLOB leaves values as they are, as no type does, and SQLite keeps its name.
+        """The column's text in CREATE TABLE."""
         words = [quoted(self.name), self.affinity]
         words += ["PRIMARY KEY"] * self.is_key + ["NOT NULL"] * self.is_required
         return " ".join([*words, "UNIQUE"] if self.is_unique else words)
 
 
 class Piece(NamedTuple):
-    """A piece of a statement with the values of its placeholders, in order."""
+    """Part of a statement, with the values of its placeholders in order."""
 
     sql: str
     values: tuple[str, ...] = ()
 
 
 class Conditions(NamedTuple):
-    """What the conditions of a statement say."""
+    """Parsed conditions and clauses of a statement."""
 
     where: Piece
-    """Empty where every row is meant."""
+    """Empty if every row matches."""
     clauses: tuple[tuple[str, Piece], ...]
-    """What follows, by its first words."""
+    """Clauses with their keywords, such as ``order by``."""
 
     @property
     def piece(self) -> Piece:
-        """All of it, with a blank in front."""
+        """All conditions and clauses, after a blank."""
         parts = [("where", self.where)] if self.where.sql else []
         parts += self.clauses
         return _together([Piece(f" {w.upper()} {p.sql}", p.values) for w, p in parts])
 
     @property
     def orders(self) -> bool:
-        """Whether the rows are asked for in an order."""
+        """Whether there is an ORDER BY."""
         return any(words == "order by" for words, _ in self.clauses)
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL writes any name."""
+    """Return a name in SQL quotes."""
     escaped = name.replace('"', '""')
     return f'"{escaped}"'
 
 
 def parse_column(text: str) -> DeclaredColumn:
-    """Read the declaration of a column: a name, perhaps a type, perhaps what holds of its values.
+    """Parse a column declaration: a name, an optional type and optional constraints.
 
-    Raises:
-        InvalidArgument: It is something else.
+    Raises InvalidArgument if the declaration is invalid.
     """
     match = _COLUMN.fullmatch(text)
     word = " ".join(match["type"].lower().split()) if match and match["type"] else ""
@@ -119,29 +116,27 @@ def parse_column(text: str) -> DeclaredColumn:
         )
     marks = " ".join(match["marks"].lower().split())
     name = match["quoted"] or match["plain"]
-    is_key = "primary key" in marks
-    required = "not null" in marks
-    return DeclaredColumn(name, _TYPES.get(word, ""), is_key, required, "unique" in marks)
+    given = [constraint in marks for constraint in ("primary key", "not null", "unique")]
+    return DeclaredColumn(name, _TYPES.get(word, ""), *given)
 
 
 class Token(NamedTuple):
-    """What fragments consist of."""
+    """Token of a fragment."""
 
     kind: str
     text: str
 
 
 class FragmentReader:
-    """Reads the fragments of one statement, given the names of all columns of the database."""
+    """Parser of one statement's fragments, given all column names of the database."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._columns = {name.casefold(): name for name in columns}
 
     def expression(self, text: str, parameter: str) -> Piece:
-        """Read what is shown of each row: a column, ``COUNT(*)`` or the like.
+        """Parse a column or an expression such as ``COUNT(*)``.
 
-        Raises:
-            InvalidArgument: It is none.
+        Raises InvalidArgument if the text is neither.
         """
         plain = self._columns.get(text.strip().casefold())
         if plain is not None:
@@ -152,15 +147,13 @@ class FragmentReader:
         return self._piece(given, parameter)
 
     def conditions(self, texts: Sequence[str], *, only_where: bool) -> Conditions:
-        """Read conditions, all of which have to hold unless one begins with OR.
+        """Parse conditions, joined by AND unless one begins with OR.
+
+        Raises InvalidArgument if a condition or clause is invalid.
 
         Args:
-            texts: The fragments; GROUP BY, HAVING, ORDER BY, LIMIT and OFFSET may follow or be
-                fragments of their own.
-            only_where: Whether nothing may follow.
-
-        Raises:
-            InvalidArgument: One is no condition.
+            texts: Conditions and clauses (GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET).
+            only_where: Whether clauses are refused.
         """
         where: list[Piece] = []
         clauses: dict[str, Piece] = {}
@@ -179,7 +172,7 @@ class FragmentReader:
         return Conditions(_together(where), ordered)
 
     def _joined(self, given: Sequence[Token], *, first: bool) -> Piece:
-        """Read one condition, with what joins it to those before."""
+        """Parse one condition with its AND or OR."""
         joint = given[0].text.upper()
         named = joint in ("AND", "OR")
         piece = self._piece(given[named:], "conditions")
@@ -189,7 +182,7 @@ class FragmentReader:
         return Piece(f"{before}({piece.sql})", piece.values)
 
     def _piece(self, given: Sequence[Token], parameter: str) -> Piece:
-        """Write what stands between two clauses as a piece of the statement."""
+        """Return the tokens between two clauses as a part of the statement."""
         depth = 0
         pieces = []
         for token, after in zip_longest(given, given[1:]):
@@ -199,14 +192,14 @@ class FragmentReader:
         return _together(pieces)
 
     def _written(self, token: Token, parameter: str, *, is_called: bool, inside: bool) -> Piece:
-        """Return how a token stands in the statement, and the value bound in its place."""
+        """Return a token as a part of the statement."""
         kind, text = token
         if kind == "text":
             return Piece("?", (text[1:-1].replace("''", "'"),))
         if kind in ("either", "name"):
             named = text[1:-1].replace('""', '"')
             known = self._columns.get(named.casefold())
-            # SQLite too takes double quotes for those of a text where no column has the name.
+            # Like SQLite, read a name in double quotes as a string if no column has it.
             bound = kind == "either" and known is None
             return Piece("?", (named,)) if bound else Piece(quoted(known or named))
         if kind == "word":
@@ -227,10 +220,9 @@ def _together(pieces: Sequence[Piece]) -> Piece:
 
 
 def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
-    """Cut a fragment into what stands in front of clauses and each clause, by its words.
+    """Split a fragment into the tokens before the first clause and those of each clause.
 
-    Raises:
-        InvalidArgument: Brackets do not close within a part, or there is an odd sign.
+    Raises InvalidArgument if brackets are unbalanced, or a token is not allowed.
     """
     parts: list[tuple[str, list[Token]]] = [("", [])]
     depth = 0
@@ -248,12 +240,11 @@ def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
 
 
 def tokens_of(text: str, parameter: str) -> Iterator[Token]:
-    """Yield what a fragment consists of, but for blanks.
+    """Yield the tokens of a fragment, without blanks.
 
-    Raises:
-        InvalidArgument: There is an odd sign.
+    Raises InvalidArgument if a token is not allowed.
     """
-    check_count(parameter, text, 0, _LONGEST)
+    check_count(parameter, text, 0, _MAX_CHARS)
     position = 0
     while position < len(text):
         match = _SQL_TOKEN.match(text, position)

@@ -1,10 +1,8 @@
-"""The SQL entries that BFCL publishes, each with tables on which its statement does something.
+"""Databases for BFCL's SQL entries, which are published without one.
 
-The database is made here, since none is published. Its one table has the columns that the question
-and the answer name. Of its rows some meet all conditions of the answer, and each other one misses
-them in one column, at a limit where there is one. Two statements that do the same there need not do
-so everywhere; that they differ there is plain. What is made has to tell: the statement has to
-concern some of the rows and not all.
+Each database has one table with the columns that question and answer name. Some rows meet all
+conditions of the answer; each other row misses them in one column, near a limit. The statement must
+affect some rows but not all. Statements with equal results here may still differ elsewhere.
 """
 
 from __future__ import annotations
@@ -21,42 +19,42 @@ from envs.results import Result
 from envs.session import Session
 from extensions.sql.database import Database
 from extensions.sql.sql_text import Token, quoted, tokens_of
-from extensions.sql.sqlite import Cell, SqlTable
-from trajectories.bfcl import single_turn
+from extensions.sql.sqlite_execution import Cell, SqlTable
+from trajectories.bfcl import read_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 NOT_EXECUTED = "not_executed"
-"""Member of the provenance of an SQL entry that says why only its calls are compared."""
+"""Member of an entry's provenance: the reason why only its calls are compared."""
 FUNCTION = "sql_execute"
-"""The environment's name for what BFCL calls ``sql.execute``."""
+"""The environment's name for BFCL's ``sql.execute``."""
 _QUOTED = re.compile(r"""['"]([A-Za-z_]\w*)['"]""")
-_MOST_TRIED = 1_500
+_MAX_TRIED = 1_500
 _LISTS = ("columns", "conditions", "update_values")
 
 
-class NoWitness(Exception):
-    """There is no such database; the message says why."""
+class WitnessError(Exception):
+    """Reason why no database can be built."""
 
 
 class Witness(NamedTuple):
-    """A database, and the statement that is right on it."""
+    """Database with its correct statement."""
 
     tables: Mapping[str, SqlTable]
     call: Call
 
 
 def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
-    """Return an entry of SQL with tables that its statement does something to, if there are any.
+    """Return an SQL entry, with a database if one can be built.
 
-    BFCL's rules expect one call of it and look at the first answer only.
+    BFCL's rules expect one call and use the first answer only.
     """
-    trajectory = single_turn(entry, answers, category)
+    trajectory = read_single_turn(entry, answers, category)
     assert isinstance(trajectory.expects, ExpectedCalls)
     (turn,), answers = trajectory.turns, trajectory.expects.answers[:1]
     expects = replace(trajectory.expects, answers=answers)
     try:
         found = witness(turn.messages[-1].content, answers[0])
-    except NoWitness as reason:
+    except WitnessError as reason:
         provenance = {**trajectory.provenance, NOT_EXECUTED: str(reason)}
         return replace(trajectory, expects=expects, provenance=provenance)
     return replace(
@@ -69,34 +67,32 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
 
 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Witness:
-    """Make a database for the first of the calls that an answer allows.
+    """Build a database for the first call that an answer allows.
 
-    Raises:
-        NoWitness: The answer says no such call, or no rows tell what it does.
+    Raises WitnessError if the answer has no complete call, or no rows show its effect.
     """
     (allowed,) = answer.values()
     given = {name: _value(name, values) for name, values in allowed.items()}
     if not (given.get("sql_keyword") and given.get("table_name")):
-        raise NoWitness("its answer names no statement and no table")
+        raise WitnessError("its answer names no statement and no table")
     call = Call(FUNCTION, (), {name: value for name, value in given.items() if value is not None})
     name = str(given["table_name"])
     if str(given["sql_keyword"]).strip() == "CREATE":
-        return _told({}, call)
+        return _build_witness({}, call)
     columns = _columns(question, given)
     if str(given["sql_keyword"]).startswith("INSERT"):
         rows = given["insert_values"]
         width = len(given.get("columns") or ())
         if not width and len(rows[0]) != len(columns):
-            raise NoWitness("neither question nor answer says into which columns it inserts")
-        return _told({name: _table(columns, [{}, {}])}, call)
-    return _told({name: _table(columns, _rows(name, columns, call))}, call)
+            raise WitnessError("neither question nor answer says into which columns it inserts")
+        return _build_witness({name: _table(columns, [{}, {}])}, call)
+    return _build_witness({name: _table(columns, _rows(name, columns, call))}, call)
 
 
 def _value(name: str, allowed: Sequence[Any]) -> Any:
-    """Return what an answer allows for a parameter first; a value that should be in a list, in one.
+    """Return the first value that an answer allows for a parameter, in a list if required.
 
-    Raises:
-        NoWitness: It cannot be told whether they are several values or one list of them.
+    Raises WitnessError if the values may be alternatives or members of one list.
     """
     options = [option for option in allowed if option != ""]
     if not options:
@@ -105,17 +101,17 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
     if name == "insert_values":
         is_flat = isinstance(first, list) and not isinstance(first[0], list)
         if is_flat and len(options) > 1:
-            raise NoWitness("its rows may belong together or stand for each other")
+            raise WitnessError("its rows may belong together or stand for each other")
         return [first] if is_flat else first
     if name in _LISTS and not isinstance(first, list):
         if len(options) > 1:
-            raise NoWitness(f"its {name} may belong together or stand for each other")
+            raise WitnessError(f"its {name} may belong together or stand for each other")
         return [first]
     return first
 
 
 def _columns(question: str, given: Mapping[str, Any]) -> list[str]:
-    """Return the columns that question and answer name, in that order."""
+    """Return the columns named in the question, then those in the answer."""
     values = {str(value) for row in given.get("insert_values") or () for value in row}
     values |= {str(value) for value in given.get("update_values") or ()}
     named = [text for text in given.get("columns") or () if text != "*"]
@@ -132,25 +128,23 @@ def _columns(question: str, given: Mapping[str, Any]) -> list[str]:
 
 
 def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
-    """Yield the column that each condition begins with, and what follows.
+    """Yield the first column of each condition and the tokens after it.
 
-    Raises:
-        NoWitness: A condition cannot be read.
+    Raises WitnessError if a condition cannot be parsed.
     """
     for text in given.get("conditions") or ():
         try:
             found = [*tokens_of(text, "conditions")]
         except InvalidArgument as error:
-            raise NoWitness(f"its statement is refused: {error}") from None
+            raise WitnessError(f"its statement is refused: {error}") from None
         if found and found[0].kind == "word":
             yield found[0].text, found[1:]
 
 
 def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]]:
-    """Return rows of the columns that conditions test: some that meet them and some that do not.
+    """Return rows that meet the conditions and rows that miss them in one column.
 
-    Raises:
-        NoWitness: None is found that meets them.
+    Raises WitnessError if no row meets the conditions.
     """
     tested: dict[str, list[Cell]] = {}
     for column, found in _conditions(call.kwargs):
@@ -160,19 +154,19 @@ def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]
         return [{}, {}]
     known = {column.casefold(): column for column in columns}
     choices = [dict.fromkeys(near) for near in tested.values()]
-    tried = [dict(zip(tested, row, strict=True)) for row in islice(product(*choices), _MOST_TRIED)]
+    tried = [dict(zip(tested, row, strict=True)) for row in islice(product(*choices), _MAX_TRIED)]
     rows = [{known[column]: value for column, value in row.items()} for row in tried]
     arguments = {
         "sql_keyword": "SELECT",
         "table_name": name,
         "conditions": call.kwargs["conditions"],
     }
-    shown = _made({name: _table(columns, rows)}, Call(FUNCTION, (), arguments))
+    shown = _execute({name: _table(columns, rows)}, Call(FUNCTION, (), arguments))
     if not shown.ok:
-        raise NoWitness(f"its statement is refused: {shown.held['error']}")
+        raise WitnessError(f"its statement is refused: {shown.held['error']}")
     meeting = [dict(zip(shown.held["columns"], row, strict=True)) for row in shown.held["rows"]]
     if not meeting:
-        raise NoWitness("no row is found that meets its conditions")
+        raise WitnessError("no row meets its conditions")
     right = {known[column]: meeting[0][known[column]] for column in tested}
     missing = [
         {**right, known[column]: value}
@@ -184,7 +178,7 @@ def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]
 
 
 def _near(token: Token) -> list[Cell]:
-    """Return the value that a token stands for, one that is less and one that is more."""
+    """Return a token's value, a smaller one and a larger one."""
     if token.kind in ("text", "either"):
         text = token.text[1:-1]
         return [text, text[:-1], f"{text}x"]
@@ -195,34 +189,33 @@ def _near(token: Token) -> list[Cell]:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTable:
-    """Return a table in which what no condition tests is another text in every row."""
+    """Return a table; columns without a condition have a different text in every row."""
     filled = [
         [row.get(column, f"{column} {number}") for column in columns]
         for number, row in enumerate(rows, 1)
     ]
-    # NUMERIC takes a text that is a number for that number, as people do who write '95' for 95.
+    # NUMERIC converts the text '95' to the number 95.
     return {"columns": [f"{quoted(column)} NUMERIC" for column in columns], "rows": filled}
 
 
-def _told(tables: Mapping[str, SqlTable], call: Call) -> Witness:
-    """Return a database and a statement that concerns some of its rows.
+def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> Witness:
+    """Return a database with its statement if that affects some rows but not all.
 
-    Raises:
-        NoWitness: The statement is refused, or concerns none or all of them.
+    Raises WitnessError if the statement is refused, or affects no rows or all.
     """
-    result = _made(tables, call)
+    result = _execute(tables, call)
     if not result.ok:
-        raise NoWitness(f"its statement is refused: {result.held['error']}")
+        raise WitnessError(f"its statement is refused: {result.held['error']}")
     done = result.held
     size = sum(len(table["rows"]) for table in tables.values())
     concerned = len(done["rows"]) if "rows" in done else done.get("changed", 1)
     tests = bool(call.kwargs.get("conditions"))
     if not concerned or (tests and concerned >= size):
-        raise NoWitness("no rows are found that tell what its conditions do")
+        raise WitnessError("no rows show the effect of its conditions")
     return Witness(tables, call)
 
 
-def _made(tables: Mapping[str, SqlTable], call: Call) -> Result:
+def _execute(tables: Mapping[str, SqlTable], call: Call) -> Result:
     config = {Database.__name__: {"tables": tables}}
     session = Session.load([Database.__name__], config, checks_config=False, checks_arguments=True)
     return session.call(call)

@@ -1,4 +1,4 @@
-"""What this extension registers."""
+"""Registration of the extension ``viewer``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from runner.extension import Command, Extension
 
 
 class ViewerExtension(Extension):
-    """Shows all runs of a folder in the browser."""
+    """Viewer of runs in the browser."""
 
     name = "viewer"
     commands = {
         "view": Command(
-            "inspect",
-            "Show all runs of a folder in the browser, live.",
+            "interactive tools",
+            "Show all runs of a folder in the browser.",
             f"{__package__}.commands.view",
-        ),
+        )
     }
 
 

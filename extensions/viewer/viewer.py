@@ -1,8 +1,8 @@
-"""The viewer: all runs of a folder as a web application on this machine, which only reads.
+"""Viewer: a local web application for all runs of a folder.
 
-Every address begins with a token that only who started it knows, and a request has to name this
-machine as its host. Runs are known by the names under which they are listed: nothing of a request
-becomes a path of the file system.
+It writes nothing but tags and notes.
+URLs begin with a secret token and requests must name this machine as their host. Runs are looked up
+by their listed names, so no part of a request becomes a file path.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from hmac import compare_digest
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any
 
 from starlette.applications import Starlette
@@ -23,25 +23,27 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from envs.errors import BackendFault
-from extensions.viewer import served
-from extensions.viewer.library import Library, Opened, titled
-from extensions.viewer.web import HOST, listening
-from runner.analysis.align import MOST
-from runner.analysis.listing import Listed, RunIndex
+from extensions.viewer import viewer_pages
+from extensions.viewer.local_server import HOST, listening
+from extensions.viewer.run_cache import OpenedRun, RunCache, titled
+from runner.analysis.align import MAX_RUNS
+from runner.analysis.listing import RunIndex, RunRow
 from runner.analysis.report.align_page import ALIGN_ASSETS, align_file
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
 from runner.analysis.report.parts import parts_of
 from runner.analysis.report.run_report import BOUNDS, about_run, report
+from runner.records.annotations import Annotation, write_annotation
 from runner.records.record import Key
+from runner.records.run import open_run
 from trajectories.errors import DataError
 
 _FRESH = 0.5
-"""Seconds for which a look at the folder holds."""
+"""Seconds between two scans of the folder."""
 _PATIENCE = 0.3
-"""Seconds that a page waits for the first look to end, so as not to grow at once."""
+"""Maximum seconds that a page waits for the first scan."""
 _PAUSE = 0.005
-"""Seconds between two runs that are reckoned up in the background."""
-_MOST_DIGITS = 6
+"""Seconds between two runs that are scored in the background."""
+_MAX_DIGITS = 9
 _HEADERS = {
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
@@ -52,16 +54,15 @@ _HEADERS = {
 }
 
 _Handler = Callable[[Request], Any]
-"""Returns what a page is, or its data, for a request."""
+"""Returns a page or its data for a request."""
 
 
 async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], object]) -> None:
-    """Serve until it is cancelled.
+    """Serve until cancelled; port 0 takes any free port.
 
-    ``started`` is told the address, once it can be reached. Port 0 is any free port.
+    ``started`` gets the URL as soon as the server accepts connections.
 
-    Raises:
-        DataError: The port cannot be had.
+    Raises DataError if the port is not available.
     """
     async with listening("--port", port, lambda url: viewer_app(viewer, url, token)) as url:
         viewer.begin()
@@ -73,10 +74,7 @@ async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], 
 
 
 def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
-    """Return the web application, whose pages are below the token.
-
-    A request that names another host than the base URL's is refused.
-    """
+    """Return the web application; it refuses requests for other hosts or without the token."""
     pages: dict[str, tuple[_Handler, _Handler, _Handler]] = {
         "": (viewer.home, viewer.home_data, viewer.home_file),
         "run/{name:path}": (viewer.run, viewer.run_data, viewer.run_file),
@@ -93,6 +91,13 @@ def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
         Route(f"/{{token}}/data/{path}", _answering(found, _json, _json_problem))
         for path, found in data.items()
     ]
+    routes.append(
+        Route(
+            "/{token}/data/annotation",
+            _answering(viewer.annotate, _json, _json_problem),
+            methods=["POST"],
+        )
+    )
     for path, (shown, _, file) in pages.items():
         routes += [
             Route(f"/{{token}}/export/{path}", _answering(file, _attached, _problem)),
@@ -109,7 +114,7 @@ def _to_home(request: Request) -> Response:
 
 
 class _Guard:
-    """Lets only those in who know the token and mean this machine."""
+    """Middleware that checks host, token and origin of requests."""
 
     def __init__(self, app: ASGIApp, hosts: set[str], token: str) -> None:
         self._app = app
@@ -131,20 +136,22 @@ class _Guard:
         await (refusal or self._app)(scope, receive, with_headers)
 
     def _refusal(self, request: Request) -> Response | None:
-        """Return what is answered to a request that is not let in."""
+        """Return the error response for a refused request."""
         if request.headers.get("host", "").lower() not in self._hosts:
-            return Response("This is another host.\n", 421, media_type="text/plain")
+            text = "Wrong host; open the URL that turnwise view printed.\n"
+            return Response(text, 421, media_type="text/plain")
         given = request.url.path.split("/")[1].encode("utf-8", "replace")
         if not compare_digest(given, self._token):
-            text = "The address lacks the token with which turnwise view was started.\n"
+            text = "Missing or wrong token; open the URL that turnwise view printed.\n"
             return Response(text, 403, media_type="text/plain")
         if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return Response("Another site asks.\n", 403, media_type="text/plain")
+            text = "Requests from other sites are refused; open the URL in a new tab.\n"
+            return Response(text, 403, media_type="text/plain")
         return None
 
 
 class Viewer:
-    """What is shown of a folder: pages, their data, and the same as files."""
+    """Pages of a folder's runs, their data, and their exports as files."""
 
     def __init__(
         self, folder: Path, errata: str = "none", now: Callable[[], float] = time.monotonic
@@ -152,22 +159,23 @@ class Viewer:
         self._folder = folder
         self._errata = errata
         self._now = now
-        self._library = Library(errata)
+        self._library = RunCache(errata)
         mend = None if errata == "none" else self._library.mended
         self._index = RunIndex(folder, mend, self._library.judged)
         self._looked = now()
         self._complete = Event()
         self._wanted = Event()
         self._stopping = Event()
+        self._annotating = Lock()
 
-    # In the background: the first look, and figures that take longer.
+    # Background work: the first scan, and scores that take longer.
 
     def begin(self) -> None:
-        """Begin to look through the folder."""
+        """Start scanning the folder in the background."""
         Thread(target=self._reckon, daemon=True).start()
 
     def end(self) -> None:
-        """Do nothing more in the background."""
+        """Stop the background work."""
         self._stopping.set()
         self._wanted.set()
 
@@ -178,12 +186,12 @@ class Viewer:
         while not self._stopping.is_set():
             self._wanted.clear()
             while not self._stopping.is_set() and self._index.reckon():
-                # Whoever asks for something goes first.
+                # Requests take priority.
                 self._stopping.wait(_PAUSE)
             self._wanted.wait()
 
     def _look(self) -> None:
-        """Look again, if that is due, once the first look is done."""
+        """Scan the folder again if the last scan is outdated."""
         if self._complete.is_set() and self._now() - self._looked > _FRESH:
             self._looked = self._now()
             self._index.refresh()
@@ -192,27 +200,28 @@ class Viewer:
     # The runs of the folder
 
     def home(self, request: Request) -> str:
-        """Return the page on all runs."""
-        return served.served_page(str(self._folder), served.RUNS_ASSETS)
+        """Return the list of runs as a page."""
+        return viewer_pages.served_page(str(self._folder), viewer_pages.RUNS_ASSETS)
 
     def home_data(self, request: Request) -> Any:
-        """Return all runs."""
+        """Return the data of all runs."""
         self._complete.wait(_PATIENCE)
         self._look()
         return _Text(self._since(0, folder=str(self._folder), errata=self._errata))
 
     def home_file(self, request: Request) -> tuple[str, str]:
-        """Return the page on all runs as a file."""
+        """Return the list of runs as a file."""
         self._complete.wait()
         self._look()
         listed = json.loads(self._index.since(0))
-        return "runs", served.runs_page(str(self._folder), listed["runs"], self._errata)
+        return "runs", viewer_pages.runs_page(str(self._folder), listed["runs"], self._errata)
 
     def changes(self, request: Request) -> Any:
-        """Return the runs that have changed."""
+        """Return the runs that changed since a version."""
         self._look()
         version = request.query_params.get("since", "")
-        return _Text(self._since(int(version) if version.isdecimal() else 0))
+        is_number = version.isdecimal() and len(version) <= _MAX_DIGITS
+        return _Text(self._since(int(version) if is_number else 0))
 
     def _since(self, version: int, **more: str) -> str:
         found = self._index.since(version)
@@ -221,11 +230,11 @@ class Viewer:
     # One run
 
     def run(self, request: Request) -> str:
-        """Return the page on a run."""
-        return served.served_page(self._named(request).name, served.RUN_ASSETS)
+        """Return the page of a run."""
+        return viewer_pages.served_page(self._named(request).name, viewer_pages.RUN_ASSETS)
 
     def run_data(self, request: Request) -> Any:
-        """Return the index of a run or a part of an episode of it."""
+        """Return the data of a run, or a part of one of its episodes."""
         found = self._named(request)
         key = _key(request)
         if key is None:
@@ -233,13 +242,13 @@ class Viewer:
         opened = self._library.one(found.run.folder, key)
         part = request.query_params.get("part")
         if part == "episode":
-            return served.episode_json(opened.run)
+            return viewer_pages.episode_json(opened.run)
         if part == "shared":
-            return served.shared(opened.run).to_json(BOUNDS[0])
+            return viewer_pages.shared(opened.run).to_json(BOUNDS[0])
         return self._about(found, opened)
 
     def run_file(self, request: Request) -> tuple[str, str]:
-        """Return the page on a run, or on an episode of it, as a file."""
+        """Return the page of a run or episode as a file."""
         found, key = self._named(request), _key(request)
         if key is None:
             return found.name, report([self._library.whole(found.run.folder).run])
@@ -247,7 +256,7 @@ class Viewer:
         return f"{found.name}-{key[0]}-{key[1]}", report([opened.run])
 
     def state(self, request: Request) -> Any:
-        """Return how far a run has got."""
+        """Return the progress of a run."""
         self._look()
         found = self._named(request)
         run = found.run
@@ -257,6 +266,17 @@ class Viewer:
             "episodes": len(run.episodes),
             "planned": run.planned,
         }
+
+    def annotate(self, request: Request) -> Any:
+        """Set the tags and the note of a run or of one of its episodes."""
+        query, key = request.query_params, None
+        found = self._find(query.get("run", ""))
+        if (wanted := _key(request)) is not None:
+            key = open_run(found.run.folder, only=wanted[0]).episode(*wanted).record.key
+        changed = Annotation(tuple(dict.fromkeys(query.getlist("tag"))), query.get("note", ""))
+        with self._annotating:
+            write_annotation(found.run.folder, key, changed)
+        return changed.to_json()
 
     def entry(self, request: Request) -> Any:
         """Return the episodes of an entry in all runs."""
@@ -273,30 +293,30 @@ class Viewer:
             for episode in each.run.episodes
             if episode.id == id
         ]
-        return {"found": found, "most": MOST}
+        return {"found": found, "most": MAX_RUNS}
 
     # Several runs
 
     def compare(self, request: Request) -> str:
         """Return the page that compares runs."""
-        return served.served_page(" and ".join(self._several(request)), COMPARISON_ASSETS)
+        return viewer_pages.served_page(" and ".join(self._several(request)), COMPARISON_ASSETS)
 
     def compare_data(self, request: Request) -> Any:
-        """Return what two runs or more are beside each other."""
+        """Return the comparison of two or more runs."""
         folders = self._several(request)
         compared, notes = self._library.compared(folders)
         several = len(compared) > 1
-        shown = served.several_json(compared) if several else comparison_json(compared[0])
+        shown = viewer_pages.several_json(compared) if several else comparison_json(compared[0])
         return {**shown, "served": list(folders), "notes": list(notes)}
 
     def compare_file(self, request: Request) -> tuple[str, str]:
         """Return the page that compares runs as a file."""
         names = list(self._several(request))
-        return "-".join(names), served.comparison_file(names, self.compare_data(request))
+        return "-".join(names), viewer_pages.comparison_file(names, self.compare_data(request))
 
     def align(self, request: Request) -> str:
-        """Return the page on episodes side by side."""
-        return served.served_page(self._aligned(request)[0], ALIGN_ASSETS)
+        """Return the page that shows episodes side by side."""
+        return viewer_pages.served_page(self._aligned(request)[0], ALIGN_ASSETS)
 
     def align_data(self, request: Request) -> Any:
         """Return episodes of an entry side by side."""
@@ -304,40 +324,38 @@ class Viewer:
         found = [self._library.one(each.run.folder, (id, trial)).run for each, trial in places]
         names = [f"{each.name}, trial {trial}" if trial else each.name for each, trial in places]
         at = [{"run": each.name, "trial": trial} for each, trial in places]
-        return {**served.side_by_side(names, found), "served": at}
+        return {**viewer_pages.side_by_side(names, found), "served": at}
 
     def align_file(self, request: Request) -> tuple[str, str]:
-        """Return the page on episodes side by side as a file."""
+        """Return the page that shows episodes side by side as a file."""
         shown = {**self.align_data(request), "served": None}
         return str(shown["id"]), align_file(shown)
 
     def _several(self, request: Request) -> dict[str, Path]:
-        """Return the folders of the runs that a request names, by their names.
+        """Return the folders of the requested runs by name.
 
-        Raises:
-            DataError: One is not there, or there are too few or too many of them.
+        Raises DataError if a run does not exist, or too few or too many are requested.
         """
         names = request.query_params.getlist("run")
         found = {each.name: each.run.folder for each in map(self._find, names)}
-        if not 2 <= len(found) <= served.MOST_RUNS:
-            most = f"2 to {served.MOST_RUNS} runs"
-            raise DataError("run", f"there must be {most} to compare, not {len(found)}")
+        if not 2 <= len(found) <= viewer_pages.MOST_RUNS:
+            most = viewer_pages.MOST_RUNS
+            raise DataError("run", f"select 2 to {most} runs to compare, not {len(found)}")
         return found
 
-    def _aligned(self, request: Request) -> tuple[str, list[tuple[Listed, int]]]:
-        """Return the entry, and the runs with trials, that a request names.
+    def _aligned(self, request: Request) -> tuple[str, list[tuple[RunRow, int]]]:
+        """Return the requested entry, and the runs with trials.
 
-        Raises:
-            DataError: A run is not there, or there are too few or too many of them.
+        Raises DataError if a run does not exist, or too few or too many are requested.
         """
         id = request.query_params.get("id", "")
         runs = [self._find(name) for name in request.query_params.getlist("run")]
         trials = [_trial(text) for text in request.query_params.getlist("trial")]
-        if not 2 <= len(runs) <= MOST:
-            raise DataError("run", f"there must be 2 to {MOST} episodes, not {len(runs)}")
+        if not 2 <= len(runs) <= MAX_RUNS:
+            raise DataError("run", f"select 2 to {MAX_RUNS} episodes to align, not {len(runs)}")
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
 
-    def _about(self, listed: Listed, opened: Opened) -> Any:
+    def _about(self, listed: RunRow, opened: OpenedRun) -> Any:
         return {
             **about_run(opened.run, None, parts_of(opened.run)),
             "first_pack": 2,
@@ -347,15 +365,11 @@ class Viewer:
             "seen": _seen(opened.stamp),
         }
 
-    def _named(self, request: Request) -> Listed:
+    def _named(self, request: Request) -> RunRow:
         return self._find(request.path_params["name"])
 
-    def _find(self, name: str) -> Listed:
-        """Return a run.
-
-        Raises:
-            DataError: There is none of this name, or it cannot be read.
-        """
+    def _find(self, name: str) -> RunRow:
+        """Return a run by name. Raises DataError if the run does not exist or cannot be read."""
         self._complete.wait()
         self._look()
         found = self._index.find(name)
@@ -365,7 +379,7 @@ class Viewer:
 
 
 class _Text(str):
-    """JSON that is already written."""
+    """Serialized JSON."""
 
 
 def _seen(stamp: tuple[int, ...]) -> str:
@@ -373,22 +387,22 @@ def _seen(stamp: tuple[int, ...]) -> str:
 
 
 def _key(request: Request) -> Key | None:
-    """Return the episode that a request names."""
+    """Return the requested episode."""
     id, trial = (request.query_params.get(name) for name in ("id", "trial"))
     return None if id is None else (id, _trial(trial or "0"))
 
 
 def _trial(text: str) -> int:
-    """Read the number of a trial."""
-    if not (text.isascii() and text.isdecimal()) or len(text) > _MOST_DIGITS:
-        raise DataError("trial", f"{text!r:.40} is not a whole number from 0")
+    """Parse the number of a trial."""
+    if not (text.isascii() and text.isdecimal()) or len(text) > _MAX_DIGITS:
+        raise DataError("trial", f"{text!r:.40} must be a whole number, 0 or greater")
     return int(text)
 
 
 def _answering(
     handler: _Handler, respond: Callable[[Any], Response], refuse: Callable[[str], Response]
 ) -> Callable[[Request], Response]:
-    """Return what responds with what a handler returns, or refuses with why it cannot."""
+    """Return an endpoint that responds with a handler's result or its error message."""
 
     def answer(request: Request) -> Response:
         try:
@@ -401,7 +415,7 @@ def _answering(
 
 
 def _json(found: object) -> Response:
-    # ASCII, since a model's text may hold half of a surrogate pair.
+    # ASCII, because model text may contain lone surrogates.
     text = found if isinstance(found, _Text) else json.dumps(found, allow_nan=False)
     return Response(text, media_type="application/json")
 
@@ -411,11 +425,11 @@ def _json_problem(problem: str) -> Response:
 
 
 def _problem(problem: str) -> Response:
-    return HTMLResponse(served.problem_page(problem), 404)
+    return HTMLResponse(viewer_pages.problem_page(problem), 404)
 
 
 def _attached(named: tuple[str, str]) -> Response:
-    """Return a page to be kept, under a name."""
+    """Return a page as a download."""
     name, text = named
     plain = "".join(each if each.isalnum() and each.isascii() else "-" for each in name)[:100]
     kept = f'attachment; filename="turnwise-{plain.strip("-") or "page"}.html"'

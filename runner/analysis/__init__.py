@@ -1,1 +1,1 @@
-"""What runs say: opened again, executed again, compared and explained."""
+"""Analysis of runs: replay, scores, comparison, causes of failure and pages."""

@@ -1,4 +1,4 @@
-"""Several runs of one trajectory side by side, and the step where they part."""
+"""Alignment of several runs of one trajectory, with the first step that differs."""
 
 from __future__ import annotations
 
@@ -8,37 +8,34 @@ from itertools import zip_longest
 from textwrap import TextWrapper
 from typing import NamedTuple
 
-from checkers.why.trace import TracedCall
+from checkers.causes.trace import TracedCall
 from envs.state import cut
+from runner.analysis.episode_output import Json, executed
 from runner.analysis.view import TurnView, view
-from runner.analysis.writing import Json, executed
-from runner.episodes.examined import ExaminedTurns
+from runner.episodes.rejudged import RejudgedTurns
 from runner.records.record import call_text
-from runner.show.terminal import Line, Tone, visible
+from runner.show.terminal import Line, Tone, fitted, visible
 
-MOST = 5
-"""How many runs there is room for."""
+MAX_RUNS = 5
 
 _LABEL = 10
-"""Characters in front of the columns."""
+"""Characters before the columns."""
 _GAP = "  "
-_LONGEST = 120
-"""Characters of a call or a result in a column."""
+_MAX_CELL_CHARS = 120
 
 
 class Column(NamedTuple):
     """One run of the trajectory."""
 
     name: str
-    examined: ExaminedTurns
+    examined: RejudgedTurns
 
     @property
     def summary(self) -> str:
-        """What it came to, in a line."""
-        verdict, diagnosis = self.examined.verdict, self.examined.diagnosis
-        word = "passed" if verdict.valid else "FAILED"
-        cause = f" ({diagnosis.cause})" if diagnosis else ""
-        return f"{word}: {verdict.turns_passed} of {verdict.turns} turns{cause}"
+        """The verdict in one line."""
+        verdict = self.examined.verdict
+        turns = f"{verdict.turns_passed} of {verdict.turns} turns"
+        return f"passed: {turns}" if verdict.valid else f"FAILED: {turns} passed"
 
 
 class AlignedRow(NamedTuple):
@@ -47,10 +44,10 @@ class AlignedRow(NamedTuple):
     turn: int
     step: int
     cells: tuple[tuple[TracedCall, ...] | None, ...]
-    """Per run its calls; None where it makes none any more in this turn."""
+    """Calls of each run; None if the run has no such step in this turn."""
 
     def agree(self, one: int, other: int) -> bool:
-        """Tell whether two runs made the same calls, got the same results, and left one state."""
+        """Tell whether two runs have the same calls, results and states."""
         ours, theirs = self.cells[one], self.cells[other]
         if ours is None or theirs is None:
             return ours is theirs
@@ -65,30 +62,30 @@ class AlignedTurn(NamedTuple):
     """One turn of all runs."""
 
     views: tuple[TurnView, ...]
-    """Per run."""
+    """One per run."""
     rows: tuple[AlignedRow, ...]
 
 
 class SideBySide(NamedTuple):
-    """Runs of one trajectory, step by step."""
+    """Aligned runs of one trajectory."""
 
     columns: tuple[Column, ...]
     turns: tuple[AlignedTurn, ...]
 
     def parting(self, one: int, other: int) -> AlignedRow | None:
-        """Return the first step in which two runs are not the same, or None."""
+        """Return the first step that differs between two runs, or None."""
         rows = (row for turn in self.turns for row in turn.rows)
         return next((row for row in rows if not row.agree(one, other)), None)
 
     @property
     def first_parting(self) -> AlignedRow | None:
-        """The first step that is not the same in all runs, or None."""
+        """The first step that differs between any runs, or None."""
         found = filter(None, (self.parting(0, other) for other in range(1, len(self.columns))))
         return min(found, key=lambda row: row[:2], default=None)
 
 
 def align(columns: Sequence[Column]) -> SideBySide:
-    """Put runs of one trajectory, two at least, side by side."""
+    """Align two or more runs of one trajectory."""
     turns = []
     for views in zip(*[view(column.examined) for column in columns], strict=True):
         steps = zip_longest(*[turn.model.steps if turn.model else () for turn in views])
@@ -98,23 +95,23 @@ def align(columns: Sequence[Column]) -> SideBySide:
 
 
 def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
-    """Yield the lines that show runs side by side, in 80 columns at least.
-
-    What is the same in all runs is shown once.
-    """
+    """Yield the lines of aligned runs; ``width`` is at least 80, and equal steps are shown once."""
     columns = alignment.columns
     trajectory = columns[0].examined.trajectory
     yield Line(f"{trajectory.id} ({trajectory.category}; {', '.join(trajectory.environments)})")
     for letter, column in zip(_letters(columns), columns, strict=True):
         yield Line(f"  {letter}  {column.name}: {column.summary}")
+        if column.examined.diagnosis:
+            # The terminal wraps the sentence, which is the same everywhere.
+            yield Line(f"     cause: {column.examined.diagnosis.sentence}")
     yield from _parting_lines(alignment)
     parting = alignment.first_parting
     for turn in alignment.turns:
         yield Line("")
-        yield Line(f"turn {turn.views[0].number}", "strong")
+        yield Line(f"turn {turn.views[0].number + 1}", "strong")
         for message in turn.views[0].asked.messages:
-            yield Line(cut(visible(f"  {message.role}: {message.content}"), width))
-        if any(not _agreed(row) for row in turn.rows):
+            yield Line(fitted(visible(f"  {message.role}: {message.content}"), width))
+        if any(not _is_identical(row) for row in turn.rows):
             yield from _cells("", [[letter] for letter in _letters(columns)], width, "faint")
         for row in turn.rows:
             yield from _row_lines(row, width, parts=row is parting)
@@ -122,7 +119,7 @@ def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
 
 
 def document(alignment: SideBySide) -> Json:
-    """Return runs side by side as a JSON object; ``runner/README.md`` describes it."""
+    """Return aligned runs as a JSON object; see ``runner/README.md``."""
     columns = alignment.columns
     partings = [alignment.parting(0, other) for other in range(len(columns))]
     first, *from_first = [
@@ -154,20 +151,22 @@ def _parting_lines(alignment: SideBySide) -> Iterator[Line]:
     for index, letter in enumerate(letters[1:], start=1):
         row = alignment.parting(0, index)
         if row is None:
-            yield Line(f"A and {letter} are the same in every step")
+            yield Line(f"A and {letter} are identical in every step")
         else:
-            yield Line(f"A and {letter} part in turn {row.turn}, step {row.step}", "bad")
+            yield Line(
+                f"A and {letter} first differ in turn {row.turn + 1}, step {row.step + 1}", "bad"
+            )
 
 
-def _agreed(row: AlignedRow) -> bool:
+def _is_identical(row: AlignedRow) -> bool:
     return all(row.agree(0, other) for other in range(1, len(row.cells)))
 
 
 def _row_lines(row: AlignedRow, width: int, *, parts: bool) -> Iterator[Line]:
-    label = f"{'>' if parts else ' '} step {row.step}"
-    texts = [_texts(cell) for cell in (row.cells[:1] if _agreed(row) else row.cells)]
+    label = f"{'>' if parts else ' '} step {row.step + 1}"
+    texts = [_texts(cell) for cell in (row.cells[:1] if _is_identical(row) else row.cells)]
     if len(texts) > 1 and all(text == texts[0] for text in texts):
-        texts = [[*text, "(another state)"] for text in texts]
+        texts = [[*text, "(states differ)"] for text in texts]
     yield from _cells(label, texts, width, "bad" if parts else "plain")
 
 
@@ -182,27 +181,26 @@ def _texts(calls: Sequence[TracedCall] | None) -> list[str]:
 
 
 def _end_lines(turn: AlignedTurn, width: int) -> Iterator[Line]:
-    standings = [_standing(view) for view in turn.views]
-    once = len(set(standings)) == 1
-    texts = [[standing] for standing in (standings[:1] if once else standings)]
-    yield from _cells("  end", texts, width, "faint")
+    states = [_describe_state(view) for view in turn.views]
+    shown = states[:1] if len(set(states)) == 1 else states
+    yield from _cells("  end", [[state] for state in shown], width, "faint")
 
 
-def _standing(turn: TurnView) -> str:
-    """Say how the state at the end of a turn compares to the ground truth's."""
+def _describe_state(turn: TurnView) -> str:
+    """Describe the state at the end of a turn, compared to the ground truth's."""
     if turn.model is None:
         return "not reached"
     wrong = len(turn.differences)
-    places = "1 place" if wrong == 1 else f"{wrong} places"
-    return f"state: {places} not as the truth's" if wrong else "state: as the truth's"
+    differences = "1 difference" if wrong == 1 else f"{wrong} differences"
+    return f"state: {differences} from ground truth" if wrong else "state: same as ground truth"
 
 
 def _cells(label: str, texts: Sequence[Sequence[str]], width: int, tone: Tone) -> Iterator[Line]:
-    """Yield the lines of a row, its cells as columns of equal width."""
+    """Yield the lines of a row, with columns of equal width."""
     share = (width - _LABEL - len(_GAP) * (len(texts) - 1)) // len(texts)
     wrapper = TextWrapper(share, subsequent_indent="  ", break_on_hyphens=False)
     cells = [
-        [part for text in cell for part in wrapper.wrap(visible(cut(text, _LONGEST)))]
+        [part for text in cell for part in wrapper.wrap(visible(cut(text, _MAX_CELL_CHARS)))]
         for cell in texts
     ]
     for parts in zip_longest(*cells, fillvalue=""):
@@ -217,7 +215,7 @@ def _turn_json(turn: AlignedTurn) -> Json:
         "turn": turn.views[0].number,
         "messages": [asdict(message) for message in turn.views[0].asked.messages],
         "steps": [
-            {"step": row.step, "alike": _agreed(row), "runs": runs}
+            {"step": row.step, "alike": _is_identical(row), "runs": runs}
             for row, runs in zip(turn.rows, steps, strict=True)
         ],
         "ends": [

@@ -1,4 +1,4 @@
-"""Two runs side by side, over the episodes that both have: who does better, where, and why."""
+"""Comparison of runs over their common entries, by category and cause."""
 
 from __future__ import annotations
 
@@ -8,58 +8,57 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.profile import Profile
-from checkers.statistics import Attempts, Pair, RunDifference, cluster_test, compare
-from checkers.why.diagnosis import Cause, Diagnosis
+from checkers.statistics import EntryPair, RunDifference, TrialCounts, cluster_test, compare
 from runner.analysis.figure_table import figures_json
 from runner.analysis.figures import RunFigures
-from runner.analysis.runs import Viewed, as_run, executed_again
+from runner.analysis.replayed_runs import ReplayedEpisode, replay_episodes, restore_entries
 from runner.records.record import EpisodeRecord, Key
 from runner.records.run import Run
 from trajectories.dataset import Dataset
-from trajectories.errata.readings import AS_PUBLISHED, Readings
+from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
 
-class Compared(NamedTuple):
+class ComparedEntry(NamedTuple):
     """One entry in two runs."""
 
     trajectory: Trajectory
     first: Sequence[Diagnosis | None]
-    """Of each trial in the first run why it failed; None where it passed."""
+    """Diagnosis of each trial in the first run; None if it passed."""
     second: Sequence[Diagnosis | None]
-    """Those of the second run."""
 
     @property
-    def pair(self) -> Pair:
-        """How often it passed in either."""
-        return Pair(_attempts(self.trajectory, self.first), _attempts(self.trajectory, self.second))
+    def pair(self) -> EntryPair:
+        """Trial counts in both runs."""
+        return EntryPair(
+            _attempts(self.trajectory, self.first), _attempts(self.trajectory, self.second)
+        )
 
     @property
     def difference(self) -> float:
-        """The second run's pass rate less the first's."""
+        """Pass rate of the second run minus that of the first."""
         return self.pair.difference
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """Why it failed, where it did so more often; the most frequent cause of several trials."""
+        """The most frequent cause in the run that failed more often."""
         return most_frequent(self.second if self.difference < 0 else self.first)
 
 
-class LeftOut(NamedTuple):
+class ExcludedEntries(NamedTuple):
     """Entries of the runs that are not compared."""
 
     only_first: int
-    """Those that the second run does not have."""
     only_second: int
-    """Those that the first run does not have."""
     errors: int
-    """Those of both that have no trial in one of the runs that could be judged."""
+    """Shared entries without a judged trial in one of the runs."""
 
 
 class CauseCount(NamedTuple):
-    """How many failed episodes have a cause, and whether the runs differ in that."""
+    """Failed episodes with a cause in two runs, and the test of their difference."""
 
     cause: Cause
     first: int
@@ -74,34 +73,34 @@ class RunComparison:
     runs: tuple[Run, Run]
     dataset: Dataset
     profile: Profile
-    entries: Sequence[Compared]
+    entries: Sequence[ComparedEntry]
     """In the data set's order."""
-    left_out: LeftOut
+    left_out: ExcludedEntries
     overall: RunDifference
     categories: Mapping[Category, RunDifference]
     causes: Sequence[CauseCount]
-    """Those in which the runs differ most first."""
-    readings: Readings
-    """By what the entries were judged."""
+    """Largest differences first."""
+    readings: CorrectedEntries
+    """The errata, or ``AS_PUBLISHED``."""
     figures: Sequence[RunFigures]
-    """Those of either run, over these entries."""
+    """Figures of each run, over these entries."""
     mended: RunComparison | None = None
-    """The same two with errata, beside the data as published; None where there are none."""
+    """The same comparison with errata applied, if any."""
 
     @property
     def trials(self) -> tuple[int, int]:
-        """Most trials of an entry, in either run."""
+        """Maximum trials per entry in each run."""
         return max(len(e.first) for e in self.entries), max(len(e.second) for e in self.entries)
 
     @property
-    def lost(self) -> list[Compared]:
-        """The entries that pass less often in the second run, those that lose most first."""
+    def lost(self) -> list[ComparedEntry]:
+        """Entries that pass less often in the second run, largest losses first."""
         worse = [entry for entry in self.entries if entry.difference < 0]
         return sorted(worse, key=lambda entry: entry.difference)
 
     @property
-    def gained(self) -> list[Compared]:
-        """The entries that pass more often in the second run, those that gain most first."""
+    def gained(self) -> list[ComparedEntry]:
+        """Entries that pass more often in the second run, largest gains first."""
         better = [entry for entry in self.entries if entry.difference > 0]
         return sorted(better, key=lambda entry: -entry.difference)
 
@@ -110,7 +109,14 @@ class RunComparison:
         data = self.dataset
         sides = [figures_json(each, beside=True) for each in self.figures]
         return {
-            "runs": [{"name": run.name, "path": str(run.path)} for run in self.runs],
+            "runs": [
+                {
+                    "name": run.name,
+                    "path": str(run.path),
+                    "unfinished": bool(run.progress and run.progress.is_unfinished),
+                }
+                for run in self.runs
+            ],
             "dataset": {"name": data.name, "version": data.version, "sha256": data.sha256},
             "profile": self.profile.name,
             "trials": list(self.trials),
@@ -131,13 +137,13 @@ def compare_runs(
     dataset: Dataset,
     profile: Profile,
     step_limits: tuple[int, int],
-    readings: Readings = AS_PUBLISHED,
+    readings: CorrectedEntries = AS_PUBLISHED,
     *,
-    require_told: bool = False,
+    require_info: bool = False,
 ) -> RunComparison:
-    """Execute what two runs have in common once more, and compare it as ``compare_each`` does."""
+    """Compare two runs; see ``compare_each``."""
     (found,) = compare_each(
-        runs, dataset, profile, step_limits, readings, require_told=require_told
+        runs, dataset, profile, step_limits, readings, require_info=require_info
     )
     return found
 
@@ -147,38 +153,36 @@ def compare_each(
     dataset: Dataset,
     profile: Profile,
     step_limits: Sequence[int],
-    readings: Readings = AS_PUBLISHED,
+    readings: CorrectedEntries = AS_PUBLISHED,
     *,
-    require_told: bool = False,
+    require_info: bool = False,
 ) -> list[RunComparison]:
-    """Compare each run but the first with that, over the entries that all have.
+    """Execute the shared entries of all runs again, and compare each run with the first.
 
     Args:
-        runs: Two at least; what they have in common is executed once more.
-        dataset: What all are of.
-        profile: How all are executed and judged.
-        step_limits: Steps that a turn of each may take, where the profile limits recorded runs.
-        readings: By what the entries are judged.
-        require_told: Whether an episode fails in which something asked was not told.
+        step_limits: Maximum steps per turn for each run, if the profile limits recorded runs.
+        readings: The errata to judge by.
+        require_info: Whether to fail episodes that do not report required information.
 
     Raises:
-        DataError: The data set lacks an entry, or nothing that all have could be judged.
+        DataError: The data set lacks an entry, or no shared entry could be judged.
     """
     ids = [set(run.ids) for run in runs]
     shared = set.intersection(*ids)
     common = _common(shared, runs[0], dataset, readings)
-    again = partial(executed_again, profile=profile, readings=readings, require_told=require_told)
+    again = partial(replay_episodes, profile=profile, readings=readings, require_info=require_info)
     trials = [
-        _trials(again(run, _keys(run, common), dataset=as_run(run, dataset), step_limit=limit))
+        _trials(
+            again(run, _keys(run, common), dataset=restore_entries(run, dataset), step_limit=limit)
+        )
         for run, limit in zip(runs, step_limits, strict=True)
     ]
     judged = [id for id in common if all(of.get(id) for of in trials)]
     if not judged:
         others = " and ".join(str(run.path) for run in runs[1:])
-        message = f"has no episode that can be compared with one of {runs[0].path}"
-        raise DataError(others, message)
+        raise DataError(others, f"has no judged entry in common with {runs[0].path}")
     left_out = [
-        LeftOut(len(ids[0] - shared), len(theirs - shared), len(common) - len(judged))
+        ExcludedEntries(len(ids[0] - shared), len(theirs - shared), len(common) - len(judged))
         for theirs in ids[1:]
     ]
     sides = [_compared([common[id] for id in judged], trials[0], of) for of in trials[1:]]
@@ -200,26 +204,30 @@ def compare_each(
     ]
 
 
-def _compared(entries: Sequence[Trajectory], first: _Trials, second: _Trials) -> list[Compared]:
+def _compared(
+    entries: Sequence[Trajectory], first: _Trials, second: _Trials
+) -> list[ComparedEntry]:
     return [
-        Compared(each, *([trial.diagnosis for trial in of[each.id]] for of in (first, second)))
+        ComparedEntry(each, *([trial.diagnosis for trial in of[each.id]] for of in (first, second)))
         for each in entries
     ]
 
 
 def most_frequent(trials: Sequence[Diagnosis | None]) -> Diagnosis | None:
-    """Return why trials failed, the most frequent cause of several; None where all passed."""
+    """Return the diagnosis with the most frequent cause; None if all trials passed."""
     often = causes(trials)
     return max(filter(None, trials), key=lambda diagnosis: often[diagnosis.cause], default=None)
 
 
 def causes(trials: Iterable[Diagnosis | None]) -> Counter[Cause]:
-    """Count why trials failed."""
+    """Count the causes of failed trials."""
     return Counter(diagnosis.cause for diagnosis in trials if diagnosis)
 
 
-def _common(ids: Set[str], run: Run, dataset: Dataset, readings: Readings) -> dict[str, Trajectory]:
-    """Return those entries of a run that are not withdrawn, in the data set's order."""
+def _common(
+    ids: Set[str], run: Run, dataset: Dataset, readings: CorrectedEntries
+) -> dict[str, Trajectory]:
+    """Return the entries with these ids that are not withdrawn, in the data set's order."""
     for id in sorted(ids - dataset.trajectories.keys()):
         raise DataError(str(run.path), f"{id!r} is not in {dataset.name}")
     return {
@@ -239,7 +247,7 @@ _Trials = Mapping[str, Sequence[_Trial]]
 
 
 def _keys(run: Run, wanted: Container[str]) -> list[Key]:
-    """Return the trials of some entries, but for those that ended in an error of the harness."""
+    """Return the trials of the wanted entries, except errors."""
     return [
         recorded.record.key
         for recorded in run.episodes.values()
@@ -247,28 +255,28 @@ def _keys(run: Run, wanted: Container[str]) -> list[Key]:
     ]
 
 
-def _trials(episodes: Iterable[Viewed]) -> dict[str, list[_Trial]]:
-    """Return the trials by entry, of entries whose trials could all be judged."""
+def _trials(episodes: Iterable[ReplayedEpisode]) -> dict[str, list[_Trial]]:
+    """Return the trials by entry, without entries that have an unjudged trial."""
     trials: dict[str, list[_Trial]] = {}
     broken = set()
     for _, recorded, judged, examined in episodes:
         if examined is None:
             broken.add(recorded.id)
         else:
-            judged = judged._replace(messages=(), steps=(), result=None)  # which take memory
+            judged = judged._replace(messages=(), steps=(), result=None)  # saves memory
             trial = _Trial(examined.diagnosis, judged)
             trials.setdefault(recorded.id, []).append(trial)
     return {id: found for id, found in trials.items() if id not in broken}
 
 
-def _by_category(entries: Sequence[Compared]) -> dict[Category, RunDifference]:
-    pairs: dict[Category, list[Pair]] = {}
+def _by_category(entries: Sequence[ComparedEntry]) -> dict[Category, RunDifference]:
+    pairs: dict[Category, list[EntryPair]] = {}
     for entry in entries:
         pairs.setdefault(entry.trajectory.category, []).append(entry.pair)
     return {category: compare(pairs[category]) for category in Category if category in pairs}
 
 
-def _by_cause(entries: Sequence[Compared]) -> list[CauseCount]:
+def _by_cause(entries: Sequence[ComparedEntry]) -> list[CauseCount]:
     first = causes(trial for entry in entries for trial in entry.first)
     second = causes(trial for entry in entries for trial in entry.second)
     counts = [
@@ -279,12 +287,12 @@ def _by_cause(entries: Sequence[Compared]) -> list[CauseCount]:
     return sorted(counts, key=lambda count: (count.p_value, -count.first - count.second))
 
 
-def _with_cause(entries: Iterable[Compared], cause: Cause) -> list[Pair]:
-    """Return how often each entry failed for a cause, in place of how often it passed."""
+def _with_cause(entries: Iterable[ComparedEntry], cause: Cause) -> list[EntryPair]:
+    """Return the number of failures with a cause for each entry."""
     return [
-        Pair(
+        EntryPair(
             *(
-                Attempts(entry.trajectory.base, len(trials), causes(trials)[cause])
+                TrialCounts(entry.trajectory.base, len(trials), causes(trials)[cause])
                 for trials in (entry.first, entry.second)
             )
         )
@@ -292,8 +300,8 @@ def _with_cause(entries: Iterable[Compared], cause: Cause) -> list[Pair]:
     ]
 
 
-def _attempts(trajectory: Trajectory, trials: Sequence[Diagnosis | None]) -> Attempts:
-    return Attempts(trajectory.base, len(trials), list(trials).count(None))
+def _attempts(trajectory: Trajectory, trials: Sequence[Diagnosis | None]) -> TrialCounts:
+    return TrialCounts(trajectory.base, len(trials), list(trials).count(None))
 
 
 def _difference_json(difference: RunDifference) -> dict[str, Any]:
@@ -305,7 +313,7 @@ def _difference_json(difference: RunDifference) -> dict[str, Any]:
     }
 
 
-def _entry_json(entry: Compared) -> dict[str, Any]:
+def _entry_json(entry: ComparedEntry) -> dict[str, Any]:
     first, second = entry.pair
     return {
         "id": entry.trajectory.id,

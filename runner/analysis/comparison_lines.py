@@ -1,4 +1,4 @@
-"""A comparison of two runs as lines for people: who flips, where, why, and what it comes to."""
+"""Lines of ``compare``: flipped entries, differences by category and cause, and a conclusion."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from checkers.statistics import POWER, RunDifference
-from envs.state import cut
-from runner.analysis.comparison import Compared, RunComparison
-from runner.analysis.figure_lines import errata_line, figure_text, p_text
+from runner.analysis.comparison import ComparedEntry, RunComparison
+from runner.analysis.figure_lines import errata_line, figure_text, p_text, progress_text
 from runner.analysis.figure_table import beside_scores
-from runner.show.terminal import Line, table
+from runner.show.terminal import Line, fitted, table
 
 _WIDTH = 160
 
 
 def lines(comparison: RunComparison) -> Iterator[Line]:
-    """Yield the lines that show a comparison; what it comes to is the last of them."""
+    """Yield the lines of a comparison, with the conclusion last."""
     yield from _heading(comparison)
     yield from _flips("A passes more often than B", comparison.lost)
     yield from _flips("B passes more often than A", comparison.gained)
@@ -38,63 +37,64 @@ def lines(comparison: RunComparison) -> Iterator[Line]:
 
 
 def conclusion(comparison: RunComparison) -> Iterator[Line]:
-    """Yield what a comparison comes to: which run is better, how sure that is, what would tell."""
+    """Yield the conclusion: the better run, its confidence, and the entries needed to decide."""
     overall = comparison.overall
     yield Line(_finding(overall), "strong")
     yield Line(f"p is from {_test(comparison)}.")
     if overall.is_noise and overall.needed:
         yield Line(_what_would_settle(comparison, overall.needed))
     if comparison.mended:
-        yield Line(f"As mended: {_finding(comparison.mended.overall)}", "strong")
+        yield Line(f"Corrected: {_finding(comparison.mended.overall)}", "strong")
         yield Line(errata_line(comparison.mended.readings))
 
 
 def _heading(comparison: RunComparison) -> Iterator[Line]:
     data, left_out, trials = comparison.dataset, comparison.left_out, comparison.trials
     for label, run in zip("AB", comparison.runs, strict=True):
-        yield Line(f"{label}  {run.name}", "strong")
+        part = progress_text(run.progress)
+        yield Line(f"{label}  {run.name}{part and f', {part}'}", "strong")
     tried = "one trial" if trials == (1, 1) else f"up to {trials[0]} and {trials[1]} trials"
     count = len(comparison.entries)
     yield Line(
-        f"{count} {'entry' if count == 1 else 'entries'} that both have, {tried} of each; "
+        f"{count} common {'entry' if count == 1 else 'entries'}, {tried} each; "
         f"data {data.name} {data.version}, profile {comparison.profile.name}"
     )
     reasons = {
         "only in A": left_out.only_first,
         "only in B": left_out.only_second,
-        "without a trial that could be judged": left_out.errors,
+        "without a judged trial": left_out.errors,
     }
     shown = [f"{count} {reason}" for reason, count in reasons.items() if count]
     if shown:
         yield Line(f"left out: {', '.join(shown)}")
 
 
-def _flips(title: str, entries: Sequence[Compared]) -> Iterator[Line]:
+def _flips(title: str, entries: Sequence[ComparedEntry]) -> Iterator[Line]:
     yield Line("")
     yield Line(f"{title}: {len(entries)}", "strong")
     width = max((len(entry.trajectory.id) for entry in entries), default=0)
     for entry in entries:
         why = entry.diagnosis
-        said = f"{why.cause:24} {why.detail}" if why else ""
+        said = why.sentence if why else ""
         first, second = entry.pair
         rates = f"{first.passed}/{first.trials} {second.passed}/{second.trials}  "
         if first.trials == second.trials == 1:
             rates = ""
-        yield Line(cut(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
+        yield Line(fitted(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
 
 
 def _category_rows(comparison: RunComparison) -> list[list[str]]:
-    rows = [["category", "entries", "A", "B", "difference", "95%", "A better", "B better", "p"]]
+    rows = [["category", "entries", "A", "B", "B minus A", "95%", "A better", "B better", "p"]]
     mended = _differences(comparison.mended) if comparison.mended else {}
     for name, difference in _differences(comparison).items():
         rows.append(_row(name, difference))
         if name in mended:
-            rows.append(_row(f"{name}, mended", mended[name]))
+            rows.append(_row(f"{name}, corrected", mended[name]))
     return rows
 
 
 def _differences(comparison: RunComparison) -> dict[str, RunDifference]:
-    """Return the difference in each category, and where there are several in all."""
+    """Return the difference in each category, and overall if there are several."""
     found = {str(name): difference for name, difference in comparison.categories.items()}
     return {**found, "all": comparison.overall} if len(found) > 1 else found
 
@@ -115,7 +115,7 @@ def _row(name: str, difference: RunDifference) -> list[str]:
 
 
 def _cause_rows(comparison: RunComparison) -> list[list[str]]:
-    rows = [["cause of failure", "A", "B", "difference", "p"]]
+    rows = [["cause of failure", "A", "B", "B minus A", "p"]]
     for count in comparison.causes:
         figures = [str(count.first), str(count.second), f"{count.second - count.first:+d}"]
         rows.append([count.cause.value, *figures, p_text(count.p_value)])
@@ -124,14 +124,18 @@ def _cause_rows(comparison: RunComparison) -> list[list[str]]:
 
 def _finding(overall: RunDifference) -> str:
     low, high = overall.interval
-    points = f"{100 * abs(overall.difference):.1f} points"
-    sure = f"95% {100 * low:+.1f} to {100 * high:+.1f}, p {p_text(overall.p_value, relation=True)}"
+    p = f"p {p_text(overall.p_value, relation=True)}"
     if not overall.worse and not overall.better:
-        return "No entry differs: there is nothing to tell the runs apart by."
+        return "No entry differs, so the runs cannot be distinguished."
     if overall.is_noise:
-        return f"Within noise: B less A is {100 * overall.difference:+.1f} points ({sure})."
-    better, worse = ("B", "A") if overall.difference > 0 else ("A", "B")
-    return f"{better} is better than {worse} by {points} (B less A: {sure})."
+        sure = f"95% {100 * low:+.1f} to {100 * high:+.1f}, {p}"
+        return f"Within noise: B minus A is {100 * overall.difference:+.1f} points ({sure})."
+    better, worse = "B", "A"
+    if overall.difference < 0:
+        better, worse, low, high = worse, better, -high, -low
+    sure = f"95% {100 * low:.1f} to {100 * high:.1f}, {p}"
+    points = f"{100 * abs(overall.difference):.1f} points"
+    return f"{better} is better than {worse} by {points} ({sure})."
 
 
 def _test(comparison: RunComparison) -> str:
@@ -142,17 +146,17 @@ def _test(comparison: RunComparison) -> str:
     test = f"an exact sign-flip test over {clusters} scenarios, each with its entries and trials"
     if mcnemar is None:
         return test
-    exact = "McNemar's exact test, which takes entries for independent, gives"
+    exact = "McNemar's exact test, which assumes independent entries, gives"
     return f"{test}; {exact} {p_text(mcnemar)}"
 
 
 def _what_would_settle(comparison: RunComparison, needed: int) -> str:
     entries, trials = len(comparison.entries), max(comparison.trials)
-    found = f"a difference of this size would be found {POWER:.0%} of the time"
+    found = f"a difference of this size is detected with a probability of {POWER:.0%}"
     if needed <= entries:
-        return f"These {entries:,} entries are about as many as it takes: {found} with {needed:,}."
+        return f"These {entries:,} entries are about enough: {found} with {needed:,} entries."
     more = ceil(trials * needed / entries)
     return (
-        f"To settle it: {found} with about {needed:,} entries like these, {needed - entries:,} "
-        f"more; or, at best, with {more} trials of each in both runs in place of {trials}."
+        f"To decide: {found} with about {needed:,} entries like these ({needed - entries:,} more), "
+        f"or at best with {more} trials per entry in both runs instead of {trials}."
     )

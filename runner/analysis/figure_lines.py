@@ -1,4 +1,4 @@
-"""The figures of runs as text: lines of ``eval``, tables of runs, CSV."""
+"""Figures of runs as text: lines of ``eval``, tables of runs and CSV."""
 
 from __future__ import annotations
 
@@ -7,39 +7,40 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from checkers.profile import BFCL
-from checkers.statistics import cluster_interval, pass_at_1, sampling_error
-from envs.lazy import lazily
+from checkers.statistics import pass_at_1, sampling_error
+from envs.lazy_modules import lazy_module
 from envs.state import cut
 from runner.analysis.figure_table import REQUESTS, FigureRow, beside_scores, columns, rows_of
-from runner.analysis.figures import MOST_ERRORS, Acts, CategoryScore, RunFigures
-from runner.analysis.groups import Row
+from runner.analysis.figures import MAX_ERROR_SHARE, ActCounts, CategoryScore, RunFigures
+from runner.analysis.groups import OVERALL, Rate, Row
 from runner.show.terminal import table, visible
 
 if TYPE_CHECKING:
     from runner.analysis.run_scores import RunScores
+    from runner.records.record import RunProgress
     from trajectories.errata import record
-    from trajectories.errata.readings import Readings
+    from trajectories.errata.corrections import CorrectedEntries
 else:
-    # Most runs are summed up as published.
-    record = lazily("trajectories.errata.record")
+    # Most runs use the data as published.
+    record = lazy_module("trajectories.errata.record")
 
 CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
 
-_LONGEST_NAME = 50
+_MAX_NAME_CHARS = 50
 _FIELD = "BFCL's"
-"""Heading of the figures in which what was not run counts as 0."""
-_ABREAST = 8
-"""Runs that there is room for in 100 columns."""
+"""Heading of scores in which categories that were not run count as 0."""
+_ABREAST = 3
+"""Number of runs that fit in 100 columns."""
 
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
-    """Yield the lines that sum a run up.
+    """Yield the summary of a run.
 
     Args:
-        figures: Its figures.
-        trials: How often each entry was to be done.
-        population: How many entries the run was sampled from.
-        field: Whether BFCL's figures stand beside ours in the table of groups.
+        figures: Figures of the run.
+        trials: Planned episodes per entry.
+        population: Number of entries that the run was sampled from.
+        field: Whether the table of groups also has BFCL's scores.
     """
     heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
     beside = beside_scores([score.figures for score in figures.scores])
@@ -49,13 +50,14 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     ]
     heading = [*heading, "turns", *(row.label for row in beside)]
     yield table(_without_zeros([heading, *scores], "not run"))
+    yield headline(figures)
     yield from lines(figures)
     if figures.errors:
         yield from _bounds(figures)
     attempts, entries = figures.attempts, len(figures.planned)
     if figures.scored and attempts and population > entries:
         margin = sampling_error(pass_at_1(attempts), entries, population)
-        yield f"a sample of {entries} of {population}: the sample adds ±{percent(margin)}"
+        yield f"sample of {entries} of {population} entries: sampling error ±{percent(margin)}"
     if figures.scored and trials > 1:
         yield from _trial_lines(figures, trials)
     if figures.grouped:
@@ -63,12 +65,35 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
         yield from group_lines(figures.rows, field=field)
 
 
+def headline(figures: RunFigures) -> str:
+    """Return the line with the score of a run, and with its progress if it is unfinished."""
+    rate, part = figures.overall, progress_text(figures.progress)
+    if rate is None:
+        return f"no score{part and f': {part}'}"
+    scenarios = len(rate.scenarios)
+    in_scenarios = f" in {_count(scenarios, 'scenario')}" if scenarios < rate.entries else ""
+    mean = f"mean over {_count(rate.entries, 'entry')}{in_scenarios}"
+    return f"score {percent(rate.value)} (95% {span(rate.interval)}), {part or mean}"
+
+
+def progress_text(progress: RunProgress | None) -> str:
+    """Return how much of an unfinished run the score covers; empty for a finished run."""
+    if progress is None or not progress.is_unfinished:
+        return ""
+    return f"of {progress.done} of {progress.planned} episodes: the run is unfinished"
+
+
+def _count(number: int, noun: str) -> str:
+    plural = f"{noun.removesuffix('y')}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
 def figure_text(row: FigureRow, figures: RunFigures) -> str:
-    """Return the value of a figure as text."""
+    """Format the value of a figure."""
     value = row.value(figures)
     if value is None:
         return "unknown" if row.section.of_usage else "-"
-    if isinstance(value, Acts):
+    if isinstance(value, ActCounts):
         return f"{value.acts} ({percent(value.share)})"
     if row.form == "share":
         return percent(value)
@@ -76,7 +101,7 @@ def figure_text(row: FigureRow, figures: RunFigures) -> str:
 
 
 def lines(figures: RunFigures, *, usage: bool = False) -> Iterator[str]:
-    """Yield the lines on the figures below the scores, or on tokens, cost and latency."""
+    """Yield the lines below the scores, or those on tokens, cost and latency."""
     rows = [row for row in rows_of([figures]) if row.section.of_usage is usage]
     yield from _section_lines(figures, [row for row in rows if not row.section.beside_scores])
 
@@ -88,7 +113,7 @@ def _section_lines(figures: RunFigures, rows: Sequence[FigureRow]) -> Iterator[s
 
 
 def _part(row: FigureRow, figures: RunFigures) -> str:
-    """Return what the line of its section has of a figure."""
+    """Return a figure's part of its section's line."""
     if callable(row.phrase):
         return row.phrase(figures) or ""
     value, of = row.value(figures), row.of(figures)
@@ -98,10 +123,12 @@ def _part(row: FigureRow, figures: RunFigures) -> str:
     return row.phrase.format(label=row.label, text=text, value=value, of=of, totals=totals)
 
 
-def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) -> Iterator[str]:
-    """Yield the lines that put the scores as published and as mended by errata side by side."""
-    rows = [["category", "entries", "as published", "95%", "entries", "as mended", "95%", "change"]]
-    found = {score.name: score for score in mended.scores}
+def both_lines(
+    published: RunFigures, corrected: RunFigures, readings: CorrectedEntries
+) -> Iterator[str]:
+    """Yield the published scores and those corrected by errata side by side."""
+    rows = [["category", "entries", "published", "95%", "entries", "corrected", "95%", "change"]]
+    found = {score.name: score for score in corrected.scores}
     for score in published.scores:
         now = found.get(score.name)
         sides = [*_short(score), *(_short(now) if now else ("0", "-", "-"))]
@@ -113,23 +140,27 @@ def both_lines(published: RunFigures, mended: RunFigures, readings: Readings) ->
     yield errata_line(readings)
 
 
-def errata_line(readings: Readings) -> str:
-    """Return the line that says what errata make of the entries that they judge."""
+def errata_line(readings: CorrectedEntries) -> str:
+    """Return a line with the assessments of the errata."""
     counts = Counter(readings.judged.values())
     judged = ", ".join(f"{counts[kind]} {kind}" for kind in record.Assessment if counts[kind])
-    others = f"{len(readings.right)} are judged otherwise"
+    others = f"{len(readings.right)} have alternative answers"
     return f"errata {readings.name}: {judged or 'none of these entries'}; {others}"
 
 
 def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
-    """Yield the lines that show what runs scored, at most 100 characters each."""
+    """Yield the lines of ``table``, at most 100 characters each."""
     for number, run in enumerate(runs, start=1):
-        name = cut(visible(run.name), _LONGEST_NAME)
+        name = cut(visible(run.name), _MAX_NAME_CHARS)
         count = len(run.figures.outcomes)
         episodes = f"{count} {'episode' if count == 1 else 'episodes'}"
         yield f"{number}  {name}: {episodes}, profile {visible(run.profile)}"
         if run.figures.errors:
-            yield f"   {run.figures.errors} of them are left out: errors that are not the model's"
+            yield (
+                f"   {run.figures.errors} of these episodes "
+                "are left out because they ended in errors"
+            )
+        yield f"   {headline(run.figures)}"
     yield ""
     fields = [run.profile == BFCL.name for run in runs]
     if len(runs) == 1:
@@ -147,14 +178,14 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
 
 
 def csv_cell(text: str) -> str:
-    """Return a text as a cell that no spreadsheet takes for a formula."""
+    """Escape a text that a spreadsheet would take for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
-    """Yield the rows of a CSV file: one per run and line of the table, or figure of the run.
+    """Yield the rows of a CSV file: one per run and group, and one per run and figure.
 
-    What was not run has no value. Rows on requests are always there.
+    Groups that were not run have no value. Rows on requests are always present.
     """
     yield CSV_HEADING
     rows = rows_of([run.figures for run in runs])
@@ -174,13 +205,13 @@ def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
 
 def _csv_value(row: FigureRow, figures: RunFigures) -> tuple[object, ...]:
     value, of = row.value(figures), row.of(figures)
-    if isinstance(value, Acts):
+    if isinstance(value, ActCounts):
         return value.share, "", "", value.judged
     return "" if value is None else value, "", "", "" if of is None else of
 
 
 def group_lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
-    """Yield the lines of one run's table, with BFCL's figures beside ours if so wanted."""
+    """Yield the table of one run, optionally with BFCL's scores."""
     [field] = _with_overall([rows], [field])
     shown = [row for (row,) in worth_showing([rows])]
     cells = [[_label(row), *_scored(row), _field(row)] for row in shown]
@@ -192,50 +223,65 @@ def group_lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
 def group_lines_of_several(
     tables: Sequence[Sequence[Row]], fields: Sequence[bool]
 ) -> Iterator[str]:
-    """Yield the lines of several runs' tables, in columns that are numbered from 1.
+    """Yield the table of several runs, in columns numbered from 1.
 
-    Below our overall figure stands BFCL's, of those runs of which ``fields`` wants it.
+    For the runs that ``fields`` selects, BFCL's overall score stands below ours.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)
     for first in range(0, len(tables), _ABREAST):
         columns = slice(first, first + _ABREAST)
         numbers = [str(number) for number in range(1, len(tables) + 1)][columns]
-        cells = [[_label(rows[0]), *map(_score, rows[columns])] for rows in across]
+        cells = [
+            [_label(rows[0]), *(score_cell(row.rate) for row in rows[columns])] for rows in across
+        ]
         if any(fields):
             pairs = zip(tables[columns], fields[columns], strict=True)
-            figures = [_field(rows[0]) if field else "-" for rows, field in pairs]
-            cells.insert(1, [f"overall, {_FIELD}", *figures])
+            figures = [_field(_overall(rows)) if field else "-" for rows, field in pairs]
+            place = [rows[0].path for rows in across].index((OVERALL.name,)) + 1
+            cells.insert(place, [f"weighted overall, {_FIELD}", *figures])
         yield table([["group", *numbers], *cells])
         yield ""
     yield from notes(tables, fields)
 
 
 def worth_showing(tables: Sequence[Sequence[Row]]) -> list[tuple[Row, ...]]:
-    """Return the lines of tables, side by side, but for what is in a group that none has run."""
+    """Return the lines of tables side by side, without groups that no run has."""
     run = {row.path for rows in tables for row in rows if row.rate}
     return [rows for rows in zip(*tables, strict=True) if run & {rows[0].path, rows[0].path[:-1]}]
 
 
 def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[str]:
-    """Yield what there is to know of sums of which something was not run."""
+    """Yield notes on totals with missing categories."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
-        yield "what was not run is left out of a sum, and the weights of the rest are scaled up"
+        yield "totals leave out categories that were not run and scale up the other weights"
     if any(len({row.rate is None for row in rows}) > 1 for rows in counted):
-        yield "sums of runs of which not the same was run do not compare"
+        yield "these totals cover different entries and cannot be compared"
     if any(fields):
-        yield f"{_FIELD} is the same sum with what was not run as 0"
+        yield f"{_FIELD}: the same total, counting categories that were not run as 0"
 
 
 def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> list[bool]:
-    """Return of which tables BFCL's figures are shown: of those that count for it."""
+    """Tell for each table whether it shows BFCL's score."""
     pairs = zip(tables, fields, strict=True)
-    return [field and rows[0].rate is not None for rows, field in pairs]
+    return [field and _overall(rows).rate is not None for rows, field in pairs]
+
+
+def _overall(rows: Sequence[Row]) -> Row:
+    return next(row for row in rows if row.path == (OVERALL.name,))
 
 
 def _label(row: Row) -> str:
-    return "  " * (len(row.path) - 1) + row.name
+    return "  " * (len(row.path) - 1) + row.label
+
+
+def score_cell(rate: Rate | None) -> str:
+    """Format a score with its interval for a cell of a table of runs."""
+    if rate is None:
+        return "not run"
+    low, high = (percent(bound).removesuffix("%") for bound in rate.interval)
+    return f"{percent(rate.value)} ({low} to {high})"
 
 
 def _score(row: Row) -> str:
@@ -253,18 +299,18 @@ def _scored(row: Row) -> list[str]:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as it is written everywhere; a dash where there is none."""
+    """Format a share in percent; a dash for None."""
     return "-" if share is None else f"{100 * share:.1f}%"
 
 
 def span(interval: tuple[float, float]) -> str:
-    """Return an interval of shares as it is written everywhere."""
+    """Format an interval of shares."""
     low, high = interval
     return f"{percent(low)} to {percent(high)}"
 
 
 def p_text(value: float, *, relation: bool = False) -> str:
-    """Return a p-value as it is written everywhere, after a sign of relation if so wanted."""
+    """Format a p-value, optionally after ``=``."""
     if value < 0.0001:
         return "< 0.0001"
     return f"{'= ' if relation else ''}{value:.4f}"
@@ -283,7 +329,7 @@ def _cells(score: CategoryScore, trials: int) -> list[str]:
 
 
 def _without_zeros(rows: Sequence[Sequence[str]], name: str) -> list[list[str]]:
-    """Return rows without a column that says nothing but 0."""
+    """Drop a column of zeros."""
     place = rows[0].index(name)
     keeps = any(row[place] != "0" for row in rows[1:])
     return [[cell for n, cell in enumerate(row) if keeps or n != place] for row in rows]
@@ -294,13 +340,13 @@ def _bounds(figures: RunFigures) -> Iterator[str]:
     passed, total = sum(o.outcome == "passed" for o in outcomes), len(outcomes)
     low, high = percent(passed / total), percent((passed + errors) / total)
     yield (
-        f"{errors} of {total} episodes ended in an error that is not the model's; the score of all "
-        f"is {low} if these were failures, {high} if they were passes"
+        f"{errors} of {total} episodes ended in an error and are not scored; the score would be "
+        f"{low} if they had failed, {high} if they had passed"
     )
     if not figures.scored:
         yield (
-            f"no score is given with more than {100 * MOST_ERRORS:.0f}% errors: do them again with "
-            "--only errors, or see --allow-errors"
+            f"no score: more than {100 * MAX_ERROR_SHARE:.0f}% of the episodes ended in errors; "
+            "repeat them with --only errors, or pass --allow-errors"
         )
 
 
@@ -308,26 +354,23 @@ def _trial_lines(figures: RunFigures, trials: int) -> Iterator[str]:
     complete = figures.complete(trials)
     if not complete:
         return
-    yield (
-        f"pass@1 {percent(pass_at_1(complete))} ({span(cluster_interval(complete))}), "
-        f"over {len(complete)} entries with all {trials} trials"
-    )
+    yield f"{_count(len(complete), 'entry')} with all {trials} trials:"
     scores = figures.trial_scores(trials)
     yield f"pass@k: {', '.join(f'k={score.k} {percent(score.any)}' for score in scores)}"
     yield f"pass^k: {', '.join(f'k={score.k} {percent(score.all)}' for score in scores)}"
 
 
 def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
-    """Yield a line for each category of which runs have judged different numbers of entries."""
+    """Yield a line for each category with different numbers of judged entries."""
     rates = [run.figures.rates for run in runs]
     for name in dict.fromkeys(name for of_run in rates for name in of_run):
         counts = [of_run[name].entries for of_run in rates if name in of_run]
         if len(set(counts)) > 1:
-            yield f"{name}: the runs have {min(counts)} to {max(counts)} entries, not the same ones"
+            yield f"{name}: the runs differ in entries, {min(counts)} to {max(counts)}"
 
 
 def _tables(runs: Sequence[RunFigures], *, usage: bool) -> Iterator[str]:
-    """Yield the tables of sections, each with the runs by their numbers."""
+    """Yield a table of numbered runs for each section."""
     shown = columns(runs, [row for row in rows_of(runs) if not row.section.as_lines])
     for section in dict.fromkeys(r.section for r in shown if r.section.of_usage is usage):
         mine = [row for row in shown if row.section is section]

@@ -1,7 +1,7 @@
-"""The table of figures: one row says how a figure of a run is computed, named and written.
+"""Table of figures: one row defines how a figure of a run is computed, named and written.
 
 The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
-of ``FIGURES`` in their order, and then those of extensions that keep something of the episodes.
+of ``FIGURES`` in their order. Rows of extensions with data in the episodes follow.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from runner import extension
-from runner.analysis.figures import Acts, RunFigures
+from runner.analysis.figures import ActCounts, RunFigures
 
-Value = float | Acts | None
-"""A figure; None where it is unknown."""
+Value = float | ActCounts | None
+"""Value of a figure; None if unknown."""
 Form = Literal["count", "share", "acts", "seconds", "dollars"]
 
 Cell = dict[str, Any]
-"""A figure as a page draws it: label, form and value."""
+"""A figure for a page: label, form and value."""
 Phrase = str | Callable[[RunFigures], str | None]
 
 
@@ -28,7 +28,7 @@ class Section:
 
     Attributes:
         title: Title of its card on pages, which sections may share; None for no card.
-        of_usage: Whether it shows requests and cost; runs of which it knows nothing are left out.
+        of_usage: Whether it shows requests and cost; runs without known values are left out.
         beside_scores: Whether its figures are columns beside the scores of categories and of
             compared runs, in place of a line.
         as_lines: Whether ``table`` writes its line in place of a table.
@@ -51,12 +51,13 @@ class FigureRow:
         value: Computes the figure of a run, or of one category.
         form: How the value is written.
         of: Number of things that a share is of.
-        optional: Whether its column is left out where no run knows it.
-        json: Key of the value in JSON, by default its name, or a function of all its members.
+        unit: Plural noun for these things.
+        optional: Whether its column is left out if no run knows it.
+        json: Key of the value in JSON (default: its name), or a function that returns all members.
         phrase: Template of its part of the section's line of ``eval``, or a function that returns
             it; begins with the separator. An unknown figure has no part.
         caption: Label in the report's list of usage; empty for a figure that the list lacks.
-        always_listed: Whether the list has it where it is unknown.
+        always_listed: Whether the list shows it even if unknown.
     """
 
     name: str
@@ -65,6 +66,7 @@ class FigureRow:
     value: Callable[[RunFigures], Value]
     form: Form
     of: Callable[[RunFigures], int | None] = lambda _: None
+    unit: str = "episodes"
     optional: bool = False
     json: str | Callable[[RunFigures], Mapping[str, Any]] = ""
     phrase: Phrase = ", {label} {text}"
@@ -72,30 +74,30 @@ class FigureRow:
     always_listed: bool = False
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
-        """Return its members of the JSON of a run, in which usage has no group."""
+        """Return its members in the JSON of a run; members of usage have no group."""
         if callable(self.json):
             return self.json(figures)
         value = self.value(figures)
-        known = value._asdict() if isinstance(value, Acts) else value
+        known = value._asdict() if isinstance(value, ActCounts) else value
         group, _, name = self.name.rpartition("/")
         if not group or self.section.of_usage:
             return {self.json or name: known}
         return {group: {} if known is None else {name: known}}
 
     def cell(self, figures: RunFigures) -> Cell:
-        """Return the figure as a page draws it."""
+        """Return the figure for a page."""
         value = self.value(figures)
-        shown = [value.acts, value.share] if isinstance(value, Acts) else value
+        shown = [value.acts, value.share] if isinstance(value, ActCounts) else value
         return {"label": self.label, "form": self.form, "value": shown}
 
 
 def rows_of(runs: Sequence[RunFigures]) -> list[FigureRow]:
-    """Return the rows of the figures that runs may have."""
+    """Return the rows of the core and of the runs' extensions."""
     return [*FIGURES, *extension.figures(record for run in runs for record in run.outcomes)]
 
 
 def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None) -> list[FigureRow]:
-    """Return the rows, by default of all, that tables of runs have a column for."""
+    """Return the rows (default: all) that get a column in tables of runs."""
     rows = [row for row in (rows_of(runs) if rows is None else rows) if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
     sections = {row.section for row in known}
@@ -103,12 +105,12 @@ def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None)
 
 
 def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
-    """Return the rows of runs that have a column beside scores."""
+    """Return the rows that get a column beside the scores."""
     return columns(runs, [row for row in rows_of(runs) if row.section.beside_scores])
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the JSON of the figures that ``table`` shows, or of those that stand beside scores."""
+    """Return the figures of ``table`` as JSON, or only those beside the scores."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:
@@ -123,7 +125,7 @@ def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]
 def cards(
     runs: Mapping[str, RunFigures], rows: Sequence[FigureRow] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the cards of a page on runs, given by the labels of their lines."""
+    """Return the cards of a page; ``runs`` are keyed by the labels of their lines."""
     found = []
     shown = columns([*runs.values()], rows)
     for title in dict.fromkeys(row.section.title for row in shown if row.section.title):
@@ -137,8 +139,19 @@ def cards(
     return found
 
 
+def behaviour_list(figures: RunFigures) -> list[Cell]:
+    """Return the figures of the report's card of scores that have no column beside the scores."""
+    found = []
+    for row in rows_of([figures]):
+        value, section = row.value(figures), row.section
+        if row.label and value is not None and not (section.of_usage or section.beside_scores):
+            of = value.judged if isinstance(value, ActCounts) else row.of(figures)
+            found.append({**row.cell(figures), "of": of, "unit": row.unit})
+    return found
+
+
 def usage_list(figures: RunFigures) -> list[Cell] | None:
-    """Return the report's list of usage; None of a run that recorded no request."""
+    """Return the report's list of usage; None for a run without recorded requests."""
     if not figures.totals or not figures.totals.requests:
         return None
     return [
@@ -149,7 +162,7 @@ def usage_list(figures: RunFigures) -> list[Cell] | None:
 
 
 def _member(part: str, name: str) -> Callable[[RunFigures], Any]:
-    """Return a function that gets a member of a part of the figures; None without the part."""
+    """Return a getter for a member of a part of the figures; it returns None without the part."""
 
     def get(figures: RunFigures) -> Any:
         known = getattr(figures, part)
@@ -159,7 +172,7 @@ def _member(part: str, name: str) -> Callable[[RunFigures], Any]:
 
 
 def _members(part: str, *names: str) -> Callable[[RunFigures], Mapping[str, Any]]:
-    """Return a function that gives members of a part of the figures as JSON."""
+    """Return a getter for members of a part of the figures as JSON."""
 
     def get(figures: RunFigures) -> Mapping[str, Any]:
         known = getattr(figures, part)
@@ -168,44 +181,46 @@ def _members(part: str, *names: str) -> Callable[[RunFigures], Mapping[str, Any]
     return get
 
 
-IRREVERSIBLE = Section(title="Made up, and done for good", as_lines=True)
-MADE_UP = Section(title="Made up, and done for good")
+IRREVERSIBLE = Section(title="Hallucinations and irreversible calls", as_lines=True)
+HALLUCINATIONS = Section(title="Hallucinations and irreversible calls")
 SELECTION = Section(title=None)
-TOLD = Section(title="What answers told", beside_scores=True)
+REDUNDANCY = Section(title=None, as_lines=True)
+REQUIRED_INFO = Section(title="Required information", beside_scores=True)
 REQUESTS = Section(title="Requests", of_usage=True)
 MACHINE = Section(title="Requests", of_usage=True)
 
 
-def _made_up(kind: str, before: str = ", ") -> FigureRow:
+def _hallucination(kind: str, label: str, before: str = ", ") -> FigureRow:
     return FigureRow(
         name=f"hallucinations/{kind}",
-        label=kind.replace("_", " "),
-        section=MADE_UP,
+        label=label,
+        section=HALLUCINATIONS,
         value=lambda figures: figures.hallucinations.get(kind),
         form="acts",
         phrase=f"{before}{{label}} {{text}}",
     )
 
 
-def _right(thing: str, of: str, phrase: str, *members: str) -> FigureRow:
+def _right(thing: str, of: str, unit: str, phrase: str, *members: str) -> FigureRow:
     return FigureRow(
         name=f"selection/{thing}_right",
-        label=f"{thing} right",
+        label="correct functions" if thing == "function" else f"correct {thing}",
         section=SELECTION,
         value=_member("selection", f"{thing}_right"),
         form="share",
         of=_member("selection", of),
+        unit=unit,
         json=_members("selection", *members, f"{thing}_right"),
         phrase=phrase,
     )
 
 
-def _told(label: str, *members: str) -> FigureRow:
+def _required_info(share: str, label: str, *members: str) -> FigureRow:
     return FigureRow(
-        name=f"told/{label.replace(' ', '_')}",
+        name=f"told/{share.replace(' ', '_')}",
         label=label,
-        section=TOLD,
-        value=lambda figures: figures.told and figures.told.shares[label],
+        section=REQUIRED_INFO,
+        value=lambda figures: figures.told and figures.told.shares[share],
         form="share",
         optional=True,
         json=_members("told", *members),
@@ -215,7 +230,7 @@ def _told(label: str, *members: str) -> FigureRow:
 def _usage(
     member: str, label: str = "", caption: str = "", phrase: Phrase = "", **others: Any
 ) -> FigureRow:
-    """Return a row on a member of the totals, which gives its name and its key in JSON."""
+    """Return the row of a member of the totals, which also names it in CSV and JSON."""
     fields: dict[str, Any] = {
         "name": f"requests/{others.pop('csv', member)}",
         "section": REQUESTS,
@@ -244,10 +259,10 @@ def _prompt_phrase(figures: RunFigures) -> str | None:
         return None
     parts = (
         (totals.cached_tokens, "read from a cache"),
-        (totals.written_tokens, "written to one"),
+        (totals.written_tokens, "written to a cache"),
     )
     cached = ", ".join(f"{count} {what}" for count, what in parts if count is not None)
-    return f", {totals.prompt_tokens} tokens in{cached and f' ({cached})'}"
+    return f", {totals.prompt_tokens} input tokens{cached and f' ({cached})'}"
 
 
 def _cost_phrase(figures: RunFigures) -> str | None:
@@ -261,70 +276,93 @@ def _cost_phrase(figures: RunFigures) -> str | None:
 FIGURES = (
     FigureRow(
         name="irreversible",
-        label="acts for good",
+        label="irreversible calls",
         section=IRREVERSIBLE,
         value=lambda figures: figures.irreversible,
         form="acts",
-        phrase="irreversible acts that the ground truth does not have: {value.acts}, in "
-        "{value.episodes} of {value.judged} episodes ({value.share:.1%})",
+        phrase="unrequested irreversible calls: {value.acts}, in {value.episodes} of "
+        "{value.judged} episodes ({value.share:.1%})",
     ),
-    _made_up("invented_functions", "hallucinated, and share of {value.judged} episodes: "),
-    _made_up("invented_parameters"),
-    _made_up("calls_where_none_fits"),
-    _right("function", "needed", "{label} {text} of {of} calls needed", "needed", "functions"),
-    _right("arguments", "functions", ", {label} {text} of these", "arguments"),
+    _hallucination(
+        "invented_functions", "invented functions", "hallucinations ({value.judged} episodes): "
+    ),
+    _hallucination("invented_parameters", "invented parameters"),
+    _hallucination("calls_where_none_fits", "unneeded calls"),
+    _right(
+        "function",
+        "needed",
+        "needed calls",
+        "{label}: {text} of {of} needed calls",
+        "needed",
+        "functions",
+    ),
+    _right(
+        "arguments", "functions", "correct functions", ", {label} in {text} of these", "arguments"
+    ),
     FigureRow(
         name="selection/distractors",
-        label="distractors called",
+        label="calls of other functions",
         section=SELECTION,
         value=_member("selection", "distractor_calls"),
         form="acts",
         json=_members("selection", "distractors", "episodes", "judged"),
-        phrase="; {label} {text}",
+        phrase="; {label}: {text}",
     ),
-    _told("facts told", "facts", "facts_told"),
-    _told("turns told", "turns", "turns_told"),
-    _told("asked", "waiting", "asked"),
+    FigureRow(
+        name="redundancy",
+        label="redundant calls",
+        section=REDUNDANCY,
+        value=_member("redundancy", "share"),
+        form="share",
+        of=_member("redundancy", "needed"),
+        unit="needed calls, in passed episodes",
+        json=_members("redundancy", "redundant", "needed", "share"),
+        phrase="{label} in passed episodes: {text} of {of} needed calls",
+        optional=True,
+    ),
+    _required_info("facts told", "facts reported", "facts", "facts_told"),
+    _required_info("turns told", "turns reported", "turns", "turns_told"),
+    _required_info("asked", "asked", "waiting", "asked"),
     _usage("requests", "requests", "Requests", "{value} requests"),
-    _usage("prompt_tokens", "", "Tokens in", _prompt_phrase),
+    _usage("prompt_tokens", "", "Input tokens", _prompt_phrase),
     _usage("cached_tokens", "cache reads", "Read from a cache", csv="cache_reads", optional=True),
     _usage(
         "written_tokens", "cache writes", "Written to a cache", csv="cache_writes", optional=True
     ),
-    _usage("completion_tokens", "", "Tokens out", ", {value} out"),
+    _usage("completion_tokens", "", "Output tokens", ", {value} output tokens"),
     _usage("cost", "", "Cost", _cost_phrase, form="dollars", always_listed=True),
     _usage("cost_per_1000", "$ per 1,000", form="dollars", json="cost_per_1000_requests"),
     _usage(
         "kept",
-        phrase="\n{value} more answers came from the reply cache: no requests, no cost",
+        phrase="\nanswers from the reply cache: {value}, without requests and cost",
         value=lambda figures: (figures.totals and figures.totals.kept) or None,
     ),
-    _latency("mean", "latency s", "", "\nlatency of a request: mean"),
+    _latency("mean", "latency s", "", "\nlatency per request: mean"),
     _latency("deviation", "deviation", "", ", standard deviation"),
     _latency("p50", "p50", "Latency, median", ", p50"),
     _latency("p95", "p95", "Latency, 95th percentile", ", p95"),
     _usage(
         "seconds_per_entry",
         "s per entry",
-        "By the clock, an entry",
-        "{totals.machine.seconds:.1f} s by the clock, {value:.3f} s an entry with "
-        "{totals.machine.concurrency} at once",
+        "Wall clock per entry",
+        "wall clock: {totals.machine.seconds:.1f} s, {value:.3f} s per entry with concurrency "
+        "{totals.machine.concurrency}",
         section=MACHINE,
         form="seconds",
     ),
     _usage(
         "gpu_cost",
-        "$ GPU, clock",
-        "Machine, by the clock",
-        "\ncost of the machine: ${value:.4f} by the clock",
+        "$ GPU, wall clock",
+        "GPU server, by wall clock",
+        "\ncost of the GPU server: ${value:.4f} by wall clock",
         section=MACHINE,
         form="dollars",
     ),
     _usage(
         "gpu_cost_by_latency",
-        "$ GPU, latency",
-        "Machine, by latencies",
-        ", ${value:.4f} by latencies over the concurrency",
+        "$ GPU, busy time",
+        "GPU server, by busy time",
+        ", ${value:.4f} by busy time",
         section=MACHINE,
         form="dollars",
     ),

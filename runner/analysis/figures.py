@@ -1,6 +1,6 @@
-"""What a run came to: every figure of its outcomes, scores, trials, cost and latency, once.
+"""Figures of a run: outcomes, scores, trials, cost and latency.
 
-The lines of ``eval``, the table, its CSV and JSON, and the pages take their numbers from here.
+All outputs use these: the lines of ``eval``, the table with its CSV and JSON, and the pages.
 """
 
 from __future__ import annotations
@@ -11,40 +11,47 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
-from checkers.statistics import Attempts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
-from checkers.verdict import Selected
-from envs.lazy import lazily
+from checkers.statistics import TrialCounts, cluster_interval, pass_at_1, pass_at_k, pass_hat_k
+from checkers.verdict import FunctionSelection
+from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.analysis.groups import Rate, Row, table
+from runner.analysis.groups import HEADLINE, Rate, Row, score_rows
 from runner.models.base import Usage
-from runner.records.record import EpisodeRecord, JsonObject, Life, Outcome, Telling
+from runner.records.record import (
+    EpisodeRecord,
+    InfoReport,
+    JsonObject,
+    Outcome,
+    RunProgress,
+    RunSegment,
+)
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 if TYPE_CHECKING:
     import statistics
 else:
-    # It brings fractions along, and only live runs have latencies.
-    statistics = lazily("statistics")
+    # This import is slow, and only live runs have latencies.
+    statistics = lazy_module("statistics")
 
-MOST_ERRORS = 0.02
-"""Share of errors above which a score says more about the harness than about the model."""
+MAX_ERROR_SHARE = 0.02
+"""Maximum share of errors for a meaningful score."""
 
 
 _Member = TypeVar("_Member", EpisodeRecord, Trajectory)
 
 
 class Latency(NamedTuple):
-    """How long requests took, in seconds."""
+    """Latency of requests in seconds."""
 
     mean: float
     deviation: float
-    """Standard deviation, estimated from the sample as BFCL does."""
+    """Sample standard deviation, as in BFCL."""
     p50: float
     p95: float
 
     @classmethod
     def of(cls, latencies: Sequence[float]) -> Self | None:
-        """Return the figures of requests, None of fewer than two."""
+        """Return the latency figures, or None for fewer than two requests."""
         if len(latencies) < 2:
             return None
         cuts = statistics.quantiles(latencies, n=20, method="inclusive")
@@ -52,61 +59,63 @@ class Latency(NamedTuple):
         return cls(mean, deviation, cuts[9], cuts[18])
 
 
-class OwnMachine(NamedTuple):
-    """What a run took of a machine of one's own, over all of its sittings."""
+class GpuServerUsage(NamedTuple):
+    """Use of a GPU server over all segments of a run."""
 
     seconds: float
-    """By the clock."""
+    """Wall-clock time."""
     concurrency: int
-    """Episodes at once, in the last sitting."""
+    """Concurrent episodes in the last segment."""
     entries: int
-    """Episodes that are done."""
+    """Finished episodes."""
     price: float | None = None
     """US dollars per hour."""
 
     @classmethod
-    def of(cls, lives: Sequence[Life], entries: int, price: float | None = None) -> Self | None:
-        """Add up the sittings of a run, at its own price if there is no other; None of none."""
-        if not lives:
+    def of(
+        cls, segments: Sequence[RunSegment], entries: int, price: float | None = None
+    ) -> Self | None:
+        """Add up the segments of a run; ``price`` overrides the recorded one."""
+        if not segments:
             return None
-        seconds, last = sum(life.seconds for life in lives), lives[-1]
+        seconds, last = sum(segment.seconds for segment in segments), segments[-1]
         return cls(seconds, last.concurrency, entries, price or last.gpu_price)
 
 
 @dataclass(frozen=True)
 class Totals:
-    """What a run used."""
+    """Total usage of a run."""
 
     requests: int
     prompt_tokens: int
     completion_tokens: int
     latencies: Sequence[float]
-    """Seconds of every request that was answered."""
+    """Seconds of each answered request."""
     cost: float | None
-    """US dollars; None where a price is unknown."""
-    machine: OwnMachine | None = None
-    """None where nobody kept how long the run took."""
+    """US dollars; None if a price is unknown."""
+    machine: GpuServerUsage | None = None
+    """None if the run's duration was not recorded."""
     cached_tokens: int | None = None
-    """Of the prompts, read from a cache; None where no server said."""
+    """Prompt tokens read from a cache; None if no server reports them."""
     written_tokens: int | None = None
-    """Of the prompts, written to a cache; likewise."""
+    """Prompt tokens written to a cache; None if no server reports them."""
     kept: int = 0
-    """Answers of an earlier run that were taken once more, for which nothing was asked."""
+    """Answers reused from an earlier run, without a request."""
 
     @property
     def seconds_per_entry(self) -> float | None:
-        """Seconds by the clock over the entries, which is the latency of a batched run."""
+        """Wall-clock seconds per entry."""
         machine = self.machine
         return machine.seconds / machine.entries if machine and machine.entries else None
 
     @property
     def gpu_cost(self) -> float | None:
-        """US dollars of the machine by the clock; None where its price or the time is unknown."""
+        """US dollars for the server by wall clock; None if its price or the time is unknown."""
         return self._machine_cost(self.machine.seconds) if self.machine else None
 
     @property
     def gpu_cost_by_latency(self) -> float | None:
-        """US dollars of the machine by the sum of latencies over the concurrency."""
+        """US dollars for the server by busy time: the sum of latencies over the concurrency."""
         machine = self.machine
         return self._machine_cost(sum(self.latencies) / machine.concurrency) if machine else None
 
@@ -116,17 +125,17 @@ class Totals:
 
     @property
     def cost_per_1000(self) -> float | None:
-        """US dollars of 1,000 requests; None where a price is unknown."""
+        """US dollars per 1,000 requests; None if a price is unknown."""
         return None if self.cost is None else 1000 * self.cost / self.requests
 
     @cached_property
     def latency(self) -> Latency | None:
-        """How long requests took; None of fewer than two."""
+        """Latency of the requests; None for fewer than two."""
         return Latency.of(self.latencies)
 
 
-class StepTook(NamedTuple):
-    """What one answered request took, as a step's record has it."""
+class StepUsage(NamedTuple):
+    """Usage of one answered request, as recorded with its step."""
 
     usage: Usage
     latency: float
@@ -134,24 +143,26 @@ class StepTook(NamedTuple):
     attempts: int
 
 
-class EpisodeTook(NamedTuple):
-    """What an episode took and told, without anything else of its record."""
+class EpisodeUsage(NamedTuple):
+    """Usage and required information of an episode, without the rest of its record."""
 
     outcome: Outcome | None
-    steps: Sequence[StepTook] = ()
-    telling: Telling | None = None
+    steps: Sequence[StepUsage] = ()
+    telling: InfoReport | None = None
     extensions: Mapping[str, JsonObject] = {}
 
     @property
-    def requests(self) -> Sequence[StepTook]:
-        """The steps, also those that were undone."""
+    def requests(self) -> Sequence[StepUsage]:
+        """All steps, including undone ones."""
         members = self.extensions.items()
-        undone = [step for name, each in members for step in extension.named(name).undone(each)]
+        undone = [
+            step for name, each in members for step in extension.load_extension(name).undone(each)
+        ]
         return [*self.steps, *undone]
 
 
-def totals_of(records: Iterable[EpisodeRecord | EpisodeTook]) -> Totals:
-    """Add up what the requests of a run used; records are looked at one by one."""
+def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> Totals:
+    """Add up the usage of all requests of a run."""
     prompt = completion = kept = 0
     latencies: list[float] = []
     cost: float | None = 0.0
@@ -164,49 +175,50 @@ def totals_of(records: Iterable[EpisodeRecord | EpisodeTook]) -> Totals:
                 continue
             prompt += step.usage.prompt or 0
             completion += step.usage.completion or 0
-            cached = _sum(cached, step.usage.cached)
-            written = _sum(written, step.usage.written)
+            cached = _add(cached, step.usage.cached)
+            written = _add(written, step.usage.written)
             latencies.append(step.latency)
             cost = None if cost is None or step.cost is None else cost + step.cost
-    known = cost if latencies else None
     return Totals(
         len(latencies),
         prompt,
         completion,
         latencies,
-        known,
+        cost if latencies else None,
         cached_tokens=cached,
         written_tokens=written,
         kept=kept,
     )
 
 
-def _sum(known: int | None, more: int | None) -> int | None:
+def _add(known: int | None, more: int | None) -> int | None:
     return known if more is None else (known or 0) + more
 
 
-class ToldFigures(NamedTuple):
-    """What answers told the users, over the episodes in which their words are on record."""
+class RequiredInfoFigures(NamedTuple):
+    """Required information that answers reported, over episodes with recorded text."""
 
     facts: int
-    """How many facts the users asked to hear."""
+    """Facts that the users asked for."""
     facts_told: int
     turns: int
-    """How many turns have such facts."""
+    """Turns with required facts."""
     turns_told: int
-    """In how many of them all were told."""
+    """Turns whose facts were all reported."""
     waiting: int
-    """How many turns lack something that comes one turn later."""
+    """Turns that lack a value until the next turn."""
     asked: int
-    """In how many of these it was asked for."""
+    """Turns of ``waiting`` in which the model asked for the value."""
 
     @classmethod
-    def of(cls, tellings: Iterable[Telling | None]) -> Self | None:
-        """Add up what episodes told, None where none of them is known to have told anything."""
+    def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:
+        """Add up the reports of episodes; None if no episode has one."""
         known = [telling for telling in tellings if telling]
+        if not known:
+            return None
         untold = [{untold.turn for untold in telling.untold} for telling in known]
         facts, turns = sum(t.facts for t in known), sum(t.turns for t in known)
-        figures = cls(
+        return cls(
             facts,
             facts - sum(len(telling.untold) for telling in known),
             turns,
@@ -214,11 +226,10 @@ class ToldFigures(NamedTuple):
             sum(telling.waiting for telling in known),
             sum(telling.asked for telling in known),
         )
-        return figures if known else None
 
     @property
     def shares(self) -> Mapping[str, float | None]:
-        """The shares by what columns call them; None of what there is nothing of."""
+        """The shares by column name; None if the denominator is 0."""
         return {
             "facts told": self.facts_told / self.facts if self.facts else None,
             "turns told": self.turns_told / self.turns if self.turns else None,
@@ -226,46 +237,46 @@ class ToldFigures(NamedTuple):
         }
 
 
-class Acts(NamedTuple):
-    """How often episodes did something that is counted whether they passed or not."""
+class ActCounts(NamedTuple):
+    """Count of an act, in passed and failed episodes alike."""
 
     acts: int
     episodes: int
-    """How many episodes did."""
+    """Episodes with at least one."""
     judged: int
-    """Of how many."""
+    """All judged episodes."""
 
     @property
     def share(self) -> float:
-        """Share of the episodes that did."""
+        """Share of episodes with at least one."""
         return self.episodes / self.judged
 
     @classmethod
     def of(cls, acts: Sequence[Sequence[str]]) -> Self | None:
-        """Count what each judged episode did; None where there is none of these."""
+        """Count the acts of judged episodes; None without episodes."""
         counts = [*map(len, acts)]
         return cls(sum(counts), sum(map(bool, counts)), len(counts)) if counts else None
 
 
 class SelectionFigures(NamedTuple):
-    """How well functions were chosen and called, over the episodes of which that was counted."""
+    """Accuracy of function choice and arguments, over the episodes that record it."""
 
     needed: int
     """Calls that the ground truth needs."""
     functions: int
-    """Of these, whose function was called in their turn."""
+    """Needed calls whose function was called in the turn."""
     arguments: int
-    """Of those, with all arguments right."""
+    """Number of calls in ``functions`` whose arguments are all correct."""
     distractors: int
-    """Calls of functions that were offered and that the ground truth never calls."""
+    """Calls of offered functions that the ground truth never calls."""
     episodes: int
-    """How many made such calls."""
+    """Episodes with such calls."""
     judged: int
-    """Of how many."""
+    """All judged episodes."""
 
     @classmethod
-    def of(cls, found: Iterable[Selected | None]) -> Self | None:
-        """Add up what episodes chose; None where that is known of none."""
+    def of(cls, found: Iterable[FunctionSelection | None]) -> Self | None:
+        """Add up the selections of episodes; None if no episode has one."""
         known = [each for each in found if each]
         if not known:
             return None
@@ -280,91 +291,117 @@ class SelectionFigures(NamedTuple):
 
     @property
     def function_right(self) -> float | None:
-        """Share of what is needed whose function was called; None where nothing is needed."""
+        """Share of needed calls whose function was called; None if no call is needed."""
         return self.functions / self.needed if self.needed else None
 
     @property
     def arguments_right(self) -> float | None:
-        """Share of those called whose arguments are all right; None where none was called."""
+        """Share of these calls whose arguments are all correct; None if there are no such calls."""
         return self.arguments / self.functions if self.functions else None
 
     @property
-    def distractor_calls(self) -> Acts:
-        """Calls of distractors, and the episodes that made them."""
-        return Acts(self.distractors, self.episodes, self.judged)
+    def distractor_calls(self) -> ActCounts:
+        """Calls of distractors."""
+        return ActCounts(self.distractors, self.episodes, self.judged)
+
+
+class RedundancyFigures(NamedTuple):
+    """Calls of passed episodes beyond those of the ground truth."""
+
+    redundant: int
+    needed: int
+    """Calls of the ground truth."""
+
+    @classmethod
+    def of(cls, passed: Iterable[EpisodeRecord]) -> Self | None:
+        """Count the calls of passed episodes; None if no episode has steps."""
+        counts = [
+            (sum(len(step.calls) for step in each.steps), each.verdict.selected.needed)
+            for each in passed
+            if each.steps and each.verdict and each.verdict.selected
+        ]
+        needed = sum(need for _, need in counts)
+        return cls(sum(max(0, made - need) for made, need in counts), needed) if needed else None
+
+    @property
+    def share(self) -> float:
+        """Redundant calls per needed call."""
+        return self.redundant / self.needed
 
 
 @dataclass(frozen=True, kw_only=True)
 class CategoryScore:
-    """What became of the episodes of a category, or of all."""
+    """Score of a category, or of all categories."""
 
     name: str
     entries: int
-    """How many were to be done, whatever came of them."""
+    """Planned entries."""
     passed: int
     failed: int
     errors: int
     rate: float | None
-    """Share that passed; None where nothing was judged, or too much was errors."""
+    """Share that passed; None if nothing was judged or there are too many errors."""
     interval: tuple[float, float] | None
-    """Of the rate, at 95%."""
+    """95% interval of the rate."""
     turns: int
     turns_passed: int
     figures: RunFigures
-    """Those of its episodes."""
 
 
 class TrialScore(NamedTuple):
-    """What several trials of the same entries come to."""
+    """Score over several trials of the same entries."""
 
     k: int
     any: float
-    """pass@k: that one of k trials passes."""
+    """pass@k: probability that at least one of k trials passes."""
     all: float
-    """pass^k: that all of k trials pass."""
+    """pass^k: probability that all k trials pass."""
 
 
 @dataclass(frozen=True)
 class RunFigures:
-    """The figures of a run.
+    """Figures of a run.
 
     Attributes:
         outcomes: One per finished episode.
-        planned: Its entries; those that are not known share nothing with each other.
-        totals: What its requests used; None where that is not recorded.
-        allow_errors: Whether a score is given however many errors there were.
+        planned: The run's entries.
+        totals: Usage; None if not recorded.
+        allow_errors: Whether to give a score despite many errors.
+        progress: Finished and planned episodes; None if the plan is unknown.
     """
 
     outcomes: Sequence[EpisodeRecord]
     planned: Sequence[Trajectory] = ()
     totals: Totals | None = None
     allow_errors: bool = False
+    progress: RunProgress | None = None
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether planned episodes are missing, so that the score is of a part of the run."""
+        return self.progress is not None and self.progress.is_unfinished
 
     @cached_property
     def errors(self) -> int:
-        """How many episodes ended in an error that is not the model's."""
+        """Number of episodes with an error that the model did not cause."""
         return sum(outcome.outcome == "error" for outcome in self.outcomes)
 
     @property
     def scored(self) -> bool:
-        """Whether a score says more about the model than about the harness."""
-        return self.allow_errors or self.errors <= MOST_ERRORS * len(self.outcomes)
+        """Whether errors are few enough for a meaningful score."""
+        return self.allow_errors or self.errors <= MAX_ERROR_SHARE * len(self.outcomes)
 
     @cached_property
     def judged(self) -> list[EpisodeRecord]:
-        """The outcomes that are no errors."""
+        """Outcomes other than errors."""
         return [outcome for outcome in self.outcomes if outcome.outcome != "error"]
 
     @property
     def turns_passed(self) -> list[dict[str, int]]:
-        """By number of passed turns how many failed after them and how many passed.
-
-        Episodes of one turn are not counted; where there are no others, there is nothing.
-        """
+        """Failed and passed multi-turn episodes by number of passed turns."""
         if not any(outcome.category in MULTI_TURN for outcome in self.outcomes):
             return []
-        several = [outcome for outcome in self.judged if outcome.category in MULTI_TURN]
-        count = Counter((outcome.turns_passed, outcome.outcome) for outcome in several)
+        count = Counter((each.turns_passed, each.outcome) for each in self._multi_turn)
         most = max((turns for turns, _ in count), default=0)
         return [
             {"turns": turns, "failed": count[turns, "failed"], "passed": count[turns, "passed"]}
@@ -372,87 +409,99 @@ class RunFigures:
         ]
 
     @cached_property
-    def told(self) -> ToldFigures | None:
-        """What was told in all; None where no words are on record."""
-        return ToldFigures.of(outcome.telling for outcome in self.judged)
+    def told(self) -> RequiredInfoFigures | None:
+        """Reported required information; None if no text is recorded."""
+        return RequiredInfoFigures.of(outcome.telling for outcome in self.judged)
 
     @property
     def latency(self) -> Latency | None:
-        """How long its requests took; None where that is not recorded."""
+        """Latency of the requests; None if not recorded."""
         return self.totals.latency if self.totals else None
 
-    @cached_property
-    def irreversible(self) -> Acts | None:
-        """What was done over several turns that cannot be taken back and should not have been."""
-        several = [outcome for outcome in self.judged if outcome.category in MULTI_TURN]
-        return Acts.of([each.verdict.irreversible for each in several if each.verdict])
+    @property
+    def _multi_turn(self) -> list[EpisodeRecord]:
+        return [outcome for outcome in self.judged if outcome.category in MULTI_TURN]
 
     @cached_property
-    def hallucinations(self) -> Mapping[str, Acts]:
-        """What models made up in all, by kind; empty where nothing was judged."""
+    def irreversible(self) -> ActCounts | None:
+        """Unrequested irreversible calls in multi-turn episodes."""
+        verdicts = [outcome.verdict for outcome in self._multi_turn]
+        return ActCounts.of([verdict.irreversible for verdict in verdicts if verdict])
+
+    @cached_property
+    def hallucinations(self) -> Mapping[str, ActCounts]:
+        """Hallucinations by kind; empty if nothing was judged."""
         made_up = [outcome.verdict.hallucinated for outcome in self.judged if outcome.verdict]
         found = {
-            "invented_functions": Acts.of([each.functions for each in made_up]),
-            "invented_parameters": Acts.of([each.parameters for each in made_up]),
-            "calls_where_none_fits": Acts.of([each.needless for each in made_up]),
+            "invented_functions": ActCounts.of([each.functions for each in made_up]),
+            "invented_parameters": ActCounts.of([each.parameters for each in made_up]),
+            "calls_where_none_fits": ActCounts.of([each.needless for each in made_up]),
         }
         return {name: acts for name, acts in found.items() if acts}
 
     @cached_property
     def selection(self) -> SelectionFigures | None:
-        """How well functions were chosen in all; None where nobody counted."""
+        """Accuracy of function choice; None if not recorded."""
         return SelectionFigures.of(o.verdict and o.verdict.selected for o in self.judged)
 
     @cached_property
+    def redundancy(self) -> RedundancyFigures | None:
+        """Calls beyond the ground truth in passed episodes; None if no calls are recorded."""
+        return RedundancyFigures.of(each for each in self._multi_turn if each.outcome == "passed")
+
+    @cached_property
     def rates(self) -> dict[str, Rate]:
-        """The score of each category of which something was judged."""
+        """Score of each category with judged episodes."""
         judged = by_category(self.judged)
-        return {category: _rate(some, self._clusters) for category, some in judged.items()}
+        return {category: self._rate(some) for category, some in judged.items()}
 
     @cached_property
     def overall(self) -> Rate | None:
-        """The score of all that was judged together; None of nothing, or of too many errors."""
-        return _rate(self.judged, self._clusters) if self.scored and self.judged else None
+        """The score of the run; None if nothing was judged or there are too many errors.
+
+        It is the mean over entries of the share of trials that passed.
+        """
+        return self._rate(self.judged) if self.scored and self.judged else None
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The table that BFCL has."""
-        return table(self.rates)
+        """The score, the mean of categories, and BFCL's table."""
+        return score_rows(self.overall, self.rates)
 
     @property
     def grouped(self) -> bool:
-        """Whether BFCL's table says more than the scores of the categories."""
+        """Whether BFCL's table adds information to the scores of the categories."""
         single = any(entry.category not in MULTI_TURN for entry in self.planned)
         return self.scored and bool(self.judged) and single
 
     @cached_property
     def scores(self) -> list[CategoryScore]:
-        """The score of each category that was planned, and where it is several of all."""
+        """Score of each planned category, plus that of all entries if there are several."""
         present, found = by_category(self.planned), by_category(self.outcomes)
         scores = [
             self._score(category, entries, found.get(category, []))
             for category, entries in present.items()
         ]
         if len(present) > 1:
-            scores.append(self._score("all", self.planned, self.outcomes))
+            scores.append(self._score(HEADLINE, self.planned, self.outcomes))
         return scores
 
     @cached_property
-    def attempts(self) -> list[Attempts]:
-        """The trials of each entry of which something was judged."""
+    def attempts(self) -> list[TrialCounts]:
+        """Trial counts of each judged entry."""
         return [*self.attempts_by_id.values()]
 
     @cached_property
-    def attempts_by_id(self) -> Mapping[str, Attempts]:
-        """The same, by the entries' ids."""
-        return _attempts(self.judged, self._clusters)
+    def attempts_by_id(self) -> Mapping[str, TrialCounts]:
+        """Trial counts by entry id."""
+        return self._attempts(self.judged)
 
-    def complete(self, trials: int) -> list[Attempts]:
-        """Return the trials of the entries that have all."""
+    def complete(self, trials: int) -> list[TrialCounts]:
+        """Return the trial counts of entries with all trials."""
         return [entry for entry in self.attempts if entry.trials == trials]
 
     def trial_scores(self, trials: int) -> list[TrialScore]:
-        """Return pass@k and pass^k over the entries that have all trials; empty for one trial."""
+        """Return pass@k and pass^k over entries with all trials; empty for one trial."""
         complete = self.complete(trials)
         if trials == 1 or not complete:
             return []
@@ -461,18 +510,14 @@ class RunFigures:
             for k in range(1, trials + 1)
         ]
 
-    @cached_property
-    def _clusters(self) -> dict[str, str]:
-        """By entry what it shares with those that are made from the same scenario."""
-        return {trajectory.id: trajectory.base for trajectory in self.planned}
-
     def _score(
         self, name: str, planned: Sequence[Trajectory], outcomes: Sequence[EpisodeRecord]
     ) -> CategoryScore:
-        mine = [outcome for outcome in outcomes if outcome.id in self._clusters]
+        ids = {trajectory.id for trajectory in planned}
+        mine = [outcome for outcome in outcomes if outcome.id in ids]
         count = Counter(outcome.outcome for outcome in mine)
         judged = [outcome for outcome in mine if outcome.outcome != "error"]
-        rate = _rate(judged, self._clusters) if judged and self.scored else None
+        rate = self._rate(judged) if judged and self.scored else None
         return CategoryScore(
             name=name,
             entries=len(planned),
@@ -486,30 +531,30 @@ class RunFigures:
             figures=RunFigures(mine),
         )
 
+    def _rate(self, judged: Sequence[EpisodeRecord]) -> Rate:
+        """Return the score of at least one episode.
+
+        The interval is Wilson's if each scenario has one episode, else clustered by scenario.
+        """
+        attempts = [*self._attempts(judged).values()]
+        strata = ((1.0, attempts),)
+        if sum(entry.trials for entry in attempts) == len({entry.cluster for entry in attempts}):
+            passed = sum(entry.passed for entry in attempts)
+            return Rate.of(passed, len(attempts))._replace(strata=strata)
+        return Rate(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)
+
+    def _attempts(self, judged: Sequence[EpisodeRecord]) -> dict[str, TrialCounts]:
+        trials = Counter(outcome.id for outcome in judged)
+        passed = Counter(outcome.id for outcome in judged if outcome.outcome == "passed")
+        scenarios = {outcome.id: outcome.scenario for outcome in judged}
+        if self.progress and self.progress.until_passed:
+            trials, passed = (Counter(dict.fromkeys(each, 1)) for each in (trials, passed))
+        return {id: TrialCounts(scenarios[id], count, passed[id]) for id, count in trials.items()}
+
 
 def by_category(members: Iterable[_Member]) -> dict[str, list[_Member]]:
-    """Return outcomes or entries by category, in the order in which categories are shown."""
+    """Group outcomes or entries by category, in display order."""
     found: dict[str, list[_Member]] = {category: [] for category in Category}
     for member in members:
         found.setdefault(member.category, []).append(member)
     return {category: some for category, some in found.items() if some}
-
-
-def _rate(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> Rate:
-    """Return the score of at least one, with its interval.
-
-    That is Wilson's where trials are independent, else from clusters: what entries share.
-    """
-    passed = sum(outcome.outcome == "passed" for outcome in judged)
-    if not clusters and len({outcome.id for outcome in judged}) == len(judged):
-        return Rate.of(passed, len(judged))
-    attempts = [*_attempts(judged, clusters).values()]
-    if len(judged) == len({entry.cluster for entry in attempts}):
-        return Rate.of(passed, len(judged))
-    return Rate(pass_at_1(attempts), cluster_interval(attempts), len(attempts))
-
-
-def _attempts(judged: Sequence[EpisodeRecord], clusters: Mapping[str, str]) -> dict[str, Attempts]:
-    trials = Counter(outcome.id for outcome in judged)
-    passed = Counter(o.id for o in judged if o.outcome == "passed")
-    return {id: Attempts(clusters.get(id, id), count, passed[id]) for id, count in trials.items()}

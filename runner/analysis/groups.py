@@ -1,46 +1,52 @@
-"""BFCL's table: from the scores of categories to those of groups, and to one overall.
+"""BFCL's table: scores of categories, groups and overall.
 
-A category that was not run is left out, and the weights of those that were run are scaled to make
-up for it. BFCL counts it as 0 instead; its figure is kept beside ours.
+Categories that were not run are left out, and the other weights are rescaled. BFCL counts them as
+0; its figure is kept as ``field``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from math import hypot
 from typing import NamedTuple, Self
 
-from checkers.statistics import wilson
+from checkers.statistics import Stratum, strata_interval, wilson
 from trajectories.schema import FACTS, Category
 
 
 class Rate(NamedTuple):
-    """The score of a category, or of a group of them."""
+    """Score of a category or group."""
 
     value: float
     """Share that passed, from 0 to 1."""
     interval: tuple[float, float]
     """95% interval of the value."""
     entries: int
-    """Number of entries that were judged."""
+    """Number of judged entries."""
+    strata: tuple[Stratum, ...] = ()
+    """Judged entries by category, with weights; empty if only the counts are known."""
+
+    @property
+    def scenarios(self) -> frozenset[str]:
+        """Scenarios of the entries."""
+        return frozenset(each.cluster for _, entries in self.strata for each in entries)
 
     @classmethod
     def of(cls, passed: int, entries: int) -> Self:
-        """Return the rate of entries that were judged once; there is at least one."""
+        """Return the rate of at least one entry, each judged once."""
         return cls(passed / entries, wilson(passed, entries), entries)
 
 
 class Group(NamedTuple):
-    """Categories and groups whose scores become one."""
+    """Group of categories and groups with a combined score."""
 
     name: str
     members: tuple[Group | Category, ...]
     weights: tuple[int, ...] = ()
-    """Those of the members; by default all the same."""
+    """Weights of the members; equal by default."""
     by_entries: bool = False
-    """Whether members that were run weigh as many entries as they have."""
-    shares_scenarios: bool = False
-    """Whether members are made from the same scenarios, so that they err in the same direction."""
+    """Whether to weight members by their number of judged entries."""
 
 
 def _in(group: str | None) -> tuple[Category, ...]:
@@ -51,14 +57,18 @@ SIMPLE = Group("simple", _in("simple"))
 NON_LIVE = Group("non-live", (SIMPLE, *_in("non-live")))
 LIVE = Group("live", _in("live"), tuple([FACTS[c].weight for c in _in("live")]), by_entries=True)
 IRRELEVANCE = Group("irrelevance", _in("irrelevance"))
-MULTI_TURN = Group("multi-turn", _in("multi-turn"), shares_scenarios=True)
+MULTI_TURN = Group("multi-turn", _in("multi-turn"))
 AGENTIC = Group("agentic", ())
-"""BFCL's web search and memory, of which there is nothing here: never run."""
+"""BFCL's web search and memory, which Turnwise does not have."""
 OVERALL = Group(
     "overall", (NON_LIVE, LIVE, IRRELEVANCE, MULTI_TURN, AGENTIC), weights=(10, 10, 10, 30, 40)
 )
 EXECUTABLE = Group("executable", _in("executable"))
-"""Ours; no part of BFCL's overall score."""
+"""Not part of BFCL's overall score."""
+CATEGORY_MEAN = Group("mean of categories", tuple(Category))
+"""The macro average."""
+HEADLINE = "all"
+"""Name of the row with the score of a run: the mean over its entries."""
 
 CLASSIC: Mapping[str, Group | Category] = {
     "AST simple": SIMPLE,
@@ -71,36 +81,48 @@ CLASSIC: Mapping[str, Group | Category] = {
     "executable parallel multiple": Category.EXEC_PARALLEL_MULTIPLE,
     "irrelevance": Category.IRRELEVANCE,
 }
-"""The nine groups that BFCL began with."""
+"""BFCL's nine original groups."""
 
 
 class Row(NamedTuple):
-    """One line of the table."""
+    """Row of the table."""
 
     path: tuple[str, ...]
-    """The groups that it is in, from the outermost, and its own name."""
+    """Names of the enclosing groups, outermost first, and the row's own name."""
     rate: Rate | None
-    """None where nothing of it was run."""
+    """None if nothing was run."""
     field: float | None
-    """BFCL's figure, which counts what was not run as 0; None of what BFCL has not."""
+    """BFCL's figure, with 0 for categories that were not run; None if BFCL has no such row."""
     missing: tuple[str, ...]
-    """What of it was not run."""
+    """Categories that were not run."""
 
     @property
     def name(self) -> str:
         """The name of the group or category."""
         return self.path[-1]
 
+    @property
+    def label(self) -> str:
+        """Name in tables, which tells the weighted score from the run's."""
+        return "weighted overall" if self.path == (OVERALL.name,) else self.name
+
+
+def score_rows(score: Rate | None, rates: Mapping[str, Rate]) -> list[Row]:
+    """Return the rows of a run: its score, the mean of its categories, and BFCL's table."""
+    (mean, *_) = _rows(CATEGORY_MEAN, rates, ())
+    means = [mean._replace(field=None, missing=())] if len(rates) > 1 else []
+    return [Row((HEADLINE,), score, None, ()), *means, *table(rates)]
+
 
 def table(rates: Mapping[str, Rate]) -> list[Row]:
-    """Return the lines of the table for what was run, each group before its members."""
+    """Return the rows of the table, each group before its members."""
     executable = [row._replace(field=None) for row in _rows(EXECUTABLE, rates, ())]
     uncounted = [row for category in _in(None) for row in _rows(category, rates, ())]
     return [*_rows(OVERALL, rates, ()), *executable, *uncounted]
 
 
 def classic(rates: Mapping[str, Rate]) -> dict[str, Rate | None]:
-    """Return the scores of the nine classic groups, None for one of which nothing was run."""
+    """Return the scores of the nine classic groups; None for groups that were not run."""
     return {name: next(_rows(group, rates, ())).rate for name, group in CLASSIC.items()}
 
 
@@ -118,7 +140,7 @@ def _rows(
     weights = _weights(member, heads)
     yield Row(
         path,
-        _rate(member, weights, heads),
+        _rate(weights, heads),
         _field(weights, heads),
         tuple(missing) if heads else (member.name,),
     )
@@ -138,19 +160,23 @@ def _field(weights: Sequence[int], members: Sequence[Row]) -> float:
     return sum(weight * (row.field or 0.0) for weight, row in pairs) / (sum(weights) or 1)
 
 
-def _rate(group: Group, weights: Sequence[int], members: Sequence[Row]) -> Rate | None:
+def _rate(weights: Sequence[int], members: Sequence[Row]) -> Rate | None:
     """Return the weighted mean of the members that were run.
 
-    Its interval is made of theirs: margins of independent members add up like the sides of a right
-    triangle (Zou and Donner, 2008), those of members that share scenarios at worst in full.
+    Margins of members that share no scenarios are added in quadrature (Zou and Donner, 2008). For
+    others, the scenarios are resampled.
     """
     run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]
     if not run:
         return None
     total = sum(weight for weight, _ in run)
     value = sum(weight * rate.value for weight, rate in run) / total
+    entries = sum(rate.entries for _, rate in run)
+    strata = tuple([(w * share / total, some) for w, rate in run for share, some in rate.strata])
+    pairs = combinations([rate.scenarios for _, rate in run], 2)
+    if not all(one.isdisjoint(other) for one, other in pairs):
+        return Rate(value, strata_interval(strata), entries, strata)
     below = [weight * (rate.value - rate.interval[0]) / total for weight, rate in run]
     above = [weight * (rate.interval[1] - rate.value) / total for weight, rate in run]
-    low, high = (sum(m) if group.shares_scenarios else hypot(*m) for m in (below, above))
-    interval = max(0.0, value - low), min(1.0, value + high)
-    return Rate(value, interval, sum(rate.entries for _, rate in run))
+    interval = max(0.0, value - hypot(*below)), min(1.0, value + hypot(*above))
+    return Rate(value, interval, entries, strata)

@@ -1,7 +1,7 @@
-"""The runs of a folder as a table shows them, kept in memory and read again where they change.
+"""Index of the runs in a folder, kept in memory and updated when files change.
 
-Which runs there are and what they scored is known at once, from the beginnings of their lines. What
-they took and told stands deeper in the lines, and is reckoned up run by run, the newest first.
+Scores are available at once, from the start of each line. Usage and required information need the
+complete lines. They are computed later, newest run first.
 """
 
 from __future__ import annotations
@@ -14,97 +14,95 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from runner.analysis.figures import EpisodeTook, RunFigures, ToldFigures, totals_of
+from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, RunFigures, totals_of
 from runner.records.codec import read
-from runner.records.definition import Asked, DatasetReference, RunDefinition
-from runner.records.files import raw_lines
-from runner.records.record import EpisodeRecord, with_extensions
-from runner.records.run_files import EPISODES_FILE
-from runner.records.shelf import (
-    ShelvedRun,
+from runner.records.definition import DatasetReference, RecordedSettings, RunDefinition
+from runner.records.files import read_raw_lines
+from runner.records.record import EpisodeRecord, upgrade_record
+from runner.records.run_catalog import (
+    CatalogRun,
     Stamp,
+    read_catalog_run,
     run_folders,
-    shelved_run,
     stamp_of,
-    still_written,
+    update_state,
 )
+from runner.records.run_files import EPISODES_FILE
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 _NOT_IN_TEXT = ("utf-8", "replace")
-_NOTHING_ASKED = Asked(**dict.fromkeys(Asked._fields))
+_NOTHING_ASKED = RecordedSettings(**dict.fromkeys(RecordedSettings._fields))
 
 
-class RunTook(NamedTuple):
-    """What a run took and told."""
+class RunUsage(NamedTuple):
+    """Usage and required information of a run."""
 
     requests: int
     cost: float | None
-    """US dollars; None where a price is unknown."""
+    """US dollars; None if a price is unknown."""
     p50: float | None
-    """Median of the latencies of its requests, in seconds; None of fewer than two."""
+    """Median latency in seconds; None for fewer than two requests."""
     told: Mapping[str, float | None] | None
-    """Shares by what columns call them; None where no words are on record."""
+    """Shares of required information by column name; None if no text is recorded."""
 
 
-class Mended(NamedTuple):
-    """What a run scored as errata have its data."""
+class CorrectedScore(NamedTuple):
+    """Score of a run with errata applied."""
 
     score: float | None
     interval: tuple[float, float] | None
 
 
 class JudgedResults(NamedTuple):
-    """What became of the entries of result files, which do not say it themselves."""
+    """Verdicts on result files."""
 
     model: str
-    """What the folder is called."""
+    """Name of the folder."""
     dataset: DatasetReference
     profile: str
     episodes: tuple[EpisodeRecord, ...]
 
 
-class Listed(NamedTuple):
+class RunRow(NamedTuple):
     """One run of the table."""
 
     name: str
-    """Its path below the folder that is listed."""
-    run: ShelvedRun
+    """Path relative to the listed folder."""
+    run: CatalogRun
     stamp: Stamp
     version: int
-    """At which change of the table it became what it is."""
-    took: RunTook | None = None
-    """None until it is reckoned, or where it cannot be."""
-    mended: Mended | None = None
-    """None where there are no errata, or none of its data."""
+    """Version of the index that changed this row last."""
+    took: RunUsage | None = None
+    """None until it is computed, or if it cannot be computed."""
+    mended: CorrectedScore | None = None
+    """None without errata for the data."""
     reckoned: bool = False
+    """Whether the figures are computed."""
     judged: JudgedResults | None = None
-    """None of a run folder, or until result files are judged."""
+    """None for a run folder, or until result files are judged."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON."""
-        definition = self.run.definition
-        return {
+        definition, judged = self.run.definition, self.judged
+        row = {
             "name": self.name,
             **run_json(self.run),
             "series": definition and _series(definition),
             "reckoned": self.reckoned,
             "took": self.took and self.took._asdict(),
             "mended": self.mended and self.mended._asdict(),
-            **self._judged_json(),
         }
-
-    def _judged_json(self) -> dict[str, Any]:
-        if self.judged is None:
-            return {}
-        model, dataset, profile, _ = self.judged
-        return {"model": model, "dataset": dataset._asdict(), "profile": profile}
+        if judged:
+            row |= {"model": judged.model, "dataset": judged.dataset._asdict()}
+            row["profile"] = judged.profile
+        return row
 
 
-def run_json(run: ShelvedRun) -> dict[str, Any]:
-    """Return what JSON has of a run as it lies in its folder."""
-    rate = RunFigures(run.episodes).overall
-    definition = run.definition
+def run_json(run: CatalogRun) -> dict[str, Any]:
+    """Return a run of the catalog as JSON."""
+    rate = run_figures(run).overall
+    definition, progress = run.definition, run.progress
     return {
         "folder": str(run.folder),
         "state": run.state,
@@ -114,39 +112,45 @@ def run_json(run: ShelvedRun) -> dict[str, Any]:
         "dataset": definition and definition.dataset._asdict(),
         "profile": definition and definition.profile,
         "episodes": len(run.episodes),
-        "planned": run.planned,
         "errors": run.errors,
         "score": rate and rate.value,
         "interval": rate and rate.interval,
+        "entries": rate.entries if rate else 0,
+        **progress.to_json(),
         "resume": run.resume,
+        **run.annotation.to_json(),
     }
 
 
+def run_figures(run: CatalogRun) -> RunFigures:
+    """Return the figures of a run whose episodes have no steps."""
+    return RunFigures(run.episodes, progress=run.progress)
+
+
 def _series(definition: RunDefinition) -> str:
-    """Return what runs have in common whose scores are of one history."""
+    """Return the hash that runs of one score history share."""
     same = definition._replace(simulator="", prompts_sha256="", settings=_NOTHING_ASKED)
     return sha256(f"{definition.settings.mode} {same!r}".encode(*_NOT_IN_TEXT)).hexdigest()[:12]
 
 
 class RunIndex:
-    """The runs of a folder; threads may use it at once.
+    """Thread-safe index of the runs in a folder, at any depth.
 
     Args:
-        folder: Where they are, at any depth.
-        mend: Returns what a run scores with errata; None where there are none.
+        mend: Returns a run's score with errata, or None.
         judge: Judges result files; by default they are not listed.
     """
 
     def __init__(
         self,
         folder: Path,
-        mend: Callable[[Path], Mended | None] | None = None,
+        mend: Callable[[Path], CorrectedScore | None] | None = None,
         judge: Callable[[Path], JudgedResults] | None = None,
     ) -> None:
         self._folder = folder
         self._mend = mend
         self._judge = judge
-        self._listed: dict[str, Listed] = {}
+        self._listed: dict[str, RunRow] = {}
         self._texts: dict[str, str] = {}
         self._gone: dict[str, int] = {}
         self._unreckoned: list[tuple[str, str]] = []
@@ -154,10 +158,10 @@ class RunIndex:
         self._changing = Lock()
         self._scanning = Lock()
         self.complete = False
-        """Whether the whole folder has been looked through."""
+        """Whether the first scan of the folder is complete."""
 
     def refresh(self) -> None:
-        """Look for what has changed; who comes while another one looks waits for that."""
+        """Scan the folder for changes, one thread at a time."""
         with self._scanning:
             known = dict(self._listed)
             for folder in run_folders(self._folder, results=self._judge is not None):
@@ -171,7 +175,7 @@ class RunIndex:
             self.complete = True
 
     def since(self, version: int) -> str:
-        """Return as JSON the present version, the runs that changed after one, those that went."""
+        """Return the version and the runs that changed since another version, as JSON."""
         with self._changing:
             listed = self._listed.values()
             changed = [self._texts[each.name] for each in listed if each.version > version]
@@ -179,28 +183,24 @@ class RunIndex:
             about = {"version": self._version, "complete": self.complete, "gone": gone}
         return f'{json.dumps(about)[:-1]}, "runs": [{", ".join(changed)}]}}'
 
-    def all(self) -> list[Listed]:
-        """Return the runs there are."""
+    def all(self) -> list[RunRow]:
+        """Return all runs."""
         with self._changing:
             return list(self._listed.values())
 
-    def newest(self) -> list[ShelvedRun]:
-        """Return the runs, the newest first."""
+    def newest(self) -> list[CatalogRun]:
+        """Return the runs, newest first."""
         return sorted([each.run for each in self.all()], key=lambda run: run.created, reverse=True)
 
-    def find(self, name: str) -> Listed:
-        """Return a run by its name.
-
-        Raises:
-            DataError: There is none.
-        """
+    def find(self, name: str) -> RunRow:
+        """Return a run by its name. Raises DataError if the run does not exist."""
         found = self._listed.get(name)
         if found is None:
             raise DataError(name, f"there is no such run in {self._folder}")
         return found
 
     def reckon(self) -> bool:
-        """Reckon what one more run took and told; tell whether there was one."""
+        """Compute the figures of the next run; return False if none is left."""
         with self._changing:
             if not self._unreckoned:
                 return False
@@ -208,20 +208,20 @@ class RunIndex:
             newest = self._listed.get(name)
         if newest is None or newest.reckoned:
             return True
-        reckoned = self._reckoned(newest)
+        computed = self._compute(newest)
         with self._changing:
             now = self._listed.get(newest.name)
             if now is not None and now.stamp == newest.stamp:
-                self._put(reckoned._replace(reckoned=True))
+                self._put(computed._replace(reckoned=True))
         return True
 
-    def _reckoned(self, listed: Listed) -> Listed:
+    def _compute(self, listed: RunRow) -> RunRow:
         run = listed.run
         if run.problem is not None:
             return listed
         mended = self._mend(run.folder) if self._mend else None
         if run.state != "recorded" or self._judge is None:
-            return listed._replace(took=_took(run.folder), mended=mended)
+            return listed._replace(took=_usage(run.folder), mended=mended)
         try:
             judged = self._judge(run.folder)
         except DataError as error:
@@ -234,23 +234,23 @@ class RunIndex:
             name = folder.resolve().name
         else:
             name = folder.relative_to(self._folder).as_posix()
-        # As it can stand in an address.
+        # The name must be valid in a URL.
         return name.encode(*_NOT_IN_TEXT).decode()
 
-    def _look_at(self, name: str, folder: Path, known: Listed | None) -> None:
+    def _look_at(self, name: str, folder: Path, known: RunRow | None) -> None:
         stamp = stamp_of(folder)
         if known is None or known.stamp != stamp:
-            found = Listed(name, shelved_run(folder), stamp, 0)
+            found = RunRow(name, read_catalog_run(folder), stamp, 0)
             if known is not None:
-                # Old figures say more than none until there are new ones.
+                # Keep the old figures until there are new ones.
                 found = found._replace(took=known.took, mended=known.mended)
         else:
-            found = known._replace(run=still_written(known.run))
+            found = known._replace(run=update_state(known.run))
         if found != known:
             with self._changing:
                 self._put(found)
 
-    def _put(self, listed: Listed) -> None:
+    def _put(self, listed: RunRow) -> None:
         self._version += 1
         self._gone.pop(listed.name, None)
         self._listed[listed.name] = listed._replace(version=self._version)
@@ -259,20 +259,20 @@ class RunIndex:
             insort(self._unreckoned, (listed.run.created, listed.name))
 
 
-def _took(folder: Path) -> RunTook | None:
+def _usage(folder: Path) -> RunUsage | None:
     try:
         episodes = list(_episodes(folder / EPISODES_FILE))
     except DataError:
         return None
     totals = totals_of(episodes)
-    told = ToldFigures.of(each.telling for each in episodes if each.outcome != "error")
+    told = RequiredInfoFigures.of(each.telling for each in episodes if each.outcome != "error")
     latency = totals.latency
     shares = told and {name: share for name, share in told.shares.items() if share is not None}
-    return RunTook(totals.requests, totals.cost, latency and latency.p50, shares)
+    return RunUsage(totals.requests, totals.cost, latency and latency.p50, shares)
 
 
-def _episodes(path: Path) -> Iterator[EpisodeTook]:
-    for number, raw in enumerate(raw_lines(path), start=1):
+def _episodes(path: Path) -> Iterator[EpisodeUsage]:
+    for number, raw in enumerate(read_raw_lines(path), start=1):
         where = f"{path}:{number}"
         line = parse_object(raw.decode("utf-8", "replace"), where)
-        yield read(EpisodeTook, with_extensions(line), where)
+        yield read(EpisodeUsage, upgrade_record(line), where)

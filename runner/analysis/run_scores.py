@@ -1,7 +1,6 @@
-"""What recorded runs scored, of whatever form they are, without a look at their episodes.
+"""Scores of recorded runs in all supported forms.
 
-Run folders of ours and files of verdicts say what became of each episode; result files of
-BFCL are executed and judged.
+Run folders and files of verdicts contain the outcomes; BFCL's result files are executed and judged.
 """
 
 from __future__ import annotations
@@ -14,51 +13,50 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
+from runner.analysis.corrected import CorrectedJudging, judge_of
 from runner.analysis.figure_table import figures_json
-from runner.analysis.figures import OwnMachine, RunFigures, Totals, totals_of
+from runner.analysis.figures import GpuServerUsage, RunFigures, Totals, totals_of
 from runner.analysis.groups import Rate, classic
-from runner.analysis.mended import Mend, judge_of
-from runner.analysis.runs import dataset_of
+from runner.analysis.replayed_runs import dataset_of
 from runner.data import choose
 from runner.data.choose import Notify, profile_for
 from runner.data.errata import open_errata
 from runner.episodes.evaluate import evaluate, run_recorded
-from runner.episodes.telling import requiring_told, with_telling
+from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.records import result_file
 from runner.records.codec import read
-from runner.records.record import EpisodeRecord, Outcome, Telling
+from runner.records.record import EpisodeRecord, InfoReport, Outcome, RunProgress
 from runner.records.run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
 
 class ScoringRules(NamedTuple):
-    """How result files are judged, which do not say so themselves."""
+    """Settings for judging result files."""
 
     dataset: str | None
-    """What the user calls the data that they are of; by default their ids say so."""
+    """Name of the data set (default: derived from the ids)."""
     profile: Profile | None
-    """None for the one that suits the data."""
+    """None for the default of the data."""
     step_limit: int
-    """Steps that a turn may take, where the profile limits recorded runs."""
-    require_told: bool = False
-    """Whether an episode fails in which something was not told that the user asked to hear."""
+    """Maximum steps per turn, if the profile limits recorded runs."""
+    require_info: bool = False
+    """Whether to fail episodes that do not report required information."""
     gpu_price: float | None = None
-    """US dollars per hour that a model's own machine costs, if not what a run kept."""
+    """US dollars per hour of a GPU server, instead of the recorded price."""
 
 
 class RunScores(NamedTuple):
-    """What became of a run's episodes, and what it took."""
+    """Scores and figures of a run."""
 
     name: str
-    """The model's, or what the file or folder is called."""
+    """Name of the model, file or folder."""
     path: Path
-    """Where it is."""
     profile: str
-    """The name of that by which it was judged."""
+    """Name of the profile."""
     figures: RunFigures
     errata: str | None = None
-    """What the user called the errata by which the data was read; None as published."""
+    """Name of the errata; None for the published data."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the scores and the figures as a JSON object."""
@@ -71,6 +69,7 @@ class RunScores(NamedTuple):
             "errata": self.errata,
             "episodes": len(figures.outcomes),
             "errors": figures.errors,
+            **score_json(figures),
             "table": [
                 {"path": row.path, **_rate_json(row.rate), "field": row.field}
                 for row in figures.rows
@@ -83,44 +82,45 @@ class RunScores(NamedTuple):
 def open_scores(
     path: Path, rules: ScoringRules, notify: Notify, *, allow_errors: bool
 ) -> RunScores:
-    """Return what a run scored.
+    """Return the scores of a run.
 
     Args:
-        path: A run folder of ours, a result file or a folder of such, or a file of verdicts.
-        rules: How result files are judged.
-        notify: Told when data has to be downloaded.
-        allow_errors: Whether a score is given however many errors there were.
+        path: A run folder, a result file, a folder of result files, or a file of verdicts.
+        rules: Settings for judging result files.
+        notify: Called when data must be downloaded.
+        allow_errors: Whether to give a score despite many errors.
 
     Raises:
-        DataError: It is none of these, nothing in it was judged, or too much of it is errors.
+        DataError: The path is none of these, has no judged episode, or has too many errors.
     """
-    found = _opened(path, rules, notify)
-    figures = found.figures
-    if rules.require_told:
-        figures = replace(figures, outcomes=[*map(requiring_told, figures.outcomes)])
-        found = found._replace(figures=figures)
+    if is_run(path):
+        found = _kept(path, rules)
+    else:
+        found = _from_verdicts(path) if _holds_verdicts(path) else _judged(path, rules, notify)
+    figures = replace(found.figures, allow_errors=allow_errors)
+    if rules.require_info:
+        figures = replace(figures, outcomes=[*map(fail_without_info, figures.outcomes)])
+    found = found._replace(figures=figures)
     if not figures.rates:
-        raise DataError(str(path), "has no episode that was judged")
+        raise DataError(str(path), "has no judged episode")
     if not figures.scored and not allow_errors:
         share = f"{figures.errors} of {len(figures.outcomes)} episodes"
-        message = f"{share} ended in an error that is not the model's: see --allow-errors"
-        raise DataError(str(path), message)
+        raise DataError(str(path), f"{share} ended in errors: see --allow-errors")
     return found
 
 
-def mended_scores(
+def corrected_scores(
     published: RunScores, rules: ScoringRules, errata: str, notify: Notify
 ) -> RunScores | None:
-    """Return what a run scores as errata have it; None where the user wants none.
+    """Return the scores of a run with errata; None for ``none``.
 
-    Raises:
-        DataError: The errata cannot be used, or only verdicts were kept of the run.
+    Raises DataError if the errata cannot be used, or the path holds verdicts only.
     """
     path = published.path
     if errata == "none":
         return None
     if _holds_verdicts(path):
-        raise DataError(str(path), "holds verdicts only: --errata judges again, and needs the run")
+        raise DataError(str(path), "holds verdicts only; --errata needs the run")
     run = open_run(path)
     dataset = dataset_of(run, rules.dataset, notify)
     readings = open_errata(errata, dataset, notify)
@@ -128,9 +128,9 @@ def mended_scores(
     limit = run.definition.step_limit if run.definition else rules.step_limit
     profile = PROFILES[published.profile]
     judge = judge_of(run, profile, limit)
-    mend = Mend(dataset, readings, profile, judge, rules.require_told)
-    figures = replace(mend.figures(published.figures), totals=None)
-    name = f"mended by {readings.name}: {published.name}"
+    corrected = CorrectedJudging(dataset, readings, profile, judge, rules.require_info)
+    figures = replace(corrected.figures(published.figures), totals=None)
+    name = f"corrected by {readings.name}: {published.name}"
     return published._replace(name=name, figures=figures, errata=readings.name)
 
 
@@ -138,21 +138,14 @@ def _holds_verdicts(path: Path) -> bool:
     return path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]
 
 
-def _opened(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
-    if is_run(path):
-        return _kept(path, rules)
-    if _holds_verdicts(path):
-        return _from_verdicts(path)
-    return _judged(path, rules, notify)
-
-
 def _kept(path: Path, rules: ScoringRules) -> RunScores:
     run = open_run(path)
     assert run.definition is not None
     records = list(run.records)
-    machine = OwnMachine.of(run.lives, len(records), rules.gpu_price)
+    machine = GpuServerUsage.of(run.lives, len(records), rules.gpu_price)
     totals = replace(totals_of(records), machine=machine)
-    return RunScores(run.name, path, run.definition.profile, RunFigures(records, totals=totals))
+    figures = RunFigures(records, totals=totals, progress=run.progress)
+    return RunScores(run.name, path, run.definition.profile, figures)
 
 
 def _from_verdicts(path: Path) -> RunScores:
@@ -165,11 +158,14 @@ def _from_verdicts(path: Path) -> RunScores:
 def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> EpisodeRecord:
     category = line.get("category", result_file.category_of(id))
     if not isinstance(category, str):
-        raise DataError(str(path), f"does not say of which category {id} is: judge it anew")
+        raise DataError(str(path), f"has no category for {id}; judge the run again")
     outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "error"}
-    record = EpisodeRecord(id, trial, category, outcomes[line["valid"]], None, None)
+    base = line.get("base")
+    if not isinstance(base, str | None):
+        raise DataError(str(path), f'"base" of {id} must be text, is {base!r:.60}')
+    record = EpisodeRecord(id, trial, category, outcomes[line["valid"]], None, None, base=base)
     told = line.get("telling")
-    return record if told is None else record._replace(telling=read(Telling, told, str(path)))
+    return record if told is None else record._replace(telling=read(InfoReport, told, str(path)))
 
 
 def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
@@ -181,14 +177,16 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     trajectories = choose.trajectories(dataset, recorded)
     choose.require_languages(trajectories)
     judged = evaluate(dataset, trajectories, profile, run)
-    told = [with_telling(one, dataset.trajectories[one.id], entries[one.id]) for one in judged]
+    told = [add_reported_info(one, dataset.trajectories[one.id], entries[one.id]) for one in judged]
     figures = RunFigures(told, totals=_totals_of_files(path))
     return RunScores(_name(path), path, profile.name, figures)
 
 
 def _totals_of_files(path: Path) -> Totals | None:
-    """Return what the requests of result files used, None where they do not say."""
-    lines = [line for file in result_file.find([path]) for _, line in read_objects(file)]
+    """Return the usage that result files record, or None."""
+    lines = [
+        line for file in result_file.find_result_files([path]) for _, line in read_objects(file)
+    ]
     latencies = [seconds for line in lines for seconds in _numbers(line.get("latency"))]
     if not latencies:
         return None
@@ -199,8 +197,8 @@ def _totals_of_files(path: Path) -> Totals | None:
     return Totals(len(latencies), prompt, completion, latencies, None)
 
 
-_MOST = 1e15
-"""Tokens or seconds of a step; there is no run that has more."""
+_MAX_COUNT = 1e15
+"""Upper bound of plausible tokens or seconds per step."""
 
 
 def _numbers(value: object) -> Iterator[float]:
@@ -208,12 +206,18 @@ def _numbers(value: object) -> Iterator[float]:
     if isinstance(value, list):
         for member in value:
             yield from _numbers(member)
-    elif isinstance(value, (int, float)) and -_MOST <= value <= _MOST:
+    elif isinstance(value, (int, float)) and -_MAX_COUNT <= value <= _MAX_COUNT:
         yield float(value)
 
 
 def _name(path: Path) -> str:
     return Path(realpath(path)).name.removesuffix(".jsonl").removesuffix(".json")
+
+
+def score_json(figures: RunFigures) -> dict[str, Any]:
+    """Return score, interval, entries and progress of a run as JSON members."""
+    progress = figures.progress or RunProgress(len(figures.outcomes), None)
+    return {**_rate_json(figures.overall), **progress.to_json()}
 
 
 def _rate_json(rate: Rate | None) -> dict[str, Any]:

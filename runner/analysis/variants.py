@@ -1,4 +1,4 @@
-"""Several runs of one command, its variants, in one table: each beside the first of them."""
+"""Table of variants: several runs of one command, each compared with the first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import NamedTuple
 
-from checkers.statistics import Pair, RunDifference, compare, holm
+from checkers.statistics import EntryPair, RunDifference, compare, holm
 from runner.analysis.figure_lines import p_text, percent, span
 from runner.analysis.figures import RunFigures
 from runner.records.record import EpisodeRecord
@@ -14,17 +14,17 @@ from runner.show.terminal import table
 from trajectories.schema import Category
 
 _AXES = ("calls", "marks", "functions", "prompt")
-"""What the parts of a prompt format's name are about."""
+"""Parts of a prompt format's name."""
 
 
 class CallShape(NamedTuple):
-    """What the answers of a run were like, as calls."""
+    """Number of answers, of unreadable answers, and of answers with several calls."""
 
     answers: int
     unreadable: int
-    """Those that were meant as calls and could not be read as such."""
+    """Answers with calls that cannot be parsed."""
     several: int
-    """Those with more than one call."""
+    """Answers with more than one call."""
 
     @classmethod
     def of(cls, records: Iterable[EpisodeRecord]) -> CallShape:
@@ -40,57 +40,57 @@ class CallShape(NamedTuple):
 
 
 class VariantScore(NamedTuple):
-    """How the run of a variant ended."""
+    """Figures of a variant's run."""
 
     name: str
     figures: RunFigures
     planned: int
-    """Number of episodes."""
+    """Number of planned episodes."""
     shape: CallShape = CallShape(0, 0, 0)
 
     @property
     def score(self) -> float | None:
-        """Share of the judged episodes that passed; None where there is no fair one."""
-        judged, ended = self.figures.judged, len(self.figures.outcomes)
-        if not judged or not self.figures.scored or ended < self.planned:
-            return None
-        return sum(o.outcome == "passed" for o in judged) / len(judged)
+        """Share of judged episodes that passed; None if unfinished or with too many errors."""
+        rate = self.figures.overall
+        return rate.value if rate and len(self.figures.outcomes) >= self.planned else None
 
 
-class Against(NamedTuple):
-    """A variant against the first one."""
+class VariantDifference(NamedTuple):
+    """Comparison of a variant with the first one."""
 
     difference: RunDifference
-    """The variant's less the first one's."""
+    """Variant minus first."""
     corrected: float
-    """The p-value, corrected for as many variants as are compared with the first one."""
+    """Holm's p-value, corrected for the number of comparisons."""
 
 
-class MoreColumn(NamedTuple):
-    """A further column of the table of variants."""
+class ExtraColumn(NamedTuple):
+    """Additional column of the table of variants."""
 
     heading: str
     cell: Callable[[VariantScore], str]
 
 
-def pairs_of(first: RunFigures, second: RunFigures) -> list[Pair]:
-    """Return the entries of which both runs have judged something."""
+def pair_entries(first: RunFigures, second: RunFigures) -> list[EntryPair]:
+    """Pair the entries that both runs judged."""
     theirs = second.attempts_by_id
-    return [Pair(mine, theirs[id]) for id, mine in first.attempts_by_id.items() if id in theirs]
+    return [
+        EntryPair(mine, theirs[id]) for id, mine in first.attempts_by_id.items() if id in theirs
+    ]
 
 
-def against_first(scores: Sequence[VariantScore]) -> Mapping[str, Against]:
-    """Compare the variants with the first one, entry by entry; those that have a fair score."""
+def compare_with_first(scores: Sequence[VariantScore]) -> Mapping[str, VariantDifference]:
+    """Compare each scored variant with the first one, entry by entry."""
     first, *others = scores
     pairs = {
-        each.name: pairs_of(first.figures, each.figures)
+        each.name: pair_entries(first.figures, each.figures)
         for each in others
         if first.score is not None and each.score is not None
     }
     found = {name: compare(some) for name, some in pairs.items() if some}
     corrected = holm([difference.p_value for difference in found.values()])
     return {
-        name: Against(difference, p)
+        name: VariantDifference(difference, p)
         for (name, difference), p in zip(found.items(), corrected, strict=True)
     }
 
@@ -98,22 +98,22 @@ def against_first(scores: Sequence[VariantScore]) -> Mapping[str, Against]:
 def variant_lines(
     kind: str,
     scores: Sequence[VariantScore],
-    more: Sequence[MoreColumn] = (),
+    more: Sequence[ExtraColumn] = (),
     between: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Yield the lines that show what became of variants.
+    """Yield the table of variants, each compared with the first.
 
     Args:
-        kind: What one of them is called, such as ``format``.
-        scores: At least one; all others are compared with the first.
+        kind: Word for a variant, such as ``format``.
+        scores: At least one.
         more: Columns before those of the comparison.
-        between: Lines for under the table.
+        between: Lines below the table.
     """
     categories = [
         c for c in Category if any(o.category == c for s in scores for o in s.figures.outcomes)
     ]
     columns = categories if len(categories) > 1 else []
-    compared = against_first(scores)
+    compared = compare_with_first(scores)
     heading = [kind, "passed", "failed", "errors", "not run", *columns, "score"]
     heading += [column.heading for column in more]
     rows = [[*_cells(each, columns), *(column.cell(each) for column in more)] for each in scores]
@@ -130,15 +130,14 @@ def variant_lines(
     yield from between
     unscored = sum(each.score is None for each in scores)
     if unscored:
-        left_out = f"{unscored} of {len(scores)} {kind}s"
-        yield f"unfinished, or with too many errors for a score: {left_out}"
+        yield f"unfinished or too many errors for a score: {unscored} of {len(scores)} {kind}s"
 
 
 DIFFERENCE_HEADING = ("difference", "95%", "p", "p, Holm")
 
 
-def difference_cells(against: Against | None) -> list[str]:
-    """Return the cells of a comparison in points, under ``DIFFERENCE_HEADING``."""
+def difference_cells(against: VariantDifference | None) -> list[str]:
+    """Return the cells for ``DIFFERENCE_HEADING``, in percentage points."""
     if against is None:
         return ["-"] * len(DIFFERENCE_HEADING)
     found = against.difference
@@ -164,15 +163,15 @@ def _cells(score: VariantScore, categories: Sequence[Category]) -> list[str]:
 
 
 def format_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
-    """Yield the lines that sum up runs in prompt formats: how much the way of asking decides."""
+    """Yield the table of prompt formats, with the sensitivity to the format."""
     values = {each.name: each.score for each in scores if each.score is not None}
     spread = ["", *_sensitivity(values)] if len(values) > 1 else []
     yield from variant_lines("format", scores, between=spread)
 
 
-def protocol_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
-    """Yield the lines that sum up runs in protocols: also what they took, and how calls came."""
-    yield from variant_lines("protocol", scores, PROTOCOL_COLUMNS)
+def calling_format_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
+    """Yield the table of calling formats, with tokens and forms of calls."""
+    yield from variant_lines("calling format", scores, PROTOCOL_COLUMNS)
 
 
 def _tokens(score: VariantScore) -> tuple[str, str]:
@@ -187,10 +186,10 @@ def _share(number: int, answers: int) -> str:
 
 
 PROTOCOL_COLUMNS = (
-    MoreColumn("tokens in", lambda score: _tokens(score)[0]),
-    MoreColumn("tokens out", lambda score: _tokens(score)[1]),
-    MoreColumn("unreadable", lambda score: _share(score.shape.unreadable, score.shape.answers)),
-    MoreColumn("several calls", lambda score: _share(score.shape.several, score.shape.answers)),
+    ExtraColumn("tokens in", lambda score: _tokens(score)[0]),
+    ExtraColumn("tokens out", lambda score: _tokens(score)[1]),
+    ExtraColumn("unreadable", lambda score: _share(score.shape.unreadable, score.shape.answers)),
+    ExtraColumn("several calls", lambda score: _share(score.shape.several, score.shape.answers)),
 )
 """Shares are of all answers."""
 

@@ -1,4 +1,4 @@
-"""Executing a recorded run once more: are its verdicts, and the results in it, what they were?"""
+"""Verification of a recorded run: executes it again and compares verdicts and results."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.verdict import Verdict
-from checkers.why.trace import Trace
 from envs import __version__
-from runner.analysis.runs import executed_again
+from runner.analysis.replayed_runs import replay_episodes
 from runner.records import result_file
-from runner.records.record import EpisodeRecord, Recorded, call_text
+from runner.records.record import EpisodeRecord, RecordedEpisode, call_text
 from runner.records.result_file import Verdicts
 from runner.records.run import Run
 from trajectories.dataset import Dataset
@@ -22,44 +22,40 @@ from trajectories.errors import DataError
 
 
 class ResultChange(NamedTuple):
-    """The first result of an episode that is not what the model read when it was recorded."""
+    """The first result of an episode that differs from the recorded one."""
 
     turn: int
     step: int
     call: str
     then: str | None
-    """The recorded result; None where no such call was recorded."""
+    """The recorded result; None if the call was not recorded."""
     now: str | None
 
 
-class Verified(NamedTuple):
-    """A recorded verdict, and what comes out now."""
+class VerifiedEpisode(NamedTuple):
+    """A recorded verdict and the one of the new execution."""
 
     then: Mapping[str, Any]
-    """The recorded verdict, as far as it is known."""
+    """The recorded members of the verdict."""
     now: EpisodeRecord
-    """What became of the episode now."""
     members: tuple[str, ...]
-    """In which members the verdicts differ."""
+    """Members in which the verdicts differ."""
     result: ResultChange | None
 
     @property
     def same(self) -> bool:
-        """Whether all is as recorded."""
+        """Whether nothing differs."""
         return not self.members and self.result is None
 
 
 def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
-    """Return the verdicts that were recorded of the episodes of a run.
+    """Return the recorded verdicts of a run; episodes that ended in an error have none.
 
-    Those that ended in an error that is not the model's have none.
+    Raises DataError if the run has no verdicts.
 
     Args:
         run: The run.
-        path: Where they are; by default in the run, or beside its result files.
-
-    Raises:
-        DataError: There are none.
+        path: File of the verdicts (default: in the run, or beside its result files).
     """
     if path is not None or run.definition is None:
         files = [path] if path is not None else _beside(run.path)
@@ -72,49 +68,46 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
     verdicts = {key: found[key] for key in run.episodes if key in found}
     judged = {key: verdict for key, verdict in verdicts.items() if verdict["valid"] is not None}
     if not judged:
-        raise DataError(str(path or run.path), "has no verdict on an episode of this run")
+        raise DataError(str(path or run.path), "has no verdicts on episodes of this run")
     return judged
 
 
 def _beside(path: Path) -> list[Path]:
-    """Return the files of verdicts beside result files, in folders of a folder too."""
+    """Return the files of verdicts beside result files, including subfolders."""
     folder = path if path.is_dir() else path.parent
     file = folder / result_file.VERDICTS_FILE
     files = sorted(path.rglob(file.name)) if path.is_dir() else [file] if file.exists() else []
     if not files:
-        raise DataError("--verdicts", f"is needed to say what was recorded: there is no {file}")
+        raise DataError("--verdicts", f"is needed: {file} does not exist")
     return files
 
 
 def verify(
     run: Run, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
-) -> Iterator[Verified]:
-    """Execute the episodes of a run that have a verdict again, and compare.
-
-    It takes and raises what ``executed_again`` does.
-    """
-    again = executed_again(run, verdicts, dataset, profile, step_limit)
+) -> Iterator[VerifiedEpisode]:
+    """Execute the episodes with a verdict again and compare; raises like ``replay_episodes``."""
+    again = replay_episodes(run, verdicts, dataset, profile, step_limit)
     for then, (_, recorded, now, examined) in zip(verdicts.values(), again, strict=True):
         members = _differing(then, now.verdict) if now.verdict else ("valid",)
         change = _first_change(recorded, examined.model if examined else None)
-        yield Verified(then, now, members, change)
+        yield VerifiedEpisode(then, now, members, change)
 
 
 def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
-    """Say what is not as it was when a run was judged; of the data, ``dataset_of`` says so."""
+    """Yield changes of simulator and profile since a run was judged."""
     if run.definition is not None and run.definition.simulator != __version__:
-        yield f"the simulator is turnwise {__version__}, it was {run.definition.simulator}"
+        yield f"simulator: turnwise {__version__}, was {run.definition.simulator}"
     if run.definition is not None:
         profiles = {run.definition.profile}
     else:
         profiles = {str(found["profile"]) for found in verdicts.values() if "profile" in found}
     if profiles - {profile.name}:
-        yield f"the profile is {profile.name}, it was {', '.join(sorted(profiles))}"
+        yield f"profile: {profile.name}, was {', '.join(sorted(profiles))}"
 
 
 def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
-    """Return the members in which verdicts differ, out of those that are on record."""
-    # As text, in which a value that is not a number equals itself.
+    """Return the recorded members in which verdicts differ."""
+    # Compared as text, in which NaN equals itself.
     written = {member: json.dumps(_present(value)) for member, value in now.to_json().items()}
     return tuple(
         [
@@ -126,7 +119,7 @@ def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
 
 
 def _present(value: Any) -> Any:
-    """Return a member of a verdict without what is absent, for which early runs have a text."""
+    """Drop absent values, which early runs recorded as text."""
     if isinstance(value, list):
         return [_present(member) for member in value]
     if not isinstance(value, dict):
@@ -141,7 +134,7 @@ def _present(value: Any) -> Any:
 _ABSENT = ("nothing", "None", None)
 
 
-def _first_change(recorded: Recorded, trace: Trace | None) -> ResultChange | None:
+def _first_change(recorded: RecordedEpisode, trace: Trace | None) -> ResultChange | None:
     if recorded.record.outcome is None or trace is None:
         return None
     made = [step for step in recorded.record.steps if step.results]

@@ -1,7 +1,6 @@
-"""An episode as it is looked at: turns, steps and calls, each state beside the ground truth's.
+"""View of an episode: turns, steps and calls, with each state compared to the ground truth's.
 
-What there is to show is found out here and nowhere else. The transcript, the page, the debugger and
-its stops lay it out.
+The transcript, the page, the debugger and the breakpoints all use this view.
 """
 
 from __future__ import annotations
@@ -9,58 +8,35 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, zip_longest
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from checkers.causes.divergence import find_off_path
+from checkers.causes.place import EpisodePlace
+from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from checkers.verdict import Failure
-from checkers.why.divergence import Divergence, off_path
-from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.state import Difference, Snapshot
-from runner.episodes.examined import ExaminedCalls, ExaminedTurns
+from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
 from trajectories.errors import DataError
 from trajectories.schema import Turn
 
 
-class Place(NamedTuple):
-    """Where in an episode one is, in all that is made of a trajectory; all count from 0."""
-
-    turn: int
-    kind: Literal["start", "call", "end"] = "call"
-    step: int = 0
-    """Of a call: its step in the turn."""
-    call: int = 0
-    """Of a call: its position in the step."""
-
-    @classmethod
-    def of(cls, divergence: Divergence) -> Place:
-        """Return where an episode left the ground truth."""
-        if divergence.call is None:
-            return cls(divergence.turn, "end")
-        return cls(divergence.turn, "call", divergence.step, divergence.call)
-
-    def __str__(self) -> str:
-        """Return the place in words."""
-        if self.kind != "call":
-            return f"{self.kind} of turn {self.turn}"
-        return f"turn {self.turn} step {self.step} call {self.call}"
-
-
 class Moment(NamedTuple):
-    """The start of a turn, a call with what it led to, or the end of a turn."""
+    """Start of a turn, executed call, or end of a turn."""
 
-    place: Place
+    place: EpisodePlace
     before: Snapshot
     after: Snapshot
     traced: TracedCall | None = None
-    """The call and its result, where it is a call's moment."""
+    """The executed call, if any."""
     changes: Sequence[Difference] = ()
-    """What the call changed: expected is before, actual after."""
+    """Changes by the call: expected is before, actual after."""
     off_path: Sequence[Difference] = ()
-    """Where the state after it is none that the ground truth passes through in this turn; at the
-    end of the turn only the state in which that ends it will do."""
+    """Differences of the state from all states of the ground truth in this turn. At the end of the
+    turn, differences from the final state only."""
     strays: Sequence[Difference] = ()
-    """Those of them that were not so before the call."""
+    """Members of ``off_path`` that this call caused."""
     diverges: bool = False
-    """Whether it is here that the episode left the ground truth first."""
+    """Whether the cause of the failure is here; in a branch, the first divergence."""
 
 
 class TurnView(NamedTuple):
@@ -70,15 +46,14 @@ class TurnView(NamedTuple):
     asked: Turn
     truth: TracedTurn
     model: TracedTurn | None
-    """None where the episode did not reach it."""
+    """None if the episode did not reach the turn."""
     truth_calls: Sequence[Moment]
-    """The calls of the ground truth."""
     moments: Sequence[Moment]
-    """The start, the model's calls and the end; none where the episode did not reach it."""
+    """The start, the model's calls and the end; empty if the turn was not reached."""
     judged: bool = True
-    """Whether the verdict looks at it: what comes after a failure does not count."""
+    """Whether the turn counts for the verdict; turns after a failure do not."""
     failure: Failure | None = None
-    """Why it is this turn that fails the episode."""
+    """Failure of the episode, if it is in this turn."""
 
     @property
     def calls(self) -> Sequence[Moment]:
@@ -87,42 +62,39 @@ class TurnView(NamedTuple):
 
     @property
     def steps(self) -> Iterator[tuple[int, list[Moment]]]:
-        """The steps with calls, by number."""
+        """Steps with calls, by number."""
         for number, calls in groupby(self.calls, key=lambda call: call.place.step):
             yield number, list(calls)
 
     @property
     def closing(self) -> str | None:
-        """What the model said in the step that ended the turn."""
+        """Text of the step that ended the turn."""
         return self.model and self.model.answer
 
     @property
     def unreadable(self) -> str | None:
-        """Why that step could not be read as calls, where it failed to be."""
+        """Parse error of the step that ended the turn."""
         problem = self.model.unreadable if self.model else None
         return problem.message if problem else None
 
     @property
     def differences(self) -> Sequence[Difference]:
-        """Where the state at the end departs from the ground truth's."""
+        """Differences of the final state from the ground truth's."""
         return self.moments[-1].off_path if self.moments else ()
 
     @property
     def diverges(self) -> bool:
-        """Whether the episode left the ground truth here first, by what is missing at the end."""
+        """Whether the cause of the failure is at the end of this turn."""
         return bool(self.moments) and self.moments[-1].diverges
 
     @property
     def departs(self) -> bool:
-        """Whether something in the turn is not as in the ground truth.
-
-        After the failure only what goes wrong in addition counts.
-        """
+        """Whether the turn differs from the ground truth, or newly differs after the failure."""
         strays = any(moment.strays or moment.diverges for moment in self.moments)
         return bool(strays or self.failure or (self.judged and self.differences))
 
 
-def view(examined: ExaminedTurns) -> list[TurnView]:
+def view(examined: RejudgedTurns) -> list[TurnView]:
     """Return the turns of an episode."""
     asked, verdict = examined.trajectory.turns, examined.verdict
     failed = verdict.failed_turn
@@ -131,15 +103,14 @@ def view(examined: ExaminedTurns) -> list[TurnView]:
             judged=failed is None or turn.number <= failed,
             failure=verdict.failure if turn.number == failed else None,
         )
-        for turn in turns_of(asked, examined.truth, examined.model, examined.divergence)
+        for turn in turns_of(asked, examined.truth, examined.model, examined.place)
     ]
 
 
 def turns_of(
-    asked: Sequence[Turn], truth: Trace, model: Trace | None, divergence: Divergence | None
+    asked: Sequence[Turn], truth: Trace, model: Trace | None, left: EpisodePlace | None
 ) -> list[TurnView]:
-    """Return the turns of a course through a trajectory, which left the ground truth somewhere."""
-    left = divergence and Place.of(divergence)
+    """Return the turns of a trajectory, given both traces and the place to mark."""
     reached = model.turns if model else ()
     return [
         TurnView(
@@ -155,16 +126,16 @@ def turns_of(
 
 
 def _moments(
-    number: int, truth: TracedTurn, turn: TracedTurn, left: Place | None
+    number: int, truth: TracedTurn, turn: TracedTurn, left: EpisodePlace | None
 ) -> Iterator[Moment]:
-    start, end = Place(number, "start"), Place(number, "end")
-    first = Moment(start, turn.before, turn.before, off_path=off_path(truth, turn.before))
+    start, end = EpisodePlace(number, "start"), EpisodePlace(number, "end")
+    first = Moment(start, turn.before, turn.before, off_path=find_off_path(truth, turn.before))
     yield first
     before = first.off_path
     for call in _calls(number, turn, left):
         off, strays = before, []
         if call.changes:
-            off = off_path(truth, call.after)
+            off = find_off_path(truth, call.after)
             known = {difference.path: difference for difference in before}
             strays = [difference for difference in off if known.get(difference.path) != difference]
         yield call._replace(off_path=off, strays=strays)
@@ -173,79 +144,78 @@ def _moments(
     yield Moment(end, turn.after, turn.after, off_path=missing, diverges=end == left)
 
 
-def _calls(number: int, turn: TracedTurn, left: Place | None) -> Iterator[Moment]:
-    """Yield the calls of a turn, with what they changed."""
+def _calls(number: int, turn: TracedTurn, left: EpisodePlace | None) -> Iterator[Moment]:
+    """Yield the calls of a turn, with their changes."""
     before = turn.before
     for step, calls in enumerate(turn.steps):
         for index, traced in enumerate(calls):
-            place = Place(number, "call", step, index)
+            place = EpisodePlace(number, "call", step, index)
             changes = before.differences(traced.after)
             yield Moment(place, before, traced.after, traced, changes, diverges=place == left)
             before = traced.after
 
 
 class EpisodePart(NamedTuple):
-    """Which part of an episode is wanted."""
+    """Selected part of an episode."""
 
     turn: int | None = None
+    """Index of the turn."""
     step: int | None = None
+    """Index of the step."""
     only_diff: bool = False
-    """Only what is not as in the ground truth."""
+    """Whether to select differences from the ground truth only."""
 
     def of(self, turns: Sequence[TurnView]) -> Sequence[TurnView]:
-        """Return the part of turns, in which only those calls are left that are wanted.
+        """Return the selected turns, with the selected calls.
 
-        Raises:
-            DataError: There is no such turn or step.
+        Raises DataError if the turn or step does not exist.
         """
         if self.turn is not None:
-            _check("--turn", self.turn, range(len(turns)), "the episode has turns")
+            _check("--turn", self.turn, range(len(turns)), "turns")
             turns = [turns[self.turn]]
         if self.step is not None:
             there = range(max(len(list(turn.steps)) for turn in turns))
-            _check("--step", self.step, there, "there are steps")
+            _check("--step", self.step, there, "steps")
             turns = [_with_steps(turn, [self.step]) for turn in turns]
         if self.only_diff:
-            departing = [turn for turn in turns if turn.departs]
             turns = [
-                _with_steps(turn, {call.place.step for call in turn.calls if call.strays})
-                for turn in departing
+                _with_steps(
+                    turn, {call.place.step for call in turn.calls if call.strays or call.diverges}
+                )
+                for turn in turns
+                if turn.departs
             ]
         return turns
 
     def check_single(self, id: str) -> None:
-        """Raise DataError where this is no part of an entry of one turn of one step."""
+        """Raise DataError if a single turn of one step has no such part."""
         for flag, wanted in (("--turn", self.turn), ("--step", self.step)):
             if wanted:
-                raise DataError(flag, f"{wanted} is not there; {id} is one turn of one step")
+                raise DataError(flag, f"{wanted + 1} does not exist; {id} is one turn of one step")
 
 
 WHOLE = EpisodePart()
 
 
 @dataclass(frozen=True)
-class WithState:
-    """Takes episodes that have a state to look at.
+class StatefulPart:
+    """Layout that accepts episodes with states only.
 
     Attributes:
-        purpose: What is to be done with it.
+        purpose: Completes the message "it has no state ...".
     """
 
     purpose: str
 
-    def turns(self, examined: ExaminedTurns) -> ExaminedTurns:
+    def turns(self, examined: RejudgedTurns) -> RejudgedTurns:
         """Return the episode."""
         return examined
 
-    def pairs(self, examined: ExaminedCalls) -> ExaminedTurns:
-        """Refuse a single turn.
-
-        Raises:
-            DataError: Always.
-        """
+    def pairs(self, examined: RejudgedCalls) -> RejudgedTurns:
+        """Reject a single turn. Always raises DataError."""
         id, category = examined.trajectory.id, examined.trajectory.category
-        what = f"{id} is a single turn ({category}): it has no state"
-        raise DataError("ID", f"{what} {self.purpose}; turnwise replay shows it")
+        message = f"{id} is a single turn ({category}): it has no state {self.purpose}"
+        raise DataError("ID", f"{message}; use turnwise replay")
 
 
 def _with_steps(turn: TurnView, wanted: Container[int]) -> TurnView:
@@ -253,7 +223,7 @@ def _with_steps(turn: TurnView, wanted: Container[int]) -> TurnView:
     return turn._replace(moments=kept)
 
 
-def _check(option: str, index: int, there: range, what: str) -> None:
+def _check(option: str, index: int, there: range, items: str) -> None:
     if index not in there:
-        known = f"{what} 0 to {len(there) - 1}" if there else "there are none"
-        raise DataError(option, f"{index} is not there; {known}")
+        known = f"has {items} 1 to {len(there)}" if there else f"has no {items}"
+        raise DataError(option, f"{index + 1} does not exist; the episode {known}")

@@ -1,5 +1,5 @@
-"""The commands of ``turnwise``: arguments and printing, one module each."""
+"""The core commands of ``turnwise``, one module each: options and output."""
 
-DONE, USER_ERROR, RUN_ERROR, BELOW, INTERRUPTED = 0, 2, 3, 4, 130
-"""Exit statuses: done; bad input; the run had errors that are not the model's; the score is below
-the one asked for; Ctrl-C."""
+DONE, USER_ERROR, RUN_ERROR, BELOW, OVER_BUDGET, INTERRUPTED = 0, 2, 3, 4, 5, 130
+"""Exit statuses: done; bad input; errors that the model did not cause; score below the threshold;
+budget used up; Ctrl-C."""

@@ -1,4 +1,4 @@
-"""The command ``turnwise align``: several runs of one trajectory side by side."""
+"""Command ``turnwise align``: shows episodes of one entry side by side."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.analysis.align import MOST, Column, align, document, lines
+from runner.analysis.align import MAX_RUNS, Column, align, document, lines
+from runner.analysis.replayed_runs import source_name
 from runner.analysis.report.align_page import align_page
-from runner.analysis.runs import source_name
-from runner.analysis.view import WithState
+from runner.analysis.view import StatefulPart
 from runner.commands import DONE
-from runner.commands.one_episode import EpisodeOptions, examined_episodes
+from runner.commands.one_episode import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
 from runner.commands.shared import JsonOption, note, show
 from runner.records.files import written
@@ -24,30 +24,28 @@ EXAMPLE = "turnwise align multi_turn_base_0 --run runs/a --run runs/b"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption, EpisodeOptions):
-    """Which episodes to put side by side."""
+    """The episodes to align."""
 
     runs: tuple[Path, ...] = option(
-        "recorded run; once for each, or once for the trials of one run",
-        "PATH",
-        required=True,
-        flags=("--run",),
+        "recorded run; repeatable", "PATH", required=True, flags=("--run",)
     )
     trials: tuple[int, ...] = option(
-        "which trial of the runs; may be repeated (default: 0, of a single run all)",
+        "trial to show; repeatable (default: trial 0, or all trials of a single run)",
         "N",
         default=(),
         read=index,
         flags=("--trial",),
     )
-    html: Path | None = option("also write a page", "FILE")
+    html: Path | None = option("also write an HTML page", "FILE")
 
 
 def run(options: Options) -> int:
-    """Show several runs of one trajectory, and the step where they part."""
+    """Show the episodes, and the step where they diverge."""
     trials = options.trials or (None if len(options.runs) == 1 else [0])
     columns = [column for path in options.runs for column in _columns(options, path, trials)]
-    if not 2 <= len(columns) <= MOST:
-        raise DataError("--run", f"there must be 2 to {MOST} episodes to align, not {len(columns)}")
+    if not 2 <= len(columns) <= MAX_RUNS:
+        why = f"selects {len(columns)} episodes; choose runs and trials with 2 to {MAX_RUNS}"
+        raise DataError("--run", why)
     alignment = align(columns)
     if options.html is not None:
         with written(options.html) as file:
@@ -61,8 +59,8 @@ def run(options: Options) -> int:
 
 
 def _columns(options: Options, path: Path, trials: Sequence[int] | None) -> list[Column]:
-    run, episodes = examined_episodes(options, path, trials)
+    run, episodes = execute_episodes(options, path, trials)
     return [
-        Column(source_name(run, examined), examined.show(WithState("to put side by side")))
+        Column(source_name(run, examined), examined.show(StatefulPart("to align")))
         for examined in episodes
     ]

@@ -1,4 +1,4 @@
-"""The command ``turnwise compare``: two runs over the same entries."""
+"""Command ``turnwise compare``: compares two runs of the same entries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from runner.analysis.comparison import RunComparison, compare_runs
 from runner.analysis.comparison_lines import lines
+from runner.analysis.replayed_runs import describe_data_change, load_plain_dataset
 from runner.analysis.report.pages import comparison_page
-from runner.analysis.runs import data_change, plain_dataset_of
 from runner.commands import DONE
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option
@@ -17,7 +17,7 @@ from runner.commands.shared import (
     ErrataOption,
     JsonOption,
     JudgingOptions,
-    TellingOption,
+    RequiredInfoOption,
     note,
     show,
 )
@@ -31,17 +31,17 @@ EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, TellingOption):
-    """Which runs to compare."""
+class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredInfoOption):
+    """The runs to compare."""
 
-    run_a: Path = argument("run folder, result file, or folder of them", "RUN_A")
+    run_a: Path = argument("run folder, result file, or folder of result files", "RUN_A")
     run_b: Path = argument("the other run", "RUN_B")
-    html: Path | None = option("also write a page", "FILE")
+    html: Path | None = option("also write an HTML page", "FILE")
 
 
 def run(options: Options) -> int:
-    """Print who flips between two runs, and whether that is more than noise."""
-    comparison = _comparison(options)
+    """Print the verdicts that differ between two runs, and a significance test."""
+    comparison = _compare(options)
     if options.html is not None:
         with written(options.html) as file:
             file.write(comparison_page(comparison))
@@ -53,10 +53,10 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _comparison(options: Options) -> RunComparison:
+def _compare(options: Options) -> RunComparison:
     first, second = open_run(options.run_a), open_run(options.run_b)
-    dataset = plain_dataset_of(first, options.dataset, note)
-    change = data_change(second, dataset)
+    dataset = load_plain_dataset(first, options.dataset, note)
+    change = describe_data_change(second, dataset)
     if change is not None:
         note(f"{second.path}: {change}")
     (profile, limit), (other, other_limit) = (
@@ -64,11 +64,11 @@ def _comparison(options: Options) -> RunComparison:
     )
     if profile.name != other.name:
         message = f"{first.path} was judged by {profile.name}, {second.path} by {other.name}"
-        raise DataError("--profile", f"{message}: say which of them holds for both")
-    what = (first, second), dataset, profile, (limit, other_limit)
-    told = options.require_told
-    comparison = compare_runs(*what, require_told=told)
+        raise DataError("--profile", f"{message}; name one profile for both")
+    pair = (first, second), dataset, profile, (limit, other_limit)
+    comparison = compare_runs(*pair, require_info=options.require_info)
     readings = open_errata(options.errata, dataset, note)
     if readings is None:
         return comparison
-    return replace(comparison, mended=compare_runs(*what, readings, require_told=told))
+    corrected = compare_runs(*pair, readings, require_info=options.require_info)
+    return replace(comparison, mended=corrected)

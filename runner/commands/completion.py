@@ -1,4 +1,4 @@
-"""The command ``turnwise completion``: commands and options, completed by the user's shell."""
+"""Command ``turnwise completion``: completion of commands and options in the shell."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any, Literal
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.commands import DONE
-from runner.commands.options import argument, fill
+from runner.commands.options import add_options, argument
 
 EXAMPLE = 'eval "$(turnwise completion bash)"'
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What is to be completed where."""
+    """The shell."""
 
-    shell: Literal["bash", "zsh", "fish"] = argument("which shell", "SHELL")
+    shell: Literal["bash", "zsh", "fish"] = argument("bash, zsh or fish", "SHELL")
 
 
 def run(options: Options) -> int:
-    """Print a script for the shell to read when it starts."""
+    """Print a script for the shell's startup file."""
     print(shellcode(["turnwise"], shell=options.shell))
     return DONE
 
 
 def complete(commands: Mapping[str, Any]) -> None:
-    """Answer a shell that asks how its line goes on, and end the program."""
+    """Print the completions of the shell's command line and exit."""
     line = os.environ.get("COMP_LINE", "").split()[1:]
     top = argparse.ArgumentParser(prog="turnwise")
     families: dict[str, Any] = {"": top.add_subparsers()}
@@ -41,8 +41,8 @@ def complete(commands: Mapping[str, Any]) -> None:
         if family not in families:
             families[family] = families[""].add_parser(family).add_subparsers()
         parser = families[family].add_parser(action, help=command.text)
-        # A command's options take its module, so no other one's is loaded.
+        # Only the module of the command on the line is loaded.
         if line[: len(name.split())] == name.split():
             path = name.replace(" ", ".").replace("-", "_")
-            fill(parser, lazily(f".{path}", __package__).Options)
+            add_options(parser, lazy_module(f".{path}", __package__).Options)
     argcomplete.autocomplete(top, always_complete_options=False)

@@ -1,70 +1,83 @@
-"""The command ``turnwise episodes``: the episodes of a run, and why those failed that did."""
+"""Command ``turnwise episodes``: lists the episodes of a run with their causes of failure."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checkers.why.diagnosis import Cause, Diagnosis
-from envs.state import cut
-from runner.analysis.runs import Viewed, dataset_of, view_run
+from checkers.causes.diagnosis import Cause, Diagnosis
+from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run
 from runner.commands import DONE
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import DatasetOption, JsonOption, JudgingOptions, TellingOption, note
+from runner.commands.shared import (
+    DatasetOption,
+    JsonOption,
+    JudgingOptions,
+    RequiredInfoOption,
+    note,
+)
 from runner.data import choose
+from runner.records.annotations import NOTHING, Annotation, Annotations
 from runner.records.run import open_run
-from runner.show.terminal import WIDTH, say, say_json
-from trajectories.errors import DataError, did_you_mean
+from runner.show.terminal import fitted, say, say_json
+from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Category
 
 EXAMPLE = "turnwise episodes runs/a --failed"
-NOTES = (
-    "causes of failure (docs/causes.md has the rules):\n"
-    + "".join(f"  {cause}\n      {cause.meaning}\n" for cause in Cause)
-    + "\n"
+NOTES = "causes of failure (rules: docs/causes.md):\n" + "".join(
+    f"  {cause}\n      {cause.meaning}\n" for cause in Cause
 )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JsonOption, JudgingOptions, TellingOption):
-    """Which episodes to list."""
+class Options(DatasetOption, JsonOption, JudgingOptions, RequiredInfoOption):
+    """The episodes to list."""
 
-    run: Path = argument("run folder, result file or folder of such", "RUN")
-    failed: bool = switch("only those that failed")
-    cause: str | None = option("only those that failed by this cause", "CAUSE")
-    category: str | None = option("only those of these categories or suites", "NAMES")
+    run: Path = argument("run folder, result file, or folder of result files", "RUN")
+    failed: bool = switch("only failed episodes")
+    cause: str | None = option("only episodes with this cause of failure", "CAUSE")
+    tag: str | None = option("only episodes with this tag", "TAG")
+    category: str | None = option("only these categories or suites, separated by commas", "NAMES")
 
 
 def run(options: Options) -> int:
-    """Print one line for each episode of a run, executed once more."""
+    """Execute a run again and print a line per episode."""
     if options.cause is not None and options.cause not in list(Cause):
-        raise DataError(
-            "--cause", f"{options.cause!r} is no cause{did_you_mean(options.cause, Cause)}"
-        )
+        near = suggest_name(options.cause, Cause)
+        raise DataError("--cause", f"there is no cause {options.cause!r:.60}{near}")
     source = open_run(options.run)
     dataset = dataset_of(source, options.dataset, note)
     profile, limit = rules_of(source, dataset, options)
     named = options.category and choose.categories(options.category, options.dataset)
     wanted = list(Category) if named is None else named
-    viewed = view_run(source, dataset, profile, limit, require_told=options.require_told)
-    episodes = [each for each in viewed.episodes if _is_wanted(each, options, wanted)]
+    replayed = replay_run(source, dataset, profile, limit, require_info=options.require_info)
+    notes = source.annotations
+    episodes = [
+        each
+        for each in replayed.episodes
+        if _is_wanted(each, options, wanted)
+        and (options.tag is None or options.tag in _annotation(each, notes).tags)
+    ]
     if options.json:
-        say_json({"episodes": [*map(_json, episodes)]})
+        say_json({"episodes": [_json(each, notes) for each in episodes]})
     else:
-        for line in _lines(episodes, max(WIDTH, shutil.get_terminal_size().columns)):
-            say(line)
+        for line in _lines(episodes, notes):
+            say(fitted(line))
     return DONE
 
 
-def _cause(episode: Viewed) -> Diagnosis | None:
+def _annotation(episode: ReplayedEpisode, notes: Annotations) -> Annotation:
+    return notes.get(episode.recorded.record.key, NOTHING)
+
+
+def _cause(episode: ReplayedEpisode) -> Diagnosis | None:
     return episode.examined.diagnosis if episode.examined else None
 
 
-def _is_wanted(episode: Viewed, options: Options, categories: Iterable[str]) -> bool:
+def _is_wanted(episode: ReplayedEpisode, options: Options, categories: Iterable[str]) -> bool:
     found = _cause(episode)
     return (
         episode.trajectory.category in categories
@@ -73,35 +86,35 @@ def _is_wanted(episode: Viewed, options: Options, categories: Iterable[str]) -> 
     )
 
 
-def _lines(episodes: list[Viewed], width: int) -> Iterable[str]:
+def _lines(episodes: list[ReplayedEpisode], notes: Annotations) -> Iterable[str]:
     names = [_name(each) for each in episodes]
-    longest = min(max(map(len, names), default=0), width // 2)
+    longest = max(map(len, names), default=0)
     for name, episode in zip(names, episodes, strict=True):
-        yield cut(f"{cut(name, longest):{longest}}  {_became(episode)}", width)
+        tags = "".join(f"[{tag}] " for tag in _annotation(episode, notes).tags)
+        yield f"{name:{longest}}  {tags}{_describe_outcome(episode)}"
 
 
-def _name(episode: Viewed) -> str:
+def _name(episode: ReplayedEpisode) -> str:
     trial = episode.recorded.trial
     return f"{episode.trajectory.id} trial {trial}" if trial else episode.trajectory.id
 
 
-def _became(episode: Viewed) -> str:
+def _describe_outcome(episode: ReplayedEpisode) -> str:
     judged, found = episode.judged, _cause(episode)
     if judged.outcome == "error":
         return f"error: {judged.error}"
     if found is None:
         return str(judged.outcome)
-    turn = "" if found.turn is None else f" turn {found.turn}"
-    return f"{judged.outcome}{turn} {found.name}: {_difference(episode) or found.detail}"
+    return f"{judged.outcome}: {found.sentence}"
 
 
-def _difference(episode: Viewed) -> str | None:
-    """Return the first value that is not as in the ground truth, of one that failed by state."""
+def _difference(episode: ReplayedEpisode) -> str | None:
+    """Return the first state value that differs from the ground truth, if any."""
     failure = episode.judged.verdict and episode.judged.verdict.failure
     return str(failure.differences[0]) if failure and failure.differences else None
 
 
-def _json(episode: Viewed) -> dict[str, Any]:
+def _json(episode: ReplayedEpisode, notes: Annotations) -> dict[str, Any]:
     found = _cause(episode)
     return {
         "id": episode.trajectory.id,
@@ -111,6 +124,10 @@ def _json(episode: Viewed) -> dict[str, Any]:
         "cause": found and found.cause,
         "sub_reason": found and found.sub_reason,
         "turn": found and found.turn,
+        "step": found and found.step,
+        "call": found and found.call,
         "detail": episode.judged.error or (found and found.detail),
+        "sentence": found and found.sentence,
         "difference": _difference(episode),
+        **_annotation(episode, notes).to_json(),
     }

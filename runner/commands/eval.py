@@ -1,4 +1,4 @@
-"""The command ``turnwise eval``: a model on a data set."""
+"""Command ``turnwise eval``: runs a model on a data set."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from checkers.verdict import Verdict
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.analysis.runs import as_offered
+from runner.analysis.replayed_runs import restore_offers
 from runner.commands.eval_options import EvalOptions, LiveOptions
-from runner.commands.features import feature_lines, narrowed, with_features
-from runner.commands.judging import judge_all, mend_for, report
-from runner.commands.options import given
+from runner.commands.features import add_features, feature_lines, narrow_dataset
+from runner.commands.judging import correction_for, judge_all, report
+from runner.commands.options import given_flags
 from runner.commands.shared import note
 from runner.data import choose, services
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import run_recorded
 from runner.episodes.offline import run_null, run_oracle, run_scripted
-from runner.episodes.scripted import ScriptedBehaviour
-from runner.extension import RunFeature, with_kept
+from runner.episodes.scripted_models import ScriptedBehaviour
+from runner.extension import RunFeature, add_members
 from runner.live.settings import Settings
 from runner.models.model_name import ModelName, Null, Oracle, Replay, Scripted, chosen
 from runner.records import result_file
-from runner.records.record import Recorded
+from runner.records.files import check_writable
+from runner.records.record import RecordedEpisode, RunProgress
 from runner.records.run import Run, open_run
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
@@ -34,8 +35,8 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from runner.commands import eval_live
 else:
-    # Without what makes schemas and asks servers, offline models start in half the time.
-    eval_live = lazily(".eval_live", __package__)
+    # Offline models start in half the time without schemas and HTTP clients.
+    eval_live = lazy_module(".eval_live", __package__)
 
 EXAMPLE = "turnwise eval --model oracle --category base --limit 20"
 
@@ -43,18 +44,20 @@ Options = EvalOptions
 
 
 def run(options: Options) -> int:
-    """Run a model on entries, and print its score."""
+    """Run a model on entries and print its score."""
+    check_writable(options.output)
     model = chosen(options.model, options.base_url)
-    varies = _makes_variants(options)
+    theirs = options.extensions.items()
+    varies = any(extension.load_extension(name).makes_variants(own) for name, own in theirs)
     if varies and not model.plays_entries:
-        raise DataError("--model", "a recorded run answers what it was asked; it cannot be varied")
+        raise DataError("--model", "a recorded run cannot be varied; name a model instead")
     if not model.is_live:
         _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
     recorded = open_run(model.path) if isinstance(model, Replay) else None
-    dataset = _dataset(options, recorded)
+    dataset = _load_dataset(options, recorded)
     profile = profile_for(dataset, options.profile)
-    everything = choose.trajectories(dataset, recorded, options.split)
-    trajectories = choose.part(
+    everything = choose.trajectories(dataset, recorded, options.subset)
+    trajectories = choose.select_entries(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
     choose.require_languages(trajectories)
@@ -65,21 +68,15 @@ def run(options: Options) -> int:
     for line in services.notes(trajectories, profile, options.reach):
         note(line)
     if dataset.tolerant:
-        _note_irregularities(dataset)
+        _warn_of_irregularities(dataset)
     if model.is_live or varies:
         return eval_live.evaluate_live(options, dataset, profile, trajectories, population)
     if recorded:
-        dataset = as_offered(recorded, dataset, note)
-    return _evaluate(options, model, recorded, dataset, trajectories, population)
+        dataset = restore_offers(recorded, dataset, note)
+    return _evaluate_offline(options, model, recorded, dataset, trajectories, population)
 
 
-def _makes_variants(options: Options) -> bool:
-    """Tell whether extensions make several runs of the one that is asked for."""
-    theirs = options.extensions.items()
-    return any(extension.named(name).makes_variants(own) for name, own in theirs)
-
-
-def _dataset(options: Options, recorded: Run | None) -> Dataset:
+def _load_dataset(options: Options, recorded: Run | None) -> Dataset:
     name = choose.dataset_name(options.dataset, recorded.ids if recorded else ())
     if recorded and options.category is None:
         categories = result_file.categories_of(recorded.ids)
@@ -88,7 +85,7 @@ def _dataset(options: Options, recorded: Run | None) -> Dataset:
     return choose.dataset(name, categories, note, options.reach)
 
 
-def _evaluate(
+def _evaluate_offline(
     options: Options,
     model: ModelName,
     recorded: Run | None,
@@ -96,39 +93,39 @@ def _evaluate(
     trajectories: Sequence[Trajectory],
     population: int,
 ) -> int:
-    """Judge what a model does that nobody has to ask, and print its score."""
+    """Judge the episodes of an offline model and print its score."""
     profile = profile_for(dataset, options.profile)
     entries = recorded.entries() if recorded else None
-    run_one = _player(model, entries)
-    features: Sequence[RunFeature] = with_features(options, options.extensions, Settings()).features
+    run_one = _choose_player(model, entries)
+    features: Sequence[RunFeature] = add_features(options, options.extensions, Settings()).features
     for feature in features:
         if not (feature.is_offline and isinstance(model, (Oracle, Null))):
             models = "live models, oracle and null" if feature.is_offline else "live models"
             raise DataError(feature.flag, f"is for {models}, not {options.model}")
     ids = [each.id for each in trajectories]
-    dataset, features = narrowed(features, dataset, ids, dataset.folder)
+    dataset, features = narrow_dataset(features, dataset, ids, dataset.folder)
     trajectories = [dataset.trajectories[id] for id in ids]
     judge = partial(run_one, profile=profile, step_limit=options.step_limit)
-    mend = mend_for(options, dataset, profile, lambda prepared, _: judge(prepared))
+    mend = correction_for(options, dataset, profile, lambda prepared, _: judge(prepared))
     judged = judge_all(dataset, trajectories, profile, judge, options, entries)
-    outcomes = [with_kept(each, features) for each in judged]
+    outcomes = [add_members(each, features) for each in judged]
     least = options.fail_under
-    status = report(
-        dataset,
-        profile,
-        trajectories=trajectories,
-        outcomes=outcomes,
-        population=population,
-        mend=mend,
-        least=least,
-    )
+    progress = _progress_of(recorded, trajectories) if recorded else None
+    status = report(dataset, profile, trajectories, outcomes, population, mend, least, progress)
     for line in feature_lines(features, dataset, trajectories, outcomes):
         say(line)
     return status
 
 
-def _player(model: ModelName, entries: Mapping[str, Recorded] | None) -> Callable[..., Verdict]:
-    """Return what plays an entry as a model that nobody has to ask."""
+def _progress_of(recorded: Run, chosen: Sequence[Trajectory]) -> RunProgress | None:
+    """Return the progress of a recorded run; None if only some of its entries are chosen."""
+    return recorded.progress if len(chosen) == len(recorded.ids) else None
+
+
+def _choose_player(
+    model: ModelName, entries: Mapping[str, RecordedEpisode] | None
+) -> Callable[..., Verdict]:
+    """Return the function that plays and judges an entry for an offline model."""
     if isinstance(model, Scripted):
         return partial(run_scripted, scripted=ScriptedBehaviour.named(model.text))
     if entries is not None:
@@ -146,20 +143,19 @@ _OF_EXPERIMENTS = (
     "--allow-errors",
     "--function-docs",
 )
-"""Options of live models that others take, too, where the list of functions varies."""
+"""Options of live models that other models also accept with ``--vary``."""
 
 
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:
-    for flag in given(options, LiveOptions):
-        if flag in allowed:
-            continue
-        raise DataError(flag, f"is for live models, and {options.model} asks none; leave it out")
+    for flag in given_flags(options, LiveOptions):
+        if flag not in allowed:
+            raise DataError(flag, f"is for live models, not {options.model}; leave it out")
 
 
-def _note_irregularities(dataset: Dataset) -> None:
-    problems, configs = choose.number_of_irregularities(dataset)
+def _warn_of_irregularities(dataset: Dataset) -> None:
+    problems, configs = choose.count_irregularities(dataset)
     if problems:
         note(
-            f"warning: {problems} irregularities in {configs} initial configs, taken"
+            f"warning: {problems} irregularities in {configs} initial configs, used"
             f" as they are (turnwise dataset show {dataset.name} --warnings lists them)"
         )

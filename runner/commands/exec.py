@@ -1,14 +1,14 @@
-"""The command ``turnwise exec``: call scripts on standard input."""
+"""Command ``turnwise exec``: executes call scripts from standard input."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from envs.errors import BackendFault, ConfigProblem
-from envs.long_context import Pack
+from envs.errors import BackendFault
+from envs.long_context import BulkPack
 from envs.registry import check_config
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import option
@@ -25,18 +25,18 @@ EXAMPLE = "turnwise exec < scripts.jsonl"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What scripts are executed on."""
+    """The source of long-context material."""
 
     dataset: str = option(
-        "where long-context material comes from: bfcl or bfcl:FOLDER", "NAME", default="bfcl"
+        "data set with the long-context material: bfcl or bfcl:FOLDER", "NAME", default="bfcl"
     )
 
 
 def run(options: Options) -> int:
-    """Answer every script by its results and states."""
+    """Print the results and states of every script."""
 
     @cache
-    def pack() -> Pack:
+    def pack() -> BulkPack:
         return bfcl.load_pack(choose.bfcl_folder(options.dataset, note))
 
     status = DONE
@@ -48,11 +48,12 @@ def run(options: Options) -> int:
         problems = check_config(script.environments, script.config)
         try:
             answer = execute(script, where, pack, irregular=bool(problems))
-        except BackendFault as fault:
-            note(f"{where}: {fault}")
+        except BackendFault as error:
+            note(f"{where}: {error}")
             status = RUN_ERROR
             continue
-        _warn(where, problems)
+        for problem in problems:
+            note(f"warning: {where}: {problem}; used as it is")
         say_json(answer, indent=None, flush=True)
     return status
 
@@ -62,8 +63,3 @@ def _input_lines() -> Iterator[str]:
         yield from sys.stdin
     except UnicodeDecodeError as error:
         raise DataError("<stdin>", f"is not UTF-8 text: {error.reason}") from None
-
-
-def _warn(where: str, problems: Iterable[ConfigProblem]) -> None:
-    for problem in problems:
-        note(f"warning: {where}: {problem}; taken as it is")

@@ -1,21 +1,28 @@
-"""The command ``turnwise export``: kept runs in the formats of others."""
+"""Command ``turnwise export``: writes runs in the formats of other tools."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.commands import DONE
 from runner.commands.options import argument, index, option, switch
 from runner.commands.shared import note
-from runner.records.export import TuningTranscript, export_bfcl, transcripts_of
-from runner.records.fine_tuning import TrainingFormat, was_ended, write_transcripts
+from runner.records.export import TuningTranscript, export_bfcl, tuning_transcripts
+from runner.records.fine_tuning import TrainingFormat, was_ended_by_search, write_transcripts
 from runner.records.run import Run, read_run
 from runner.show.terminal import say
 from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from runner.analysis import frames
+else:
+    # Other formats need no execution.
+    frames = lazy_module("runner.analysis.frames")
 
 EXAMPLE = "turnwise export runs/mine --format trl --split instruction -o training"
 
@@ -24,34 +31,43 @@ TranscriptsOfRun = tuple[Run, list[TuningTranscript]]
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Which runs to write, and how."""
+    """The runs, and the output format."""
 
-    runs: tuple[Path, ...] = argument(
-        "folder of a run, or of each method of a search; for training there may be several", "RUN"
-    )
-    format: Literal["bfcl", "openai-messages", "sharegpt", "trl"] = option(
-        "what to write: result files of BFCL; transcripts; or transcripts of what passed, for "
-        "training (docs/training.md)",
+    runs: tuple[Path, ...] = argument("run folder; --format bfcl takes only one", "RUN")
+    format: Literal["bfcl", "openai-messages", "sharegpt", "trl", "csv", "parquet"] = option(
+        "BFCL result files, transcripts, training transcripts (docs/training.md), or tables with "
+        "a row per episode and per call",
         required=True,
     )
     output: Path | None = option(
-        "bfcl: the folder for MODEL/GROUP/; transcripts: the file, or with --split the folder "
-        "(default: named after the format, in RUN)",
+        "with --format bfcl a folder, in which MODEL/GROUP/ is made; for tables a folder; with "
+        "other formats a file, or a folder with --split (default: in RUN, named after the format)",
         "PATH",
         flags=("--output", "-o"),
     )
-    trial: int | None = option("bfcl: which trial, counted from 0 (default: 0)", "N", read=index)
-    model: str | None = option("bfcl: a name that BFCL knows, instead of the run's", "NAME")
-    only_passed: bool = switch("openai-messages: leave out what failed; others do anyway")
+    trial: int | None = option(
+        "with --format bfcl: trial to write, from 0 (default: 0)", "N", read=index
+    )
+    model: str | None = option(
+        "with --format bfcl: model name that BFCL knows (default: the run's)", "NAME"
+    )
+    only_passed: bool = switch(
+        "with --format openai-messages: skip failed episodes, as sharegpt and trl do"
+    )
     extensions: Mapping[str, Any] = field(default_factory=dict)
-    """The options of extensions, by their names, where any is given."""
+    """Options of extensions, by extension name."""
 
 
 def run(options: Options) -> int:
     """Write runs in another format."""
     _check(options)
     for name, own in options.extensions.items():
-        extension.named(name).check_export(options, own)
+        extension.load_extension(name).check_export(options, own)
+    if options.format == "csv" or options.format == "parquet":
+        tables = frames.load_runs(*options.runs, notify=note)
+        for path in frames.write_frames(tables, options.format, options.output or options.runs[0]):
+            say(str(path))
+        return DONE
     kept = [read_run(path) for path in options.runs]
     if options.format == "bfcl":
         folder = options.output or options.runs[0] / "bfcl"
@@ -60,7 +76,7 @@ def run(options: Options) -> int:
         return DONE
     found = _transcripts(options, options.format, kept)
     for name, own in options.extensions.items():
-        if extension.named(name).export(options, own, found):
+        if extension.load_extension(name).export(options, own, found):
             return DONE
     path = options.output or options.runs[0] / f"{options.format}.jsonl"
     named = options.output is not None
@@ -73,31 +89,33 @@ def run(options: Options) -> int:
 def _transcripts(
     options: Options, form: TrainingFormat, kept: Sequence[Run]
 ) -> list[TranscriptsOfRun]:
-    """Return the transcripts of runs; for training those in which the model had the last word."""
+    """Return the transcripts of runs; for training, only those that the model itself ended."""
     if form == "openai-messages":
-        return [(run, transcripts_of(run, only_passed=options.only_passed)) for run in kept]
-    passed = [(run, transcripts_of(run, only_passed=True)) for run in kept]
-    found = [(run, [each for each in some if not was_ended(each)]) for run, some in passed]
+        return [(run, tuning_transcripts(run, only_passed=options.only_passed)) for run in kept]
+    passed = [(run, tuning_transcripts(run, only_passed=True)) for run in kept]
+    found = [
+        (run, [each for each in some if not was_ended_by_search(each)]) for run, some in passed
+    ]
     ended = sum(len(some) for _, some in passed) - sum(len(some) for _, some in found)
     if ended:
-        note(f"{ended} that passed are left out: a search ended a turn, and not the model's words")
+        note(f"skipped {ended} passed episodes in which the search ended a turn, not the model")
     return found
 
 
 def _check(options: Options) -> None:
-    """Refuse options that the format has no use for.
-
-    Raises:
-        DataError: There is one.
-    """
+    """Check that the options fit the format. Raises DataError if one does not."""
     bfcl = options.format == "bfcl"
     given = {
         "--trial": ("bfcl", bfcl, options.trial is not None),
         "--model": ("bfcl", bfcl, options.model is not None),
-        "--only-passed": ("openai-messages", not bfcl, options.only_passed),
+        "--only-passed": (
+            "openai-messages",
+            options.format in ("openai-messages", "sharegpt", "trl"),
+            options.only_passed,
+        ),
     }
     for flag, (formats, fits, there) in given.items():
         if there and not fits:
-            raise DataError(flag, f"is for --format {formats}, not {options.format}")
+            raise DataError(flag, f"is for --format {formats}, not {options.format}; leave it out")
     if bfcl and len(options.runs) > 1:
-        raise DataError("RUN", "one is written for BFCL; there is room for one in its files")
+        raise DataError("RUN", "--format bfcl takes a single run; export one after the other")

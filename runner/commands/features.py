@@ -1,4 +1,4 @@
-"""What extensions change in the runs of ``turnwise eval``, live or not."""
+"""Features of extensions in runs: reads their options and prints their lines."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from runner import extension
-from runner.commands.eval_options import settings_in
-from runner.commands.options import check_conflicts
+from runner.commands.eval_options import given_settings
+from runner.commands.options import FORMER, check_conflicts
 from runner.extension import RunFeature
 from runner.live.settings import Settings, known_keys, read_settings, read_toml
 from runner.records.record import EpisodeRecord
@@ -19,75 +19,75 @@ from trajectories.schema import Trajectory
 
 
 def settings_of(options: Any, command: str) -> Settings:
-    """Return the settings of a command's options and file, with what extensions change.
+    """Return the settings of a command such as ``eval``, from its options and ``--config`` file.
 
-    Args:
-        options: Options that are open to extensions, with a file of settings among them.
-        command: The command, such as ``eval``.
-
-    Raises:
-        DataError: An option or a file cannot be used.
+    Raises DataError if an option or a file cannot be used.
     """
     given = {} if options.config is None else read_toml(options.config)
     others = given.keys() - {*known_keys()}
     theirs = dict(options.extensions)
     if others:
-        theirs, others = _from_file(theirs, command, {key: given[key] for key in others}, options)
+        unread = {key: value for key, value in given.items() if key in others}
+        theirs, others = _read_file(theirs, command, unread, options)
         check_conflicts([*theirs.values()])
-    settings = read_settings(options.config, settings_in(options), others)
-    return with_features(options, theirs, settings)
+    settings = read_settings(options.config, given_settings(options), others)
+    return add_features(options, theirs, settings)
 
 
-def with_features(options: Any, theirs: Mapping[str, Any], settings: Settings) -> Settings:
-    """Return settings with what extensions change, given their options by their names."""
+def add_features(options: Any, theirs: Mapping[str, Any], settings: Settings) -> Settings:
+    """Return settings with the features of extensions, given their options by extension name."""
     for name, own in theirs.items():
-        made = extension.named(name).features(options, own, settings)
+        made = extension.load_extension(name).features(options, own, settings)
         settings = replace(settings, features=(*settings.features, *made))
     return settings
 
 
-def _from_file(
+def _read_file(
     theirs: Mapping[str, Any], command: str, given: Mapping[str, Any], options: Any
 ) -> tuple[dict[str, Any], set[str]]:
-    """Return the options of extensions, with those in a file that no flag gave, and their keys.
+    """Return the extensions' options with those of a file added, and the keys of the file used.
 
-    Raises:
-        DataError: A value in the file is of the wrong type.
+    Raises DataError if a value in the file has the wrong type.
     """
-    found, read = dict(theirs), set[str]()
+    found, used = dict(theirs), set[str]()
+    keys = {_current_key(key): key for key in given}
     for name, each in extension.extensions().items():
         kind = each.options(command)
         for member in fields(kind) if kind else ():
-            if member.name not in given:
+            if member.name not in keys:
                 continue
-            if not isinstance(given[member.name], str):
-                raise DataError(f"{options.config}: {member.name}", "must be text")
-            read.add(member.name)
+            key = keys[member.name]
+            if not isinstance(given[key], str):
+                raise DataError(f"{options.config}: {key}", "must be text, in quotes")
+            used.add(key)
             own: Any = found.setdefault(name, kind() if kind else None)
             if vars(own)[member.name] == member.default:
-                found[name] = replace(own, **{member.name: given[member.name]})
-    return found, read
+                found[name] = replace(own, **{member.name: given[key]})
+    return found, used
 
 
-def narrowed(
+def _current_key(key: str) -> str:
+    """Return the key of a settings file, or the current name of a former one."""
+    flag = f"--{key.replace('_', '-')}"
+    return FORMER.get(flag, flag)[2:].replace("-", "_")
+
+
+def narrow_dataset(
     features: Sequence[RunFeature], dataset: Dataset, ids: Sequence[str], folder: Path | None
 ) -> tuple[Dataset, list[RunFeature]]:
-    """Return a data set whose entries offer what features choose, and the features for it.
+    """Return a data set with the functions that features offer, and the features for it.
 
     Args:
-        features: What extensions change.
-        dataset: The data.
-        ids: The entries that are run.
-        folder: BFCL's data folder, where the model is shown its documents; None for ours.
+        folder: BFCL's data folder if the model sees its function documents, else None.
 
     Raises:
-        DataError: What a feature needs is missing.
+        DataError: A feature cannot be used, because a file or a library is missing.
     """
-    made = []
+    found = []
     for feature in features:
-        dataset, found = feature.narrowed(dataset, ids, folder)
-        made.append(found)
-    return dataset, made
+        dataset, one = feature.narrowed(dataset, ids, folder)
+        found.append(one)
+    return dataset, found
 
 
 def feature_lines(
@@ -96,6 +96,6 @@ def feature_lines(
     asked: Sequence[Trajectory],
     records: Sequence[EpisodeRecord],
 ) -> Iterator[str]:
-    """Yield what is printed of features below the score."""
+    """Yield the lines of features below the score."""
     for feature in features:
         yield from feature.lines(dataset, [each.id for each in asked], records)

@@ -1,127 +1,119 @@
-"""Judging many entries offline: with progress and verdict lines, by one process or several."""
+"""Offline judging of many entries, with progress, verdict lines and a score."""
 
 from __future__ import annotations
 
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
 from envs import __version__
-from envs.lazy import lazily
-from runner.analysis.figure_lines import both_lines, percent, summary
+from envs.lazy_modules import lazy_module
+from runner.analysis.figure_lines import both_lines, percent, progress_text, summary
 from runner.analysis.figures import RunFigures
-from runner.commands import BELOW, DONE, RUN_ERROR
-from runner.commands.shared import (
-    WorkOptions,
-    note,
-)
+from runner.commands import BELOW, DONE, OVER_BUDGET, RUN_ERROR
+from runner.commands.shared import WorkOptions, note
 from runner.data import choose
-from runner.episodes.allowance import ENTRY_TIMEOUT, Allowance
-from runner.episodes.telling import requiring_told, with_telling
+from runner.episodes.info_verdict import add_reported_info, fail_without_info
+from runner.episodes.limits import ENTRY_TIMEOUT, EntryLimits
 from runner.live.workers import Workers, workers_of
 from runner.records.files import written
-from runner.records.record import EpisodeRecord, Recorded
+from runner.records.record import EpisodeRecord, RecordedEpisode, RunProgress
 from runner.show.terminal import progress, say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import Prepared
+from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.analysis import mended
-    from runner.analysis.mended import JudgeRecord, Mend
+    from runner.analysis import corrected
+    from runner.analysis.corrected import CorrectedJudging, JudgeRecord
     from runner.data import errata
 else:
     # Few runs are judged with errata.
-    errata = lazily("runner.data.errata")
-    mended = lazily("runner.analysis.mended")
+    errata = lazy_module("runner.data.errata")
+    corrected = lazy_module("runner.analysis.corrected")
 
 
 def workers_for(options: WorkOptions) -> Workers:
     """Return the workers that the options name.
 
-    Raises:
-        DataError: The options contradict each other, or Ray is not installed.
+    Raises DataError if the options contradict each other, or Ray is not installed.
     """
     local = options.engine == "local"
     if options.entry_timeout is not None and local and options.workers is None:
-        raise DataError("--entry-timeout", "needs --workers N: a process cannot end itself")
-    allowance = Allowance(options.entry_timeout or ENTRY_TIMEOUT, options.memory)
+        raise DataError("--entry-timeout", "needs --workers N; add --workers 1")
+    allowance = EntryLimits(options.entry_timeout or ENTRY_TIMEOUT, options.memory)
     return workers_of(options.engine, options.address, options.workers, allowance)
 
 
-class Readable(Protocol):
-    """Options on how a run is judged besides by its profile."""
+class CorrectionOptions(Protocol):
+    """The options ``--errata`` and ``--require-info``."""
 
     @property
     def errata(self) -> str:
-        """What the user called the errata."""
+        """Name or file of the errata, or ``none``."""
         ...
 
     @property
-    def require_told(self) -> bool:
-        """Whether an episode passes only if the facts asked for are told."""
+    def require_info(self) -> bool:
+        """Whether episodes that omit required information fail."""
         ...
 
 
-def mend_for(
-    options: Readable, dataset: Dataset, profile: Profile, judge: JudgeRecord
-) -> Mend | None:
-    """Return how a run is judged with the errata that the user named, None where with none.
+def correction_for(
+    options: CorrectionOptions, dataset: Dataset, profile: Profile, judge: JudgeRecord
+) -> CorrectedJudging | None:
+    """Return the judging with errata that the user named; None without errata.
 
-    Raises:
-        DataError: They cannot be used.
+    Raises DataError if the errata cannot be used.
     """
     if options.errata == "none":
         return None
     readings = errata.open_errata(options.errata, dataset, note)
     if readings is None:
         return None
-    return mended.Mend(dataset, readings, profile, judge, options.require_told)
+    return corrected.CorrectedJudging(dataset, readings, profile, judge, options.require_info)
 
 
 def judge_all(
     dataset: Dataset,
     trajectories: Sequence[Trajectory],
     profile: Profile,
-    run: Callable[[Prepared], Verdict],
+    run: Callable[[PreparedTrajectory], Verdict],
     options: WorkOptions,
-    entries: Mapping[str, Recorded] | None = None,
+    entries: Mapping[str, RecordedEpisode] | None = None,
 ) -> list[EpisodeRecord]:
-    """Judge trajectories, show progress, and write verdict lines where they are wanted.
+    """Judge entries, show progress and write verdict lines to ``--output``.
 
-    ``entries`` holds what a recorded run has of them; None if there is no run.
+    Args:
+        entries: The episodes of a recorded run by id, if there is one.
 
     Raises:
-        DataError: Something of the user's cannot be used.
+        DataError: An option, file or entry cannot be used.
     """
     choose.require_languages(trajectories)
     judged = workers_for(options).judge(dataset, trajectories, profile, run)
     if entries is not None:
         known = dataset.trajectories
-        judged = (with_telling(each, known[each.id], entries[each.id]) for each in judged)
-    if options.require_told:
-        judged = map(requiring_told, judged)
-    # What is loaded by now stays; looking through it again takes a sixth of the time.
+        judged = (add_reported_info(each, known[each.id], entries[each.id]) for each in judged)
+    if options.require_info:
+        judged = map(fail_without_info, judged)
+    # Collecting loaded modules again and again takes a sixth of the time.
     gc.freeze()
     shown = progress(judged, len(trajectories), "judged", sys.stderr)
     if options.output is None:
         return list(shown)
     header = {"profile": profile.name, "dataset": dataset.name, "data_sha256": dataset.sha256}
     with written(options.output) as file:
-        return list(_written_lines(shown, header, file))
-
-
-def _written_lines(
-    outcomes: Iterable[EpisodeRecord], header: dict[str, str], file: IO[str]
-) -> Iterator[EpisodeRecord]:
-    for outcome in outcomes:
-        file.write(json.dumps({**outcome.verdict_line(), **header}, allow_nan=False) + "\n")
-        yield outcome
+        outcomes = []
+        for outcome in shown:
+            file.write(json.dumps({**outcome.verdict_line(), **header}, allow_nan=False) + "\n")
+            outcomes.append(outcome)
+        return outcomes
 
 
 def report(
@@ -130,11 +122,12 @@ def report(
     trajectories: Sequence[Trajectory],
     outcomes: Sequence[EpisodeRecord],
     population: int,
-    mend: Mend | None,
+    mend: CorrectedJudging | None,
     least: float | None = None,
+    progress: RunProgress | None = None,
 ) -> int:
-    """Print the table and what the data were; return the exit status."""
-    figures = RunFigures(outcomes, trajectories)
+    """Print the score and the data's version; return the exit status."""
+    figures = RunFigures(outcomes, trajectories, progress=progress)
     for line in summary(figures, 1, population, field=profile is BFCL):
         say(line)
     if mend is not None:
@@ -147,15 +140,18 @@ def report(
     errors = [outcome for outcome in outcomes if outcome.verdict is None]
     for outcome in errors:
         note(f"{outcome.id}: {outcome.error}")
-    return held_to(least, figures, RUN_ERROR if errors else DONE)
+    return apply_threshold(least, figures, RUN_ERROR if errors else DONE)
 
 
-def held_to(least: float | None, figures: RunFigures, status: int) -> int:
-    """Return the exit status of a run that is to score so much at least; say where it does not."""
-    if least is None or status != DONE:
+def apply_threshold(least: float | None, figures: RunFigures, status: int) -> int:
+    """Return the exit status for ``--fail-under``, and print why a run does not pass."""
+    if least is None or status not in (DONE, OVER_BUDGET):
         return status
+    if figures.is_unfinished:
+        note(f"--fail-under needs a finished run; the score is {progress_text(figures.progress)}")
+        return RUN_ERROR
     rate = figures.overall
     if rate is not None and rate.value >= least:
         return status
-    note(f"the score of all, {percent(rate and rate.value)}, is below {percent(least)}")
+    note(f"the overall score, {percent(rate and rate.value)}, is below {percent(least)}")
     return BELOW

@@ -1,4 +1,4 @@
-"""Episodes of recorded runs, executed once more: which one, and how it is judged."""
+"""Options and functions of commands that execute one recorded episode again."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.calls.documents import CannotJudge
+from checkers.calls.documents import UnjudgeableEntry
 from checkers.profile import Profile
-from runner.analysis import runs
-from runner.analysis.runs import dataset_of, read_in_run
+from runner.analysis import replayed_runs
+from runner.analysis.replayed_runs import dataset_of, result_rendering
 from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, category_option, note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.episodes.evaluate import fault_of
-from runner.episodes.examined import Examined
+from runner.episodes.evaluate import describe_error
 from runner.episodes.offline import examine_recorded, examine_truth
+from runner.episodes.rejudged import RejudgedEpisode
 from runner.records.result_file import categories_of
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
@@ -29,15 +29,14 @@ from trajectories.prepare import prepare
 class EpisodeOptions(DataOptions, JudgingOptions):
     """Episode."""
 
-    category: str | None = category_option("those that the ID can be of")
-    id: str = argument("id of the trajectory", "ID")
+    category: str | None = category_option("by ID")
+    id: str = argument("id of the entry", "ID")
 
 
-def examined_truth(options: EpisodeOptions) -> Examined:
-    """Return the ground truth of the trajectory that the user named, played.
+def execute_truth(options: EpisodeOptions) -> RejudgedEpisode:
+    """Execute the ground truth of the chosen entry.
 
-    Raises:
-        DataError: There is no such trajectory, or no verdict on it.
+    Raises DataError if the entry does not exist or cannot be judged.
     """
     name = choose.dataset_name(options.dataset, [options.id])
     wanted = categories_of([options.id])
@@ -46,29 +45,23 @@ def examined_truth(options: EpisodeOptions) -> Examined:
     dataset = choose.dataset(name, wanted, note)
     profile = profile_for(dataset, options.profile)
     trajectory = choose.trajectory(dataset, options.id)
-    with _judged(options.id):
+    with _reporting_errors(options.id):
         prepared = prepare(dataset, trajectory, profile)
         return examine_truth(prepared, profile, options.step_limit)
 
 
-def examined_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Run, Examined]:
-    """Return one episode, as ``examined_episodes`` does."""
-    run, (examined,) = examined_episodes(options, path, [trial])
+def execute_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Run, RejudgedEpisode]:
+    """Execute one episode of the chosen entry, as ``execute_episodes`` does."""
+    run, (examined,) = execute_episodes(options, path, [trial])
     return run, examined
 
 
-def examined_episodes(
+def execute_episodes(
     options: EpisodeOptions, path: Path, trials: Sequence[int] | None
-) -> tuple[Run, list[Examined]]:
-    """Return episodes of the trajectory that the user named, executed once more.
+) -> tuple[Run, list[RejudgedEpisode]]:
+    """Execute episodes of the chosen entry in a run again; ``trials`` is None for all of them.
 
-    Args:
-        options: The trajectory's id, and how it is judged.
-        path: The run that they are of.
-        trials: Which; None for all that there are.
-
-    Raises:
-        DataError: There is no such run, trajectory or trial, or no verdict on it.
+    Raises DataError if the run, entry or trial does not exist, or the entry cannot be judged.
     """
     run = open_run(path, only=options.id)
     wanted = sorted(trial for _, trial in run.episodes) if trials is None else trials
@@ -76,25 +69,25 @@ def examined_episodes(
     dataset = dataset_of(run, options.dataset, note)
     profile, step_limit = rules_of(run, dataset, options)
     trajectory = choose.trajectory(dataset, options.id)
-    with _judged(options.id):
+    with _reporting_errors(options.id):
         prepared = prepare(dataset, trajectory, profile)
-        observe = read_in_run(run, dataset)
+        observe = result_rendering(run, dataset)
         return run, [
             examine_recorded(prepared, each, profile, step_limit, observe) for each in episodes
         ]
 
 
 @contextmanager
-def _judged(id: str) -> Iterator[None]:
-    """Tell the user where there is no verdict on an entry."""
+def _reporting_errors(id: str) -> Iterator[None]:
+    """Turn errors of judging into a DataError with the entry's id."""
     try:
         yield
-    except CannotJudge as error:
-        raise DataError(id, f"there is no verdict on it: {error}") from None
+    except UnjudgeableEntry as error:
+        raise DataError(id, f"cannot be judged: {error}") from None
     except MemoryError as error:
-        raise DataError(id, f"there is no verdict on it: {fault_of(error)}") from None
+        raise DataError(id, f"cannot be judged: {describe_error(error)}") from None
 
 
 def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
-    """Return how a run is executed and judged, given what the user says of that."""
-    return runs.rules_of(run, dataset, options.profile, options.step_limit)
+    """Return profile and step limit of a run; options override the recorded ones."""
+    return replayed_runs.resolve_rules(run, dataset, options.profile, options.step_limit)

@@ -1,9 +1,8 @@
-"""Typed options: the fields of a frozen dataclass, read from the command line by argparse.
+"""Typed command-line options: frozen dataclasses that argparse fills.
 
-A command declares what it takes as a record, made of the records that commands share and of fields
-of its own; ``parse`` is where text becomes such a record, and nothing else sees argparse. The type
-of a field says how it is given: ``bool`` is a switch, ``tuple`` may be given several times, a
-``Literal`` is a choice, ``X | None`` may be left out.
+A command's record inherits from shared records and adds fields of its own. No other module uses
+argparse. The type of a field decides its syntax: ``bool`` is a switch, ``tuple`` is repeatable, a
+``Literal`` is a choice, ``X | None`` is optional.
 """
 
 from __future__ import annotations
@@ -26,54 +25,63 @@ from typing import (
     get_type_hints,
 )
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.commands import USER_ERROR
 from runner.models.numbers import above_zero as above_zero
 from runner.models.numbers import from_zero as from_zero
 from runner.models.numbers import index as index
 from runner.models.numbers import port as port
 from runner.models.numbers import positive as positive
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 
 if TYPE_CHECKING:
     import textwrap
 else:
-    # Only help has lines to break.
-    textwrap = lazily("textwrap")
+    # Only help texts are wrapped.
+    textwrap = lazy_module("textwrap")
 
 Record = TypeVar("Record")
 
 COMMON = "COMMON"
-"""Attribute of a record: names of its options that people use most."""
+"""Attribute of a record: names of its most used options."""
 _MAX_IN_USAGE = 12
-"""Options up to which the usage names all."""
-_WIDTH = 100
-"""Columns of help that no terminal shows."""
+"""Maximum number of options that the usage line lists."""
+_WIDTH = 80
+"""Columns of a help text that is not printed to a terminal."""
 _HELP_COLUMN = 30
-"""Column at which the help of an option begins, at most."""
+"""Maximum column at which an option's help starts."""
+FORMER = {
+    "--require-told": "--require-info",
+    "--protocol": "--calling-format",
+    "--protocols": "--calling-formats",
+    "--split": "--subset",
+}
+"""Former names of flags, still accepted, and their current names."""
+_REPLACED = {"--attempts": "; use --retries, which does not count the first request"}
+"""Former flags whose values now mean something else, and what to use instead."""
 EXTENSIONS = "extensions"
-"""Field of a record to which extensions may add options: their records, by their names."""
+"""Field of a record that extensions can add options to: their records by extension name."""
 
 
-class _About(NamedTuple):
-    """What the command line has to know of a field besides its type."""
+class _OptionInfo(NamedTuple):
+    """The metadata of a field: how the command line shows and reads the option."""
 
     help: str
     metavar: str | None
     read: Callable[[str], Any] | None = None
-    """Makes the value of a text; raises ArgumentTypeError where it cannot."""
+    """Parser of the value; raises ArgumentTypeError for an invalid text."""
     choices: Sequence[str] | None = None
     one_of: str | None = None
-    """A name; of the options under one name only one may be given."""
+    """Name of a group of mutually exclusive options."""
     positional: bool = False
     flags: tuple[str, ...] = ()
-    """What the user types, where that is not the field's name."""
+    """Flags, if they differ from the field's name."""
     bare: Any = None
-    """The value where the flag is given without one; None where it must have one."""
+    """Value of the flag without an argument; None if it requires one."""
     needs: str | None = None
-    """The flag without which it has no meaning."""
+    """Flag that this option requires."""
     excludes: tuple[str, ...] = ()
-    """Flags that contradict it."""
+    """Flags that this option cannot be combined with."""
 
 
 def option(
@@ -84,26 +92,18 @@ def option(
     required: bool = False,
     **about: Any,
 ) -> Any:
-    """Return a field of a record of options.
-
-    Args:
-        help: What it is for.
-        metavar: What to call its value.
-        default: The value where it is not given.
-        required: Whether it must be given.
-        about: Further members of _About.
-    """
-    found = _About(help, metavar, **about)
+    """Return a field of an options record; ``about`` holds further members of _OptionInfo."""
+    found = _OptionInfo(help, metavar, **about)
     return field(default=MISSING if required else default, metadata={"about": found})
 
 
 def argument(help: str, metavar: str, *, required: bool = True, default: Any = None) -> Any:
-    """Return a field that is given by its place."""
+    """Return a field that is a positional argument."""
     return option(help, metavar, default=default, required=required, positional=True)
 
 
 def switch(help: str, **about: Any) -> Any:
-    """Return a field that is true where its flag is given; ``about`` is as for ``option``."""
+    """Return a boolean field that is true if its flag is given; ``about`` is as for ``option``."""
     return option(help, default=False, **about)
 
 
@@ -113,23 +113,21 @@ def parse(
     words: Sequence[str],
     further: Mapping[str, type] = MappingProxyType({}),
 ) -> Record:
-    """Return the options that the user typed; ends the program where they are none.
+    """Parse the words after the command's name; exit with a message if they are invalid.
 
-    Args:
-        record: What the command takes.
-        parser: Made by ``parser_of``.
-        words: What came after the command's name.
-        further: What extensions add to it, by their names.
+    ``further`` holds the records that extensions add, by extension name.
     """
-    _refuse_unknown([record, *further.values()], parser, words)
+    known = _all_flags([record, *further.values()])
+    words = _replace_former_flags(words, known)
+    _refuse_unknown(["--help", *known], parser, words)
     typed = vars(parser.parse_args(words))
     typed = {name: tuple(v) if isinstance(v, list) else v for name, v in typed.items()}
 
-    def made(kind: type) -> Any:
+    def build(kind: type) -> Any:
         return kind(**{member.name: typed[member.name] for member in members_of(kind)})
 
-    found: Record = made(record)
-    theirs = {name: made(kind) for name, kind in further.items()}
+    found: Record = build(record)
+    theirs = {name: build(kind) for name, kind in further.items()}
     check_conflicts([found, *theirs.values()])
     if further:
         found = replace(found, extensions=theirs)  # type: ignore[type-var]
@@ -137,10 +135,9 @@ def parse(
 
 
 def check_conflicts(records: Sequence[Any]) -> None:
-    """Refuse options that need one that is not given, or exclude one that is.
+    """Check that the given options have the options that they need and no conflicts.
 
-    Raises:
-        DataError: There is such an option.
+    Raises DataError if a needed option is missing, or two options exclude each other.
     """
     typed = {
         flag: member.metadata["about"]
@@ -157,19 +154,19 @@ def check_conflicts(records: Sequence[Any]) -> None:
             raise DataError(flag, f"cannot be combined with {other}: leave one of them out")
 
 
-def is_open(record: type) -> bool:
-    """Tell whether extensions may add options to those of a record."""
+def accepts_extensions(record: type) -> bool:
+    """Tell whether extensions can add options to a record."""
     return any(member.name == EXTENSIONS for member in fields(record))
 
 
-def names_others(record: type, words: Sequence[str]) -> bool:
-    """Tell whether a command line has help or an option that is none of a record's."""
-    known = _flags([record])
+def has_unknown_flag(record: type, words: Sequence[str]) -> bool:
+    """Tell whether a command line has a flag that the record does not define, or ``-h``."""
+    known = _all_flags([record])
     flags = [word.partition("=")[0] for word in words]
     return "-h" in flags or any(flag.startswith("--") and flag not in known for flag in flags)
 
 
-def parser_of(
+def build_parser(
     record: type,
     name: str,
     text: str,
@@ -177,31 +174,31 @@ def parser_of(
     notes: str = "",
     further: Mapping[str, type] = MappingProxyType({}),
 ) -> argparse.ArgumentParser:
-    """Return what reads the options of a command."""
-    prog, epilog = f"turnwise {name}", f"{notes}example: {example}"
-    parser = _Parser(prog=prog, description=text, epilog=epilog, allow_abbrev=False)
+    """Return the argument parser of a command, whose help starts with its text and example."""
+    prog, description = f"turnwise {name}", f"{text}\n\nexample: {example}"
+    parser = _Parser(prog=prog, description=description, epilog=notes, allow_abbrev=False)
     if len(members_of(record)) > _MAX_IN_USAGE:
-        parser.usage = f"{prog}{''.join(_required(record))} [options]"
-    fill(parser, record)
+        parser.usage = f"{prog}{''.join(_required_options(record))} [options]"
+    add_options(parser, record)
     for extension, kind in further.items():
-        title = f"extension {extension}"
-        group, hints = parser.add_argument_group(title), get_type_hints(kind)
+        group = parser.add_argument_group(f"{_title(kind)} (extension {extension})")
+        hints = get_type_hints(kind)
         for member in members_of(kind):
-            _add(group, member, hints[member.name])
+            _add_option(group, member, hints[member.name])
     return parser
 
 
-def _required(record: type) -> Iterator[str]:
-    """Yield what a command line must have, as the usage shows it."""
+def _required_options(record: type) -> Iterator[str]:
+    """Yield the required options as the usage line shows them."""
     for member in members_of(record):
         if member.default is MISSING:
-            about: _About = member.metadata["about"]
+            about: _OptionInfo = member.metadata["about"]
             names = [*flags_of(member)[:1], about.metavar or member.name.upper()]
             yield f" {' '.join(names)}"
 
 
-def fill(parser: argparse.ArgumentParser, record: type) -> None:
-    """Give a parser the options of a record; those of its ``COMMON`` come first."""
+def add_options(parser: argparse.ArgumentParser, record: type) -> None:
+    """Add the options of a record to a parser, in sections; those of ``COMMON`` come first."""
     hints = get_type_hints(record)
     common: Sequence[str] = vars(record).get(COMMON, ())
     by_name = {member.name: member for member in members_of(record)}
@@ -220,25 +217,25 @@ def fill(parser: argparse.ArgumentParser, record: type) -> None:
             one_of = member.metadata["about"].one_of
             if one_of and one_of not in exclusive:
                 exclusive[one_of] = group.add_mutually_exclusive_group()
-            _add(exclusive.get(one_of or "", group), member, hints[member.name])
+            _add_option(exclusive.get(one_of or "", group), member, hints[member.name])
 
 
-def given(options: Any, record: type) -> list[str]:
-    """Return the flags that were given, of those that one of the records has that options are."""
+def given_flags(options: Any, record: type) -> list[str]:
+    """Return the flags of a record whose values in ``options`` differ from the defaults."""
     values = vars(options)
     return [flags_of(f)[0] for f in members_of(record) if values[f.name] != f.default]
 
 
 def flags_of(member: Field[Any]) -> tuple[str, ...]:
-    """Return what the user types for a field; nothing for one that is given by its place."""
-    about: _About = member.metadata["about"]
+    """Return the flags of a field; none for a positional argument."""
+    about: _OptionInfo = member.metadata["about"]
     if about.positional:
         return ()
     return about.flags or (f"--{member.name.replace('_', '-')}",)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Leaves the lines of what ends the help as they are, but for those that are too long."""
+    """Help formatter that keeps line breaks and wraps only lines that are too long."""
 
     def __init__(self, prog: str) -> None:
         columns = shutil.get_terminal_size((_WIDTH, 24)).columns
@@ -246,15 +243,15 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines = [indent + line for line in text.splitlines()]
-        return "".join(f"{part}\n" for line in lines for part in _parts(line, width))
+        return "".join(f"{part}\n" for line in lines for part in _wrap(line, width))
 
     def _format_usage(self, *of: Any) -> str:
-        # Options of which only one may be given are one word there, however long it is.
+        # argparse does not wrap a group of mutually exclusive options.
         return self._fill_text(super()._format_usage(*of), self._width, "")
 
 
-def _parts(line: str, width: int) -> list[str]:
-    """Break a line that is too long, at the depth at which it begins; a command stays whole."""
+def _wrap(line: str, width: int) -> list[str]:
+    """Wrap a long line with its own indentation; the example stays on one line."""
     if len(line) <= width or line.startswith("example: "):
         return [line]
     depth = " " * (len(line) - len(line.lstrip()))
@@ -262,7 +259,7 @@ def _parts(line: str, width: int) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
+    """Argument parser that reports an error in one line."""
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how, formatter_class=_Formatter)
@@ -272,50 +269,64 @@ class _Parser(argparse.ArgumentParser):
 
 
 def members_of(record: type) -> list[Field[Any]]:
-    """Return the fields of a record that are options."""
+    """Return the option fields of a record."""
     return [member for member in fields(record) if member.name != EXTENSIONS]
 
 
-def _flags(records: Sequence[type]) -> list[str]:
+def _all_flags(records: Sequence[type]) -> list[str]:
     return [flag for each in records for member in members_of(each) for flag in flags_of(member)]
 
 
+def _replace_former_flags(words: Sequence[str], known: Sequence[str]) -> list[str]:
+    parts = [word.partition("=") for word in words]
+    return [
+        "".join((FORMER[flag], *rest)) if flag not in known and FORMER.get(flag) in known else word
+        for word, (flag, *rest) in zip(words, parts, strict=True)
+    ]
+
+
 def _refuse_unknown(
-    records: Sequence[type], parser: argparse.ArgumentParser, words: Sequence[str]
+    known: Sequence[str], parser: argparse.ArgumentParser, words: Sequence[str]
 ) -> None:
-    """Name an option that there is not before argparse misses those that are required."""
-    known = ["--help", *_flags(records)]
+    """Report unknown options before argparse reports missing ones."""
     for word in words:
         flag = word.partition("=")[0]
         if flag == "--":
             return
         if flag.startswith("--") and flag not in known:
-            parser.error(f"there is no option {flag}{did_you_mean(flag, known)}")
+            parser.error(f"unknown option {flag}{_REPLACED.get(flag) or suggest_name(flag, known)}")
 
 
 def _sections(record: type) -> dict[str, list[Field[Any]]]:
-    """Return a record's own fields without a title, and those it inherits by their class's."""
+    """Return a record's own fields under no title, and inherited ones under their class's title."""
     sections: dict[str, list[Field[Any]]] = {}
-    made_of = [cls for cls in record.__mro__ if is_dataclass(cls)]
-    # A record may say otherwise what one that it is made of says.
+    classes = [cls for cls in record.__mro__ if is_dataclass(cls)]
+    # A record can override inherited fields.
     latest = {f.name: f for f in members_of(record)}
-    for cls in made_of:
-        above = made_of[made_of.index(cls) + 1 :]
-        inherited = {f.name for base in above if issubclass(cls, base) for f in fields(base)}
-        title = "" if cls is record else (cls.__doc__ or "").partition(".")[0].lower()
+    for place, cls in enumerate(classes, start=1):
+        inherited = {
+            f.name for base in classes[place:] if issubclass(cls, base) for f in fields(base)
+        }
+        title = "" if cls is record else _title(cls)
         own = [latest[f.name] for f in members_of(cls) if f.name not in inherited]
-        # What a record adds to one of the same title comes after it.
+        # Of classes with the same title, the fields of the base class come first.
         sections[title] = [*own, *sections.get(title, [])] if title else own
     return {title: members for title, members in sections.items() if members}
 
 
-def _add(group: Any, member: Field[Any], hint: Any) -> None:
-    about: _About = member.metadata["about"]
-    kind, many = _kind(hint)
+def _title(record: type) -> str:
+    """Return the first sentence of a record's docstring as the title of a section."""
+    title = (record.__doc__ or "").partition(".")[0]
+    return title[:1].lower() + title[1:]
+
+
+def _add_option(group: Any, member: Field[Any], hint: Any) -> None:
+    about: _OptionInfo = member.metadata["about"]
+    kind, many = _value_type(hint)
     required = member.default is MISSING
     default = None if required else member.default
     names: tuple[str, ...] = flags_of(member) or (member.name,)
-    how: dict[str, Any] = {"help": _help(about.help, default), "default": default}
+    how: dict[str, Any] = {"help": _help_text(about.help, default), "default": default}
     if kind is bool:
         group.add_argument(*names, dest=member.name, action="store_true", **how)
         return
@@ -334,8 +345,8 @@ def _add(group: Any, member: Field[Any], hint: Any) -> None:
         group.add_argument(*names, dest=member.name, required=required, **how)
 
 
-def _kind(hint: Any) -> tuple[Any, bool]:
-    """Return the type of one value, and whether there may be several."""
+def _value_type(hint: Any) -> tuple[Any, bool]:
+    """Return the type of one value, and whether the option is repeatable."""
     arguments = get_args(hint)
     if NoneType in arguments:
         return next(a for a in arguments if a is not NoneType), False
@@ -344,7 +355,7 @@ def _kind(hint: Any) -> tuple[Any, bool]:
     return hint, False
 
 
-def _help(text: str, default: Any) -> str:
+def _help_text(text: str, default: Any) -> str:
     escaped = text.replace("%", "%%")
-    told = default is None or default is False or default == () or default == ""
-    return escaped if told or "(default" in escaped else f"{escaped} (default: {default})"
+    hidden = default is None or default is False or default == () or default == ""
+    return escaped if hidden or "(default" in escaped else f"{escaped} (default: {default})"

@@ -1,4 +1,4 @@
-"""The command ``turnwise replay``: one trajectory, step by step, beside its ground truth."""
+"""Command ``turnwise replay``: shows one episode step by step beside its ground truth."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.analysis.breakpoints import read_place, stops, visit
-from runner.analysis.runs import source_name
-from runner.analysis.view import EpisodePart, WithState
-from runner.analysis.writing import Document, Transcript
+from runner.analysis.episode_output import EpisodeJson, EpisodeText
+from runner.analysis.replayed_runs import source_name
+from runner.analysis.view import EpisodePart, StatefulPart
 from runner.commands import DONE
-from runner.commands.one_episode import (
-    EpisodeOptions,
-    examined_episode,
-    examined_truth,
-)
-from runner.commands.options import index, option, switch
+from runner.commands.one_episode import EpisodeOptions, execute_episode, execute_truth
+from runner.commands.options import index, option, positive, switch
 from runner.commands.shared import JsonOption, note, show
-from runner.episodes.examined import Examined
+from runner.episodes.rejudged import RejudgedEpisode
 from runner.show.terminal import say_json, visible
 from trajectories.errors import DataError
 
@@ -26,22 +22,23 @@ EXAMPLE = "turnwise replay multi_turn_base_0 --run runs/mine"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption, EpisodeOptions):
-    """Which episode to show, and which part of it."""
+    """The episode, and the part of it to show."""
 
-    run: Path | None = option("recorded run to show instead of the ground truth", "PATH")
-    trial: int = option("which trial of the run", "N", default=0, read=index)
-    turn: int | None = option("show only this turn, from 0", "N", read=index)
-    step: int | None = option("show only this step of a turn", "N", read=index)
-    only_diff: bool = switch("show only what is not as in the ground truth")
+    run: Path | None = option("recorded run (default: the ground truth)", "PATH")
+    trial: int = option("trial of the run, from 0", "N", default=0, read=index)
+    turn: int | None = option("show only this turn, from 1", "N", read=positive)
+    step: int | None = option("show only this step of the turns, from 1", "N", read=positive)
+    only_diff: bool = switch("show only differences from the ground truth")
     places: tuple[str, ...] = option(
-        "stop in a debugger before a call, such as turn=2,step=1 or turn=2,step=1,call=3",
+        "open a debugger before a call, counted from 1: turn=2,step=1 or turn=2,step=1,call=3; "
+        "repeatable",
         "PLACE",
         default=(),
         flags=("--break",),
     )
     events: tuple[str, ...] = option(
-        "stop before what leaves the ground truth (divergence), is refused (error), or calls a "
-        "function (call:NAME)",
+        "open a debugger at the divergence (the cause of the failure), each error or call:NAME; "
+        "repeatable",
         "EVENT",
         default=(),
         flags=("--break-on",),
@@ -49,15 +46,16 @@ class Options(JsonOption, EpisodeOptions):
 
 
 def run(options: Options) -> int:
-    """Show one trajectory, or stop in it."""
+    """Show one episode, or stop in it."""
     if options.places or options.events:
         return _debug(options)
-    examined, source = _examined(options)
-    part = EpisodePart(options.turn, options.step, options.only_diff)
+    examined, source = _load_episode(options)
+    turn, step = (each and each - 1 for each in (options.turn, options.step))
+    part = EpisodePart(turn, step, options.only_diff)
     if options.json:
-        say_json(examined.show(Document(source, part)))
+        say_json(examined.show(EpisodeJson(source, part)))
     else:
-        show(examined.show(Transcript(source, part)))
+        show(examined.show(EpisodeText(source, part)))
     return DONE
 
 
@@ -70,19 +68,21 @@ def _debug(options: Options) -> int:
     }
     for flag, there in given.items():
         if there:
-            raise DataError(flag, "is about the transcript, which --break does not print")
+            raise DataError(flag, "cannot be combined with --break or --break-on; leave it out")
     places = [read_place(text) for text in options.places]
-    found, _ = _examined(options)
-    examined = found.show(WithState("to stop at"))
+    found, _ = _load_episode(options)
+    examined = found.show(StatefulPart("to stop at"))
     for stop in stops(examined, places, options.events):
         note(visible(str(stop)))
+        if stop.moment.diverges and examined.diagnosis:
+            note(visible(f"cause: {examined.diagnosis.sentence}"))
         visit(examined, stop)
     return DONE
 
 
-def _examined(options: Options) -> tuple[Examined, str]:
-    """Return the episode that the user named, and what to call the source of its calls."""
+def _load_episode(options: Options) -> tuple[RejudgedEpisode, str]:
+    """Return the chosen episode and the name of its source."""
     if options.run is None:
-        return examined_truth(options), "ground truth"
-    run, examined = examined_episode(options, options.run, options.trial)
+        return execute_truth(options), "ground truth"
+    run, examined = execute_episode(options, options.run, options.trial)
     return examined, f"run {source_name(run, examined)}"

@@ -1,15 +1,15 @@
-"""The command ``turnwise report``: runs as one HTML file."""
+"""Command ``turnwise report``: writes an HTML report on runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.analysis.mended import judge_of
+from runner.analysis.corrected import judge_of
+from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import report
-from runner.analysis.runs import dataset_of, view_run
 from runner.commands import DONE
-from runner.commands.judging import mend_for
+from runner.commands.judging import correction_for
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option
 from runner.commands.shared import (
@@ -17,10 +17,10 @@ from runner.commands.shared import (
     ErrataOption,
     GpuPriceOption,
     JudgingOptions,
-    TellingOption,
+    RequiredInfoOption,
     note,
 )
-from runner.records.files import written
+from runner.records.files import check_writable, written
 from runner.records.run import open_run
 from runner.show.terminal import say
 
@@ -28,25 +28,26 @@ EXAMPLE = "turnwise report runs/mine --output report.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption, JudgingOptions, ErrataOption, TellingOption, GpuPriceOption):
-    """Which runs to report on, and where."""
+class Options(DatasetOption, JudgingOptions, ErrataOption, RequiredInfoOption, GpuPriceOption):
+    """The runs, and the output file."""
 
-    runs: tuple[Path, ...] = argument("a run folder, a result file, or a folder of such", "RUN")
+    runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     output: Path = option(
-        "where to write it", "FILE", default=Path("report.html"), flags=("--output", "-o")
+        "HTML file to write", "FILE", default=Path("report.html"), flags=("--output", "-o")
     )
 
 
 def run(options: Options) -> int:
     """Write the report."""
+    check_writable(options.output)
     runs = []
     for path in options.runs:
         source = open_run(path)
         dataset = dataset_of(source, options.dataset, note)
         profile, limit = rules_of(source, dataset, options)
-        mend = mend_for(options, dataset, profile, judge_of(source, profile, limit))
-        viewed = view_run(source, dataset, profile, limit, require_told=options.require_told)
-        runs.append(viewed._replace(mend=mend))
+        mend = correction_for(options, dataset, profile, judge_of(source, profile, limit))
+        replayed = replay_run(source, dataset, profile, limit, require_info=options.require_info)
+        runs.append(replayed._replace(mend=mend))
     text = report(runs, options.gpu_price)
     with written(options.output) as file:
         file.write(text)

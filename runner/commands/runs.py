@@ -1,4 +1,4 @@
-"""The command ``turnwise runs``: the run folders there are, how far they got, what they scored."""
+"""Command ``turnwise runs``: lists the runs of a folder with progress and scores."""
 
 from __future__ import annotations
 
@@ -7,64 +7,66 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from envs.state import cut
-from runner.analysis.figure_lines import percent
-from runner.analysis.figures import RunFigures
-from runner.analysis.listing import run_json
+from runner.analysis.figure_lines import score_cell
+from runner.analysis.listing import run_figures, run_json
 from runner.commands import DONE
 from runner.commands.options import argument
 from runner.commands.shared import JsonOption, note
-from runner.records.shelf import ShelvedRun, shelved
-from runner.show.terminal import say, say_json, table
+from runner.records.run_catalog import CatalogRun, list_runs
+from runner.show.terminal import fitted, say, say_json, table
 
 EXAMPLE = "turnwise runs runs"
 
-_LONGEST = 26
-"""Characters of a name in the table."""
+_MAX_NAME_CHARS, _MAX_MODEL_CHARS = 24, 16
+"""Maximum length of a name in the table."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """Where to look."""
+    """The folder."""
 
     folder: Path = argument(
-        "folder with run folders in it", "FOLDER", required=False, default=Path("runs")
+        "folder that contains run folders", "FOLDER", required=False, default=Path("runs")
     )
 
 
 def run(options: Options) -> int:
-    """Print every run of a folder, and how those go on that are not finished."""
-    found = list(shelved(options.folder))
+    """Print every run of a folder, and the commands that resume unfinished ones."""
+    found = list(list_runs(options.folder))
     if options.json:
         say_json({"runs": [*map(run_json, found)]})
         return DONE
     if not found:
-        note(f"{options.folder}: there is no run in it")
+        note(f"{options.folder}: contains no run; turnwise eval makes one")
         return DONE
-    heading = ["run", "model", "done", "score", "state"]
-    say(table([heading, *(_row(each, options.folder) for each in found)]))
+    heading = ["run", "model", "score (95%)", "done", "state", "tags"]
+    rows = [heading, *(_row(each, options.folder) for each in found)]
+    if not any(each.annotation.tags for each in found):
+        rows = [row[:-1] for row in rows]
+    say(table(rows, split=False))
     for line in _remarks(found):
         say(line)
     return DONE
 
 
-def _row(run: ShelvedRun, folder: Path) -> list[str]:
+def _row(run: CatalogRun, folder: Path) -> list[str]:
     name = str(run.folder.relative_to(folder)) if run.folder != folder else run.folder.name
     planned = "?" if run.planned is None else run.planned
-    rate = RunFigures(run.episodes).overall
+    rate = run_figures(run).overall
     return [
-        cut(name, _LONGEST),
-        cut(run.definition.model if run.definition else "-", _LONGEST),
-        f"{run.done}/{planned}",
-        percent(rate and rate.value),
+        fitted(name, _MAX_NAME_CHARS),
+        fitted(run.definition.model if run.definition else "-", _MAX_NAME_CHARS),
+        score_cell(rate) if rate else "-",
+        f"{run.progress.done}/{planned}",
         run.state,
+        ", ".join(run.annotation.tags),
     ]
 
 
-def _remarks(found: list[ShelvedRun]) -> Iterator[str]:
+def _remarks(found: list[CatalogRun]) -> Iterator[str]:
     for run in found:
         if run.problem is not None:
             yield f"damaged: {run.problem}"
         elif run.resume is not None:
             left = f"{run.errors} errors" if run.state == "finished" else "not finished"
-            yield f"{run.folder}: {left}; go on with {shlex.join(run.resume)}"
+            yield f"{run.folder}: {left}; resume with {shlex.join(run.resume)}"

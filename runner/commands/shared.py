@@ -1,4 +1,4 @@
-"""What the commands share: options, notes, lines in colour, files that appear whole."""
+"""Options and output functions that several commands share."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from checkers.profile import PROFILES
 from checkers.reasons import Reason
-from envs.lazy import lazily
-from runner.commands.options import above_zero, option, positive, switch
-from runner.episodes.allowance import limited_memory
+from envs.lazy_modules import lazy_module
+from runner.commands.options import above_zero, index, option, positive, switch
 from runner.episodes.episode import STEP_LIMIT
-from runner.show.terminal import Line, painted, tell, visible, wants_colour
-from trajectories.schema import Split
+from runner.episodes.limits import limited_memory
+from runner.show.terminal import Line, paint, tell, visible, wants_colour
+from trajectories.schema import Subset
 
 if TYPE_CHECKING:
     from runner.data import services
-    from runner.data.services import Reach
+    from runner.data.services import AllowedServices
 else:
-    # Only commands that take REST entries need them.
-    services = lazily("runner.data.services")
+    # Only commands that run REST entries need them.
+    services = lazy_module("runner.data.services")
 
-# Records that others are made of are never compared or shown: to make what does that would take
-# most of the time of loading them.
+# Shared records are never compared or printed, so they load faster with eq=False and repr=False.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -36,17 +35,13 @@ class DatasetOption:
     """Data."""
 
     dataset: str | None = option(
-        "bfcl, held-back or a path (default: built-in)",
-        "NAME",
+        "bfcl, held-back or a path (default: the run's or built-in)", "NAME"
     )
 
 
 def category_option(default: str) -> Any:
-    """Return the option that takes categories of a data set, and what is taken without it."""
-    return option(
-        f"categories or suites, separated by commas (default: {default})",
-        "NAMES",
-    )
+    """Return the option ``--category`` with a default."""
+    return option(f"categories or suites, separated by commas (default: {default})", "NAMES")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -60,13 +55,21 @@ class DataOptions(DatasetOption):
 class EntriesOptions(DataOptions):
     """Data."""
 
-    split: str | None = option(
-        "plain, hard or mini (60 that rank models alike)",
+    subset: str | None = option(
+        "plain, hard or mini (a fixed selection of 60 entries)",
         "SUBSET",
-        choices=[split.value for split in Split],
+        choices=[subset.value for subset in Subset],
     )
     ids: str | None = option("only these entries, separated by commas", "IDS")
     limit: int | None = option("only the first N entries", "N", read=positive)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SampleOptions(EntriesOptions):
+    """Data."""
+
+    sample: int | None = option("stratified sample of N entries", "N", read=positive)
+    sample_seed: int = option("seed of the sample", "S", default=0, read=index)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -74,26 +77,19 @@ class JudgingOptions:
     """Judging."""
 
     profile: str | None = option(
-        "checking rules (default: by data set)",
-        choices=list(PROFILES),
+        "rules for execution and judging (default: by data set)", choices=list(PROFILES)
     )
     step_limit: int = option(
-        "maximum steps with calls per turn",
-        "N",
-        default=STEP_LIMIT,
-        read=positive,
+        "maximum steps with calls per turn", "N", default=STEP_LIMIT, read=positive
     )
     memory: int | None = option(
-        "maximum memory per process (default: no limit)",
-        "MB",
-        read=positive,
+        "maximum memory per process (default: no limit)", "MB", read=positive
     )
 
     def within(self) -> AbstractContextManager[None]:
-        """Limit the memory of this process, where the user says so.
+        """Limit the memory of this process to ``--memory``.
 
-        Raises:
-            DataError: The system does not limit the memory of a process.
+        Raises DataError if the system cannot limit the memory of a process.
         """
         return limited_memory(self.memory)
 
@@ -102,18 +98,14 @@ class JudgingOptions:
 class ErrataOption:
     """Judging."""
 
-    errata: str = option(
-        "corrected data: bfcl, FILE or none",
-        "NAME",
-        default="none",
-    )
+    errata: str = option("corrections of the data: bfcl, FILE or none", "NAME", default="none")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TellingOption:
+class RequiredInfoOption:
     """Judging."""
 
-    require_told: bool = switch("fail episodes that omit required information")
+    require_info: bool = switch("fail episodes that omit required information")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -121,9 +113,7 @@ class GpuPriceOption:
     """Cost."""
 
     gpu_price: float | None = option(
-        "hourly price of your GPU server (default: the run's)",
-        "USD_PER_HOUR",
-        read=above_zero,
+        "hourly price of your GPU server (default: the run's)", "USD_PER_HOUR", read=above_zero
     )
 
 
@@ -147,38 +137,31 @@ def _percentage(text: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class WorkOptions(OutputOption, JudgingOptions, ErrataOption, TellingOption):
+class _ScoringOptions(JudgingOptions, ErrataOption, RequiredInfoOption):
+    """Judging."""
+
+    fail_under: float | None = option(
+        "exit with status 4 if the overall score is lower", "PERCENT", read=_percentage
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class WorkOptions(OutputOption, _ScoringOptions):
     """Processes."""
 
-    workers: int | None = option(
-        "worker processes (default: 1; on Ray all)",
-        "N",
-        read=positive,
-    )
-    engine: str = option(
-        "where episodes run",
-        default="local",
-        choices=["local", "ray"],
-    )
+    workers: int | None = option("worker processes (default: 1; on Ray all)", "N", read=positive)
+    engine: str = option("where episodes run", default="local", choices=["local", "ray"])
     address: str | None = option("address of the Ray cluster (default: a local one)", "NAME")
     entry_timeout: float | None = option(
-        "maximum time per entry (default: 600)",
-        "SECONDS",
-        read=above_zero,
-    )
-    fail_under: float | None = option(
-        "exit with status 4 if the overall score is lower",
-        "PERCENT",
-        read=_percentage,
+        "maximum time per entry (default: 600)", "SECONDS", read=above_zero
     )
 
     def within(self) -> AbstractContextManager[None]:
-        """Limit nothing here: those that judge do so, whichever process they are in."""
+        """Return a context without a limit, because each worker process limits itself."""
         return nullcontext()
 
 
 def _service(text: str) -> tuple[str, int]:
-    """Read the host and the port of a web service."""
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or len(port) > len("65535"):
         raise ArgumentTypeError(f"{text!r:.200} is not HOST:PORT")
@@ -186,21 +169,18 @@ def _service(text: str) -> tuple[str, int]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ReachOptions:
+class ServiceOptions:
     """Web services."""
 
     allow_host: tuple[tuple[str, int], ...] = option(
-        "let REST entries call this service; repeatable",
-        "HOST:PORT",
-        default=(),
-        read=_service,
+        "let REST entries call this service; repeatable", "HOST:PORT", default=(), read=_service
     )
-    allow_network: bool = switch("let REST entries call other machines")
+    allow_network: bool = switch("let REST entries call public addresses")
 
     @property
-    def reach(self) -> Reach:
-        """Which web services may be asked."""
-        return services.Reach(frozenset(self.allow_host), self.allow_network)
+    def reach(self) -> AllowedServices:
+        """Web services that REST entries can call."""
+        return services.AllowedServices(frozenset(self.allow_host), self.allow_network)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -210,21 +190,19 @@ class JsonOption:
     json: bool = switch("print one JSON object")
 
 
-REASONS = (
-    "why an episode failed, as error_type has it:\n"
-    + "".join(f"  {reason}\n      {reason.meaning}\n" for reason in Reason)
-    + "\n"
+REASONS = "reasons of failed episodes (error_type in verdict files):\n" + "".join(
+    f"  {reason}\n      {reason.meaning}\n" for reason in Reason
 )
-"""What ends the help of a command that prints verdicts."""
+"""End of the help of commands that print verdicts."""
 
 
 def note(line: str) -> None:
-    """Tell the user something that is no result."""
+    """Print a message to standard error."""
     tell(f"turnwise: {visible(line)}\n", sys.stderr)
 
 
 def show(lines: Iterable[Line]) -> None:
-    """Print lines, in colour where that is wanted."""
+    """Print lines, in colour if standard output supports it."""
     colour = wants_colour(sys.stdout, os.environ)
     for line in lines:
-        print(painted(line, colour=colour))
+        print(paint(line, colour=colour))

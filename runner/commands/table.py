@@ -1,4 +1,4 @@
-"""The command ``turnwise table``: BFCL's table of one run or several."""
+"""Command ``turnwise table``: prints a table of the scores of runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import IO
 from checkers.profile import PROFILES
 from runner.analysis.figure_lines import csv_rows, table_lines
 from runner.analysis.report.pages import scores_page
-from runner.analysis.run_scores import RunScores, ScoringRules, mended_scores, open_scores
+from runner.analysis.run_scores import RunScores, ScoringRules, corrected_scores, open_scores
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import (
@@ -21,10 +21,10 @@ from runner.commands.shared import (
     GpuPriceOption,
     JsonOption,
     JudgingOptions,
-    TellingOption,
+    RequiredInfoOption,
     note,
 )
-from runner.records.files import written
+from runner.records.files import check_writable, written
 from runner.show.terminal import say, say_json
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"
@@ -33,30 +33,30 @@ NOTES = REASONS
 
 @dataclass(frozen=True, kw_only=True)
 class Options(
-    DatasetOption, JsonOption, JudgingOptions, ErrataOption, TellingOption, GpuPriceOption
+    DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredInfoOption, GpuPriceOption
 ):
-    """Which runs to sum up, and where."""
+    """The runs, and the output files."""
 
     runs: tuple[Path, ...] = argument(
-        "run folder, result file or folder of such, or verdict lines (--output)", "RUN"
+        "run folder, result file, folder of result files, or verdict file (--output)", "RUN"
     )
-    csv: Path | None = option("also write rows of CSV", "FILE")
-    html: Path | None = option("also write a page", "FILE")
-    allow_errors: bool = switch(
-        "give a score however many episodes ended in an error that is not the model's"
-    )
+    csv: Path | None = option("also write a CSV file", "FILE")
+    html: Path | None = option("also write an HTML page", "FILE")
+    allow_errors: bool = switch("print a score even with more than 2% errors")
 
 
 def run(options: Options) -> int:
-    """Print what runs scored, and write it where that is wanted."""
+    """Print the scores of runs, and write them as CSV or HTML."""
+    check_writable(options.csv)
+    check_writable(options.html)
     profile = PROFILES[options.profile] if options.profile else None
     rules = ScoringRules(
-        options.dataset, profile, options.step_limit, options.require_told, options.gpu_price
+        options.dataset, profile, options.step_limit, options.require_info, options.gpu_price
     )
     runs = []
     for run in options.runs:
         runs.append(open_scores(run, rules, note, allow_errors=options.allow_errors))
-        mended = mended_scores(runs[-1], rules, options.errata, note)
+        mended = corrected_scores(runs[-1], rules, options.errata, note)
         runs += [mended] if mended else []
     for path, write in ((options.csv, _write_csv), (options.html, _write_page)):
         if path is not None:

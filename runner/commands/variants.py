@@ -1,4 +1,4 @@
-"""What several runs of one command are: made by an option, done by ``eval_variants``."""
+"""Types for several runs of one command, which ``eval_variants`` runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from runner.analysis.variants import VariantScore
-from runner.live.campaign import Plan
-from runner.live.conduct import Ending
+from runner.live.live_run import RunPlan
+from runner.live.run_control import RunEnding
 from trajectories.schema import Trajectory
 
 
@@ -17,39 +17,37 @@ class Variant(NamedTuple):
     """One of several runs of one command."""
 
     name: str
-    """What it is called in the table, and its folder below the common one."""
-    plan: Plan
-    """What its episodes are like."""
+    """Name in the table, and of its folder inside the common one."""
+    plan: RunPlan
     trajectories: Sequence[Trajectory]
-    """What it asks."""
 
 
 class Variants(NamedTuple):
     """All runs of one command."""
 
     flag: str
-    """The option that made them."""
+    """Option that makes them."""
     kind: str
-    """What one of them is called, such as ``format``."""
+    """Word for one variant, such as ``format``."""
     members: Sequence[Variant]
-    """In the order in which they are done; none has another's name."""
+    """In the order of the runs, with unique names."""
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
-    """Makes the table."""
+    """Yields the lines of the table."""
     begin: Callable[[Path], object] = lambda _: None
-    """Told where the runs are kept, before the first."""
+    """Called with the common folder before the first run."""
     report: Callable[[Path], Iterator[str]] | None = None
-    """Makes the table in place of ``lines``, from where they are kept."""
+    """Yields the lines of the table in place of ``lines``, given the common folder."""
 
 
-def with_budget(plan: Plan, requests: int | None, cost: float | None) -> Plan:
-    """Return a plan that may use what is left."""
+def with_budget(plan: RunPlan, requests: int | None, cost: float | None) -> RunPlan:
+    """Return a plan with a budget of requests and dollars."""
     return plan._replace(settings=replace(plan.settings, max_requests=requests, max_cost=cost))
 
 
-def left_of(
-    requests: int | None, cost: float | None, ending: Ending
+def remaining_budget(
+    requests: int | None, cost: float | None, ending: RunEnding
 ) -> tuple[int | None, float | None]:
-    """Return what a run has left of requests and dollars, where they are bounded."""
+    """Return the budget of requests and dollars after a run; None for no limit."""
     spent = ending.spent
     return (
         None if requests is None else requests - spent.requests,

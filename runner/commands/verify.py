@@ -1,4 +1,4 @@
-"""The command ``turnwise verify``: does a recorded run still come to what was recorded?"""
+"""Command ``turnwise verify``: executes a run again and compares verdicts and results."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 from checkers.profile import Mode
 from envs.state import brief
-from runner.analysis.runs import dataset_of
-from runner.analysis.verify import Verified, changes, recorded_verdicts, verify
+from runner.analysis.replayed_runs import dataset_of
+from runner.analysis.verify import VerifiedEpisode, changes, recorded_verdicts, verify
 from runner.commands import DONE
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option
@@ -22,26 +22,26 @@ from runner.show.terminal import Line, progress
 EXAMPLE = "turnwise verify runs/mine"
 
 DIFFERENT = 1
-"""Exit status: something is not as recorded."""
+"""Exit status: a verdict or result differs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DatasetOption, JudgingOptions):
-    """Which run to execute again, and what to compare it with."""
+    """The run, and the verdicts to compare it with."""
 
     run: Path = argument("run folder, result file, or folder of result files", "RUN")
     verdicts: Path | None = option(
-        "recorded verdicts of result files: lines as --output writes them, or score files of bfcl "
-        "(default: verdicts.jsonl beside them)",
+        "verdicts of result files: an --output file, or bfcl's score files (default: "
+        "verdicts.jsonl beside them)",
         "PATH",
     )
     mode: Mode | None = option(
-        "how the model of result files called functions (default: seen from the files)"
+        "how the model of result files called functions (default: by the files)"
     )
 
 
 def run(options: Options) -> int:
-    """Print what a run does not come to any more."""
+    """Print the verdicts and results that differ from the recorded ones."""
     source = open_run(options.run, mode=options.mode)
     verdicts = recorded_verdicts(source, options.verdicts)
     dataset = dataset_of(source, options.dataset, note)
@@ -54,7 +54,7 @@ def run(options: Options) -> int:
     return DONE if all(episode.same for episode in found) else DIFFERENT
 
 
-def _lines(found: Sequence[Verified], run: Run) -> Iterator[Line]:
+def _lines(found: Sequence[VerifiedEpisode], run: Run) -> Iterator[Line]:
     for episode in found:
         if not episode.same:
             yield from _difference_lines(episode)
@@ -71,26 +71,28 @@ def _count_line(count: str, same: bool) -> Line:
     return Line(f"{count} are as recorded", "good" if same else "bad")
 
 
-def _difference_lines(episode: Verified) -> Iterator[Line]:
+def _difference_lines(episode: VerifiedEpisode) -> Iterator[Line]:
     id, trial = episode.now.key
     if episode.members:
         members = ", ".join(episode.members)
-        was, now = _word(episode.then), _word(episode.now.verdict_line())
+        was, now = _describe_verdict(episode.then), _describe_verdict(episode.now.verdict_line())
         yield Line(f"{id}, trial {trial}: was {was}, is {now} ({members})", "bad")
     if episode.result is not None:
         turn, step, call, then, new = episode.result
-        yield Line(f"{id}, trial {trial}: another result in turn {turn}, step {step}: {call}")
-        yield Line(f"  was {_shown(then)}")
-        yield Line(f"  is  {_shown(new)}")
+        yield Line(
+            f"{id}, trial {trial}: result differs in turn {turn + 1}, step {step + 1}: {call}"
+        )
+        yield Line(f"  was {_describe_result(then)}")
+        yield Line(f"  is  {_describe_result(new)}")
 
 
-def _word(verdict: Mapping[str, Any]) -> str:
+def _describe_verdict(verdict: Mapping[str, Any]) -> str:
     if verdict["valid"]:
         return "passed"
     turn = verdict.get("failed_turn")
     reason = verdict.get("error_type") or verdict.get("error")
-    return f"{reason}" if turn is None else f"{reason} in turn {turn}"
+    return f"{reason}" if turn is None else f"{reason} in turn {turn + 1}"
 
 
-def _shown(result: str | None) -> str:
+def _describe_result(result: str | None) -> str:
     return "no call" if result is None else brief(result, 300)

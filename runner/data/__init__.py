@@ -1,1 +1,1 @@
-"""From what the user typed to data: choosing, fetching, caching, REST services."""
+"""Data sets: loading by name, download, cache, errata and web services."""

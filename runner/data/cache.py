@@ -1,10 +1,9 @@
-"""Where we keep what we could fetch or work out again, and in it what ground truth leads to.
+"""The cache folder, and the cache of ground-truth outcomes.
 
-That is worked out once, and not once for every model. A trajectory's outcomes are found under
-a hash of all that they follow from: its config, its calls, the long-context material, how arguments
-are checked, and the sources of the simulator. Whatever cannot be read, is damaged or cannot be
-written is worked out again, without a word. The form is marshal, as in Python's own byte-code
-files, behind a hash of the content.
+The outcomes of an entry are computed once, not once per model. Their key is a hash of everything
+that they depend on: config, calls, long-context material, argument checks and the simulator's
+source. A file that is unreadable or damaged is silently replaced. Its format is a hash and marshal,
+as in Python's byte-code files.
 """
 
 from __future__ import annotations
@@ -25,51 +24,51 @@ from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.errors import MalformedCall, ToolError
-from envs.lazy import lazily
-from envs.results import Declined, Result
+from envs.lazy_modules import lazy_module
+from envs.results import DeclinedResult, Result
 from envs.session import Session
 from envs.state import Snapshot
 from trajectories import bfcl
 from trajectories.dataset import Dataset
-from trajectories.prepare import truth_outcomes
-from trajectories.scene import read_truth
+from trajectories.prepare import play_truth
+from trajectories.replay_queries import read_truth
 from trajectories.schema import LongContext, Trajectory
 
 if TYPE_CHECKING:
     import pydantic
 else:
-    pydantic = lazily("pydantic")
+    pydantic = lazy_module("pydantic")
 
 _FORMAT = 2
 _DIGEST = 32
 _COUNTS = b"counts"
-_KEEP = 12
-"""How many files are kept: there is one for each choice of data and version of the simulator."""
+_MAX_FILES = 12
+"""Maximum number of files; one per choice of data and simulator version."""
 
 
 def cache_folder() -> Path:
-    """Return where BFCL's data of the pinned version is kept, whether or not it is there."""
+    """Return the folder of BFCL's data in the pinned version, which may not exist yet."""
     return cache_root() / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
 
 
 def replies_folder() -> Path:
-    """Return where answers of models are kept for runs that are repeated."""
+    """Return the folder of the shared reply cache."""
     return cache_root() / "replies"
 
 
 def embeddings_folder() -> Path:
-    """Return where the vectors of texts are kept that a server gave."""
+    """Return the folder of embeddings from a server."""
     return cache_root() / "embeddings"
 
 
 def cache_root() -> Path:
-    """Return our folder; ``TURNWISE_CACHE`` names another than that in the user's cache folder."""
+    """Return ``TURNWISE_CACHE``, or ``turnwise`` in the user's cache folder."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("TURNWISE_CACHE") or Path(base) / "turnwise")
 
 
 class TruthCache:
-    """The outcomes of one data set's ground truth by key, as far as they have been asked for."""
+    """Ground-truth outcomes of one data set, by the hash of their inputs."""
 
     def __init__(self, dataset: Dataset, profile: Profile, kept: dict[bytes, bytes]) -> None:
         self._dataset = dataset
@@ -79,32 +78,29 @@ class TruthCache:
         self.grown = False
 
     def outcomes(self, trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
-        """Return what the ground truth leads to; a kept snapshot has the compared fields only.
+        """Return the outcomes of an entry's ground truth, given its session in the initial state.
 
-        Args:
-            trajectory: Whose ground truth.
-            template: Its session in the initial state, for when nothing is kept.
+        Cached snapshots have only the compared fields.
         """
         package = f"{envs.__name__}."
-        ours = all(type(b).__module__.startswith(package) for b in template.backends.values())
-        if not ours:
-            # A backend of elsewhere, or a web service, may have changed; our sources do not tell.
-            return truth_outcomes(trajectory, template)
+        if not all(type(b).__module__.startswith(package) for b in template.backends.values()):
+            # Changes of other packages' backends and of web services do not change the key.
+            return play_truth(trajectory, template)
         key = self._key(trajectory, template)
         if key in self.kept:
-            return _restored(trajectory, marshal.loads(self.kept[key]))
-        outcomes = truth_outcomes(trajectory, template)
-        # What marshal cannot express is not kept.
+            return _restore(trajectory, marshal.loads(self.kept[key]))
+        outcomes = play_truth(trajectory, template)
+        # Values that marshal does not support are not cached.
         with suppress(ValueError):
-            self.kept[key] = marshal.dumps(_plain(outcomes))
+            self.kept[key] = marshal.dumps(_serialize(outcomes))
             self.grown = True
         return outcomes
 
     def _key(self, trajectory: Trajectory, template: Session) -> bytes:
-        follows_from: Any = (
+        inputs: Any = (
             trajectory.environments,
             trajectory.config,
-            # How bulk is made is no part of the simulator, so what it made counts.
+            # The code that makes bulk is outside the simulator, so its result counts.
             template.snapshot().compared() if trajectory.long_context else None,
             [turn.ground_truth for turn in trajectory.turns],
             self._dataset.tolerant,
@@ -112,22 +108,22 @@ class TruthCache:
             self._profile.execution.keeps_all,
             self._pack(trajectory),
         )
-        # In version 2 equal values are always written alike.
-        return sha256(marshal.dumps(follows_from, 2)).digest()
+        # Marshal version 2 writes equal values as equal bytes.
+        return sha256(marshal.dumps(inputs, 2)).digest()
 
     def _pack(self, trajectory: Trajectory) -> bytes:
-        wanted = trajectory.long_context
-        if wanted not in self._packs:
+        kind = trajectory.long_context
+        if kind not in self._packs:
             pack = repr(self._dataset.pack(trajectory))
-            self._packs[wanted] = sha256(pack.encode("utf-8", "surrogatepass")).digest()
-        return self._packs[wanted]
+            self._packs[kind] = sha256(pack.encode("utf-8", "surrogatepass")).digest()
+        return self._packs[kind]
 
 
 @contextmanager
-def truth_cache(dataset: Dataset, profile: Profile) -> Iterator[TruthCache]:
-    """Open the cache of a data set, and write it anew afterwards where it has grown."""
+def open_truth_cache(dataset: Dataset, profile: Profile) -> Iterator[TruthCache]:
+    """Open the cache of a data set, and write it afterwards if it has grown."""
     folder = cache_folder().parent / "truth"
-    path = folder / f"{_simulator(profile.execution.checks_arguments)}-{dataset.sha256[:16]}"
+    path = folder / f"{_hash_simulator(profile.execution.checks_arguments)}-{dataset.sha256[:16]}"
     cached = TruthCache(dataset, profile, _read(path))
     yield cached
     if cached.grown:
@@ -135,10 +131,10 @@ def truth_cache(dataset: Dataset, profile: Profile) -> Iterator[TruthCache]:
             _write(path, cached.kept)
 
 
-def counted(dataset: Dataset, count: Callable[[], Sequence[int]]) -> Sequence[int]:
-    """Return what counting something in the configs of a data set gives; counted once."""
+def cached_counts(dataset: Dataset, count: Callable[[], Sequence[int]]) -> Sequence[int]:
+    """Return the cached result of counting in the configs of a data set."""
     folder = cache_folder().parent / "counts"
-    path = folder / f"{_simulator(checks_arguments=False)}-{dataset.sha256[:16]}"
+    path = folder / f"{_hash_simulator(checks_arguments=False)}-{dataset.sha256[:16]}"
     kept = _read(path)
     if _COUNTS not in kept:
         kept = {_COUNTS: marshal.dumps([*count()])}
@@ -149,11 +145,11 @@ def counted(dataset: Dataset, count: Callable[[], Sequence[int]]) -> Sequence[in
 
 
 @cache
-def _simulator(checks_arguments: bool) -> str:
-    """Return a hash of what the outcomes depend on besides the data."""
+def _hash_simulator(checks_arguments: bool) -> str:
+    """Return a hash of everything that outcomes depend on, except the data."""
     total = sha256(f"{_FORMAT} {marshal.version} {sys.version}".encode())
     if checks_arguments:
-        # Whose messages refusals quote; a run that checks arguments loads it anyway.
+        # Refusals quote messages of pydantic.
         total.update(pydantic.VERSION.encode())
     root = Path(envs.__file__).parent
     for path in sorted(root.rglob("*.py")):
@@ -177,7 +173,7 @@ def _read(path: Path) -> dict[bytes, bytes]:
 
 
 def _is_ours(path: Path) -> bool:
-    """Tell whether nobody else can write a file: whoever can decides what is right."""
+    """Tell whether only this user can write a file; its content decides verdicts."""
     if not hasattr(os, "getuid"):
         return True
     return all(
@@ -187,7 +183,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _write(path: Path, kept: dict[bytes, bytes]) -> None:
-    """Write the file in one step, and remove the oldest ones."""
+    """Write the file atomically and remove the oldest files."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.parent.chmod(0o700)
     content = marshal.dumps(kept)
@@ -199,15 +195,15 @@ def _write(path: Path, kept: dict[bytes, bytes]) -> None:
     finally:
         unfinished.unlink(missing_ok=True)
     files = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime, reverse=True)
-    for old in files[_KEEP:]:
+    for old in files[_MAX_FILES:]:
         old.unlink()
 
 
-def _plain(outcomes: tuple[TurnOutcome, ...]) -> list[Any]:
+def _serialize(outcomes: tuple[TurnOutcome, ...]) -> list[Any]:
     return [
         (
-            [*map(_plain_call, calls)],
-            [*map(_plain_result, results)],
+            [*map(_serialize_call, calls)],
+            [*map(_serialize_result, results)],
             snapshot.compared(),
             acted,
         )
@@ -215,31 +211,31 @@ def _plain(outcomes: tuple[TurnOutcome, ...]) -> list[Any]:
     ]
 
 
-def _plain_call(call: Call | MalformedCall) -> tuple[Any, ...] | None:
-    """Return a call as a plain value; None where it is read anew from its text."""
+def _serialize_call(call: Call | MalformedCall) -> tuple[Any, ...] | None:
+    """Return a call as a plain value; None for a call that is parsed from its text again."""
     if isinstance(call, MalformedCall) or call.nested:
         return None
     return call.name, call.args, dict(call.kwargs)
 
 
-def _plain_result(result: Result) -> tuple[Any, ...]:
+def _serialize_result(result: Result) -> tuple[Any, ...]:
     error = result.error and (result.error.message, dict(result.error.fields))
     held = None if error else result.held
-    if isinstance(held, Declined):
+    if isinstance(held, DeclinedResult):
         return dict(held), error, result.changed, result.text, held.kind
     return held, error, result.changed, result.text, None
 
 
-def _restored(trajectory: Trajectory, kept: list[Any]) -> tuple[TurnOutcome, ...]:
+def _restore(trajectory: Trajectory, kept: list[Any]) -> tuple[TurnOutcome, ...]:
     outcomes = []
-    for turn, (made, gave, states, acted) in zip(trajectory.turns, kept, strict=True):
-        read = zip(made, turn.ground_truth, strict=True)
-        calls = tuple([Call(*call) if call else read_truth(text) for call, text in read])
-        results = tuple([_restored_result(*result) for result in gave])
-        outcomes.append(TurnOutcome(results, Snapshot(states), acted, calls))
+    for turn, (calls, results, states, acted) in zip(trajectory.turns, kept, strict=True):
+        texts = zip(calls, turn.ground_truth, strict=True)
+        made = tuple([Call(*call) if call else read_truth(text) for call, text in texts])
+        gave = tuple([_restore_result(*result) for result in results])
+        outcomes.append(TurnOutcome(gave, Snapshot(states), acted, made))
     return tuple(outcomes)
 
 
-def _restored_result(value: Any, error: Any, changed: bool, text: str, kind: str | None) -> Result:
-    value = value if kind is None else Declined(kind, **value)
+def _restore_result(value: Any, error: Any, changed: bool, text: str, kind: str | None) -> Result:
+    value = value if kind is None else DeclinedResult(kind, **value)
     return Result(value, error and ToolError(error[0], **error[1]), changed, text)

@@ -1,4 +1,4 @@
-"""From what the user typed to data: models, categories, data sets, recorded runs."""
+"""Data sets and entries by the names that users type."""
 
 from __future__ import annotations
 
@@ -11,16 +11,24 @@ from typing import TYPE_CHECKING
 from checkers.calls.documents import MissingGrammar
 from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, check_config
 from envs.session import Session
 from runner import extension
-from runner.data.cache import cache_folder, counted
+from runner.data.cache import cache_folder, cached_counts
+from runner.data.parameters import name_parameters, require_names, require_type
 from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl
-from trajectories.dataset import Dataset, by_ids, load_bfcl, load_embedded, load_path, sample
-from trajectories.errors import DataError, did_you_mean
+from trajectories.dataset import (
+    Dataset,
+    draw_sample,
+    load_bfcl,
+    load_embedded,
+    load_path,
+    select_by_ids,
+)
+from trajectories.errors import DataError, suggest_name
 from trajectories.schema import (
     EXECUTABLE,
     FACTS,
@@ -28,8 +36,8 @@ from trajectories.schema import (
     RETIRED,
     SINGLE_TURN,
     Category,
-    JudgedBy,
-    Split,
+    JudgingMethod,
+    Subset,
     Trajectory,
 )
 
@@ -38,57 +46,55 @@ if TYPE_CHECKING:
 
     from checkers.replies import code
     from runner.data import fetch, services
-    from runner.data.services import Reach
-    from trajectories import splits
+    from runner.data.services import AllowedServices
+    from trajectories import subsets
 else:
-    # What Java takes, or a download, is loaded for one only; all the rest starts faster without.
-    code = lazily("checkers.replies.code")
-    fetch = lazily(".fetch", __package__)
-    logging = lazily("logging")
-    services = lazily("runner.data.services")
-    splits = lazily("trajectories.splits")
+    # Only needed for Java entries, downloads and web services.
+    code = lazy_module("checkers.replies.code")
+    fetch = lazy_module(".fetch", __package__)
+    logging = lazy_module("logging")
+    services = lazy_module("runner.data.services")
+    subsets = lazy_module("trajectories.subsets")
 
 Notify = Callable[[str], object]
-"""Takes a line for the user."""
+"""Shows a message to the user."""
 
 
-def _for_every_model(categories: Iterable[Category]) -> tuple[Category, ...]:
+def _exclude_text_calls(categories: Iterable[Category]) -> tuple[Category, ...]:
     return tuple([category for category in categories if not FACTS[category].in_text])
 
 
 SUITES: Mapping[str, Sequence[Category]] = {
     "multi_turn": MULTI_TURN,
     "single_turn": SINGLE_TURN,
-    "executable": _for_every_model(EXECUTABLE),
+    "executable": _exclude_text_calls(EXECUTABLE),
     "retired": RETIRED,
-    "all": _for_every_model(Category),
+    "all": _exclude_text_calls(Category),
 }
-"""Names that stand for several categories. What not every model can do is in none."""
+"""Names of several categories, without those that need calls in text."""
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:
-    """Return the categories that a comma-separated list names, by themselves or by their suite.
+    """Return the categories in a comma-separated list of categories and suites.
 
-    Without a list these are all that a file holds, and the multi-turn ones of a data set. A suite
-    of BFCL is what BFCL publishes, unless all of the suite is retired: what counts in no score
-    is to be named.
+    Without a list, return all categories of a file, or the multi-turn ones of a data set. Retired
+    categories of BFCL, which count in no score, must be named or in a fully retired suite.
 
-    Raises:
-        DataError: A name is not a category.
+    Raises DataError if a name is not a category.
     """
     if names is None:
-        published = dataset_name is None or is_bfcl(dataset_name)
-        asked: list[Sequence[Category]] = [MULTI_TURN if published else tuple(Category)]
+        is_published = dataset_name is None or is_bfcl(dataset_name)
+        groups: list[Sequence[Category]] = [MULTI_TURN if is_published else tuple(Category)]
     else:
-        asked = [_named(name.strip()) for name in names.split(",")]
+        groups = [_find_categories(name.strip()) for name in names.split(",")]
     retired = {c for c in Category if is_bfcl(dataset_name) and FACTS[c].status == "retired"}
     wanted: set[Category] = set()
-    for named in map(set, asked):
-        wanted.update(named - retired or named)
+    for group in map(set, groups):
+        wanted.update(group - retired or group)
     return [category for category in Category if category in wanted]
 
 
-def _named(name: str) -> Sequence[Category]:
+def _find_categories(name: str) -> Sequence[Category]:
     if name in SUITES:
         return SUITES[name]
     if name not in list(Category):
@@ -97,17 +103,12 @@ def _named(name: str) -> Sequence[Category]:
 
 
 def is_bfcl(dataset_name: str | None) -> bool:
-    """Tell whether a name is that of BFCL's data."""
+    """Tell whether a name is ``bfcl`` or ``bfcl:FOLDER``."""
     return dataset_name is not None and dataset_name.partition(":")[0] == "bfcl"
 
 
 def dataset_name(name: str | None, ids: Iterable[str]) -> str | None:
-    """Return the name of the data set that entries are of: as given, else as their ids say.
-
-    Args:
-        name: What the user typed, or None.
-        ids: Of the entries; those of BFCL's data are known by their form.
-    """
+    """Return the name of a data set as given, or ``bfcl`` if the ids have BFCL's form."""
     if name is None and any(map(result_file.category_of, ids)):
         return "bfcl"
     return name
@@ -117,23 +118,23 @@ def dataset(
     name: str | None,
     wanted: Sequence[Category],
     notify: Notify,
-    reach: Reach | None = None,
+    reach: AllowedServices | None = None,
 ) -> Dataset:
-    """Load the data set of a name; BFCL's is downloaded when it is not in the cache.
+    """Load a data set by name; BFCL's is downloaded unless it is cached.
 
     Args:
-        name: What the user typed, or None for the embedded data set.
-        wanted: Which categories to load.
-        notify: Told when a download begins.
-        reach: Which web services REST entries may ask; None for those that we bring along.
+        name: Name, file or folder; None for the built-in data set.
+        wanted: Categories to load.
+        notify: Called when a download starts.
+        reach: Web services that REST entries can call; None for the fixture only.
 
     Raises:
-        DataError: There is no such data set, it cannot be read, or has nothing of what is wanted.
+        DataError: The data set does not exist, cannot be read, or has no entry of the categories.
     """
     if name is None:
         loaded = load_embedded(wanted)
     elif is_bfcl(name):
-        loaded = _bfcl(bfcl_folder(name, notify), wanted, name)
+        loaded = _load_bfcl(bfcl_folder(name, notify), wanted, name)
     elif name and Path(name).exists():
         loaded = load_path(Path(name), wanted)
     else:
@@ -144,53 +145,59 @@ def dataset(
             raise DataError("--dataset", known)
         loaded = data
     if not loaded.trajectories and len(wanted) == len(Category):
-        raise DataError("--dataset", f"{loaded.name} holds no entry")
+        raise DataError("--dataset", f"{loaded.name} has no entries")
     if not loaded.trajectories:
-        raise DataError("--category", f"{loaded.name} has nothing in {', '.join(wanted)}")
+        raise DataError("--category", f"{loaded.name} has no entries in {', '.join(wanted)}")
     return replace(loaded, connect=partial(_connect, reach=reach))
 
 
-def _connect(session: Session, reach: Reach | None) -> None:
+def _connect(session: Session, reach: AllowedServices | None) -> None:
     if not session.backends.keys() <= BACKENDS.keys():
         services.connect(session, reach or services.FIXTURE_ONLY)
 
 
-def _bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> Dataset:
-    """Load BFCL's data, with the readers of extensions where the core has none."""
-    if {FACTS[category].judged_by for category in wanted} <= {JudgedBy.STATE, JudgedBy.CALLS}:
+def _load_bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> Dataset:
+    """Load BFCL's data, with readers of extensions for entries that the core cannot read."""
+    if {FACTS[category].judged_by for category in wanted} <= {
+        JudgingMethod.STATE,
+        JudgingMethod.CALLS,
+    }:
         return load_bfcl(folder, wanted, name)
     return load_bfcl(folder, wanted, name, extension.bfcl_readers())
 
 
-def dataset_named(name: str | None, wanted: str | None, notify: Notify) -> Dataset:
-    """Load what a list of categories names of a data set, as ``dataset`` and ``categories`` do."""
+def load_named(name: str | None, wanted: str | None, notify: Notify) -> Dataset:
+    """Load a data set by name and comma-separated categories."""
     return dataset(name, categories(wanted, name), notify)
 
 
 def load_dataset(
     name: str | Path | Dataset | None = None, *, categories: str | Sequence[str] | None = None
 ) -> Dataset:
-    """Load a data set, for those who import us.
+    """Load a data set (public API).
 
     >>> import turnwise
     >>> turnwise.load_dataset(categories="base")
     Dataset(turnwise 3: ... trajectories, ...)
 
-    Args:
-        name: A file or folder of trajectories, ``bfcl``, ``bfcl:FOLDER``, or None for the data set
-            that comes with turnwise. One that is loaded is taken as it is.
-        categories: Names of categories or suites, such as ``base`` or ``single_turn``; by default
-            all that a file holds, and the multi-turn ones of a data set.
+    Raises DataError if the data set or a category does not exist.
 
-    Raises:
-        DataError: There is nothing of such a name.
+    Args:
+        name: A file or folder of entries, ``bfcl``, ``bfcl:FOLDER``, None for the built-in data
+            set, or a loaded data set.
+        categories: Names of categories or suites, such as ``base`` or ``single_turn`` (default:
+            all categories of a file, the multi-turn ones of a data set).
     """
+    described = "the name or path of a data set, or a Dataset"
+    require_type("dataset", name, None, str, Path, Dataset, described=described)
+    require_names("categories", categories)
     if isinstance(name, Dataset):
         return name
     if categories is not None and not isinstance(categories, str):
         categories = ",".join(categories)
     named = None if name is None else str(name)
-    return dataset_named(named, categories, _warn)
+    with name_parameters():
+        return load_named(named, categories, _warn)
 
 
 def _warn(line: str) -> None:
@@ -198,13 +205,12 @@ def _warn(line: str) -> None:
 
 
 def profile_for(data: Dataset, name: str | None = None) -> Profile:
-    """Return the profile of a name, or the one that suits the data: BFCL's its own, else strict.
+    """Return the profile of a name; by default ``bfcl`` for BFCL's data, else ``strict``.
 
-    Raises:
-        DataError: There is none of that name.
+    Raises DataError if the name is unknown.
     """
     if name is not None and name not in PROFILES:
-        raise DataError("profile", f"{name!r} is none of {', '.join(PROFILES)}")
+        raise DataError("profile", f"{name!r} is not one of {', '.join(PROFILES)}")
     return PROFILES[name] if name else BFCL if data.folder else STRICT
 
 
@@ -214,10 +220,9 @@ def has_bfcl() -> bool:
 
 
 def bfcl_folder(name: str, notify: Notify) -> Path:
-    """Return the folder of BFCL's data, ``bfcl`` or ``bfcl:FOLDER``, fetching it if need be.
+    """Return the folder of ``bfcl`` or ``bfcl:FOLDER``, after a download if necessary.
 
-    Raises:
-        DataError: The name is neither, or the data cannot be fetched.
+    Raises DataError if the name is neither, or the data cannot be downloaded.
     """
     if name.startswith("bfcl:"):
         return Path(name.removeprefix("bfcl:"))
@@ -226,24 +231,17 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     folder = cache_folder()
     if has_bfcl():
         return folder
-    notify(f"fetching {bfcl.PACKAGE} {bfcl.VERSION} into {folder}")
+    notify(f"downloading {bfcl.PACKAGE} {bfcl.VERSION} into {folder}")
     return fetch.fetch()
 
 
-def trajectories(data: Dataset, run: Run | None, split: str | None = None) -> list[Trajectory]:
-    """Return the trajectories to run: all, or those that a recorded run is of; or a part of them.
+def trajectories(data: Dataset, run: Run | None, subset: str | None = None) -> list[Trajectory]:
+    """Return the entries of a data set: all, or those of a recorded run or subset.
 
-    Args:
-        data: What there is.
-        run: The recorded run, or None.
-        split: The name of the part, or None for all.
-
-    Raises:
-        DataError: The recorded run is of a trajectory that the data set does not have, or there is
-            nothing in the part.
+    Raises DataError if the run has an entry that the data set lacks, or the subset is empty.
     """
-    if split is not None:
-        return splits.of_split(trajectories(data, run), Split(split))
+    if subset is not None:
+        return subsets.entries_of_subset(trajectories(data, run), Subset(subset))
     if run is None:
         return list(data.trajectories.values())
     for recorded in run.episodes.values():
@@ -253,38 +251,35 @@ def trajectories(data: Dataset, run: Run | None, split: str | None = None) -> li
     return [data.trajectories[id] for id in run.ids]
 
 
-def part(
+def select_entries(
     everything: Sequence[Trajectory],
     ids: str | None,
     limit: int | None,
     size: int | None,
     seed: int,
 ) -> list[Trajectory]:
-    """Return the part of the trajectories that the user wants.
+    """Return the chosen entries, in this order: by id, by stratified sample, by limit.
 
     Args:
-        everything: What there is.
         ids: Ids separated by commas, or None for all.
-        limit: How many of them, from the first, or None for all.
-        size: Size of a stratified sample, or None for no sampling.
-        seed: Seed of the sample.
+        limit: Maximum number of entries, or None.
+        size: Size of a stratified sample, or None.
 
     Raises:
-        DataError: There is none of an id.
+        DataError: An id does not exist.
     """
     chosen = list(everything)
     if ids is not None:
-        chosen = by_ids(chosen, [id.strip() for id in ids.split(",")])
+        chosen = select_by_ids(chosen, [id.strip() for id in ids.split(",")])
     if size is not None:
-        chosen = sample(chosen, size, seed)
+        chosen = draw_sample(chosen, size, seed)
     return chosen[:limit]
 
 
 def require_languages(trajectories: Iterable[Trajectory]) -> None:
-    """Make sure, before any is judged, that the languages of all entries can be read.
+    """Check that the languages of all entries can be parsed.
 
-    Raises:
-        DataError: An entry is in Java or JavaScript, and the libraries for it are not installed.
+    Raises DataError if an entry is in Java or JavaScript, and the libraries are not installed.
     """
     for trajectory in trajectories:
         if trajectory.language != "python":
@@ -296,57 +291,42 @@ def require_languages(trajectories: Iterable[Trajectory]) -> None:
 
 
 def require_nesting(trajectories: Iterable[Trajectory], profile: Profile, mode: Mode) -> None:
-    """Make sure, before any is asked, that entries of calls in calls can be done.
+    """Check that nested calls can be written and executed, if entries need them.
 
-    Raises:
-        DataError: The profile knows no value of a call, or the model cannot write one in another.
+    Raises DataError if the profile or the mode does not support nested calls.
     """
-    for trajectory in trajectories:
-        if FACTS[trajectory.category].in_text:
-            if not profile.execution.checks_arguments:
-                raise DataError(
-                    trajectory.category, f"calls in calls have values under {STRICT.name} only"
-                )
-            if mode != "prompt":
-                raise DataError(
-                    trajectory.category,
-                    "calls in calls are written in text: use --mode prompt, no --protocol",
-                )
+    category = next((t.category for t in trajectories if FACTS[t.category].in_text), None)
+    if category is not None and not profile.execution.checks_arguments:
+        raise DataError(category, f"nested calls need --profile {STRICT.name}")
+    if category is not None and mode != "prompt":
+        raise DataError(category, "nested calls need --mode prompt and no --calling-format")
 
 
 def trajectory(data: Dataset, id: str) -> Trajectory:
-    """Return one trajectory.
-
-    Raises:
-        DataError: There is none of that id.
-    """
+    """Return one entry. Raises DataError if the id does not exist."""
     if id not in data.trajectories:
         raise DataError("ID", _unknown(id, f"in {data.name}", data.trajectories))
     return data.trajectories[id]
 
 
-def known_datasets() -> list[list[str]]:
-    """Return name, version, size, place and standing of every data set."""
+def list_datasets() -> list[list[str]]:
+    """Return name, version, size, place and review status of every data set."""
     embedded, known = load_embedded(list(Category)), extension.extensions().values()
-    folder = cache_folder()
-    here = (folder / bfcl.MANIFEST_FILE).is_file()
-    size = str(len(_bfcl(folder, list(Category)).trajectories)) if here else "-"
-    where = str(folder) if here else "not fetched; turnwise dataset fetch bfcl"
+    reviews = next(filter(None, (each.reviews(embedded) for each in known)), "-")
+    folder, size = cache_folder(), "-"
+    where = "not downloaded; turnwise dataset fetch bfcl"
+    if has_bfcl():
+        where, size = str(folder), str(len(_load_bfcl(folder, list(Category)).trajectories))
+    count = str(len(embedded.trajectories))
     return [
-        [
-            embedded.name,
-            embedded.version,
-            str(len(embedded.trajectories)),
-            "comes with turnwise",
-            next(filter(None, (each.reviews(embedded) for each in known)), "-"),
-        ],
+        [embedded.name, embedded.version, count, "built-in", reviews],
         ["bfcl", bfcl.VERSION, size, where, "-"],
     ]
 
 
-def contents(data: Dataset) -> list[list[str]]:
-    """Return a heading and, per category, how many trajectories, turns and calls there are."""
-    rows = [["category", "trajectories", "turns", "ground-truth calls"]]
+def count_contents(data: Dataset) -> list[list[str]]:
+    """Return a heading and the numbers of entries, turns and calls per category."""
+    rows = [["category", "entries", "turns", "ground-truth calls"]]
     for category in Category:
         found = [t for t in data.trajectories.values() if t.category is category]
         turns = sum(len(t.turns) for t in found)
@@ -356,8 +336,8 @@ def contents(data: Dataset) -> list[list[str]]:
     return rows
 
 
-def irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
-    """Return what a strict load would say of the initial configs, with the trajectory's id."""
+def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
+    """Return the findings of a strict load of the initial configs, with the entry's id."""
     return [
         (id, problem)
         for id, t in data.trajectories.items()
@@ -365,21 +345,18 @@ def irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
     ]
 
 
-def number_of_irregularities(data: Dataset) -> tuple[int, int]:
-    """Return how many irregularities a data set's initial configs have, and in how many they are.
-
-    They are looked for once: to check configs takes longer than all else before a run begins.
-    """
+def count_irregularities(data: Dataset) -> tuple[int, int]:
+    """Return the cached numbers of irregularities in initial configs, and of these configs."""
 
     def count() -> tuple[int, int]:
-        found = irregularities(data)
+        found = find_irregularities(data)
         return len(found), len({id for id, _ in found})
 
-    problems, configs = counted(data, count)
+    problems, configs = cached_counts(data, count)
     return problems, configs
 
 
 def _unknown(name: str, what: str, known: Iterable[str]) -> str:
     names = list(known)
-    there_are = f": {', '.join(names)}" if len(names) < 10 else ""
-    return f"{name!r} is not {what}{did_you_mean(name, names) or there_are}"
+    choices = f"; choose from {', '.join(names)}" if len(names) < 10 else ""
+    return f"{name!r} is not {what}{suggest_name(name, names) or choices}"

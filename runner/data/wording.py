@@ -1,18 +1,19 @@
-"""What BFCL's model reads where a call is refused: its texts, and where each of them belongs.
+"""Texts of refused calls in BFCL's words.
 
-The texts are those of the published package, kept beside its data and never part of ours. Which
-of them a refusal of our backends takes, and what fills its holes, says ``bfcl_places.json``:
+The texts are read from the published package and are not part of Turnwise. The file
+``bfcl_places.json`` says which text each refusal of our backends uses, and which values fill the
+holes of the text:
 
     {"sentences": {name: "Class.function.number"},
      "refusals": {backend: {function: {kind: {"place": "Class.function.number", "holes": [source],
                                               "own": function, "more": "before" or "after"}}}}}
 
-``tests.conformance.wording`` makes that table; nobody has to read the package for it. A source is
-``argument:NAME``, ``value:NAME`` of the error, ``state:PATH`` or ``keys:PATH`` of the backend,
-``constant:WORD``, ``place:Class.function.number``, or ``cause``, what Python said. With ``own``,
-the text names that function, and the one called takes its place; ``more`` says whether the further
-members of our refusal come before or after those of the text. A refusal that is not in the table
-reads as Python's own where Python refused, and as ours where not.
+``tests.conformance.wording`` generates it. A source is ``argument:NAME``, ``value:NAME`` of the
+error, ``state:PATH`` or ``keys:PATH`` of the backend, ``constant:WORD``,
+``place:Class.function.number``, or ``cause``, Python's message. With ``own``, the name of the
+called function replaces that name in the text. ``more`` says whether other members of our refusal
+come before or after those of the text. A refusal outside the table has Python's message or our
+text.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ from typing import Any, Literal, NamedTuple
 from checkers.profile import BFCL, Profile
 from envs.calls import Call
 from envs.errors import MalformedCall, ToolError
-from envs.results import Declined, Result, render
+from envs.results import DeclinedResult, Result, render
 from envs.session import Session
 from envs.tool import Tool, bind, parameters
 from runner.data.literals import Given, Texts, load_texts
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
-from runner.models.tools import OWN_FOOTNOTES, Footnotes
+from runner.models.tools import OWN_FOOTNOTES, FunctionNotes
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
@@ -53,31 +54,31 @@ PYTHON: Texts = {
         "key": _form("'", None, "'"),
     }
 }
-"""What Python itself says, in the places of texts."""
+"""Python's own messages, in the form of texts."""
 
 
 class TextPlace(NamedTuple):
-    """Which text a refusal takes."""
+    """The text of a refusal."""
 
     place: str
     holes: tuple[str, ...] = ()
     own: str | None = None
-    """The function that the text names where it is another one than is called."""
+    """Function that the text names instead of the called one."""
     more: Literal["before", "after"] | None = None
 
 
 class Table(NamedTuple):
-    """What takes which text."""
+    """The text of every refusal."""
 
     sentences: Mapping[str, str]
-    """Places by our names: ``raised`` for a call that raised, ``handover`` for functions handed
-    over later; the others stand behind descriptions: ``python_note``, ``float_note`` and so on."""
+    """Places by our names: ``raised`` for exceptions, ``handover`` for functions added later, and
+    notes behind descriptions, such as ``python_note``."""
     refusals: Mapping[str, Mapping[str, Mapping[str, TextPlace]]]
     """By backend, function and kind."""
 
 
 class Refusal(NamedTuple):
-    """A call that did not succeed, with all that a text about it may say."""
+    """A refused call, with all values that its text can contain."""
 
     tool: Tool
     kind: str
@@ -88,13 +89,7 @@ class Refusal(NamedTuple):
 
 
 class Wording:
-    """Words refusals as BFCL does.
-
-    Args:
-        texts: Those of the package.
-        table: Which of them each refusal takes.
-        folder: The data folder that the texts are of, for other processes to read them.
-    """
+    """BFCL's wording of refusals; other processes read the texts from ``folder`` again."""
 
     def __init__(self, texts: Texts, table: Table, folder: Path | None = None) -> None:
         self._folder = folder
@@ -102,48 +97,47 @@ class Wording:
         self._sentences, self._refusals = table
 
     def __call__(self, session: Session, call: Call | MalformedCall, result: Result) -> str | None:
-        """Return what BFCL's model reads of a call that has just been made; None if as ours."""
+        """Return BFCL's text of a call's result; None for our text."""
         if isinstance(call, MalformedCall):
-            return self._raised(_syntax(call.cause)) if call.cause else None
+            return self._raised(_describe_syntax_error(call.cause)) if call.cause else None
         if call.name not in session.tools:
             name = call.name.partition(".")[0]
-            return self._filled(TextPlace("python.name.0", (f"constant:{name}",)), None)
-        refusal = refusal_of(session, call, result)
+            return self._fill_place(TextPlace("python.name.0", (f"constant:{name}",)), None)
+        refusal = find_refusal(session, call, result)
         if refusal is None:
             inner = result.error and result.error.cause
             return self._raised(str(inner)) if inner else None
         tool = refusal.tool
         place = self._refusals.get(tool.backend, {}).get(tool.name, {}).get(refusal.kind)
         if place is not None:
-            return self._filled(place, refusal)
+            return self._fill_place(place, refusal)
         cause = refusal.error and refusal.error.cause
         return self._raised(str(cause)) if cause else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return what another process makes it of: the texts stay where they are."""
-        return _wording_in, (self._folder,)
+        """Pickle only the folder of the texts."""
+        return _load_wording, (self._folder,)
 
     def sentence(self, name: str, *values: object) -> str:
-        """Return a text that is no refusal's, by our name for it.
+        """Return one of the table's sentences, filled with values.
 
-        Raises:
-            KeyError: The package has none there.
+        Raises KeyError if the package does not have it.
         """
         return str(fill(self.given(self._sentences[name]), iter(values)))
 
     def prompts(self, prompts: PromptTexts) -> PromptTexts:
-        """Return the texts put to the model, functions handed over in BFCL's words."""
+        """Return the prompts, with BFCL's text for functions that are added later."""
         return prompts._replace(handover_fc=self.sentence("handover"))
 
-    def notes(self) -> Footnotes:
-        """Return the sentences behind descriptions."""
+    def notes(self) -> FunctionNotes:
+        """Return the notes behind descriptions."""
         syntax = {name: self.sentence(f"{name}_note") for name in OWN_FOOTNOTES.syntax}
-        return Footnotes(
-            syntax, self.sentence("float_note"), self._typed, bare_items=True, response=True
+        return FunctionNotes(
+            syntax, self.sentence("float_note"), self._describe_type, bare_items=True, response=True
         )
 
-    def _typed(self, language: str, schema: Mapping[str, Any]) -> str:
-        """Return what is said of the type of a value that is a text of a language."""
+    def _describe_type(self, language: str, schema: Mapping[str, Any]) -> str:
+        """Return the note on a value that is written in a language."""
         kind = schema.get("type", "any")
         if kind == "any":
             return self.sentence(f"{language}_any")
@@ -155,16 +149,12 @@ class Wording:
         return said
 
     def given(self, place: str) -> Given:
-        """Return what the package gives at a place.
-
-        Raises:
-            KeyError: There is no such place.
-        """
+        """Return the package's output at a place. Raises KeyError if the place does not exist."""
         owner, function, number = place.rsplit(".", 2)
         places = self._texts[owner][function]
         return places[int(number)] if int(number) < len(places) else {}
 
-    def _filled(self, place: TextPlace, refusal: Refusal | None) -> str | None:
+    def _fill_place(self, place: TextPlace, refusal: Refusal | None) -> str | None:
         try:
             given = self.given(place.place)
             values = [self._value(source, refusal) for source in place.holes]
@@ -172,7 +162,7 @@ class Wording:
         except (KeyError, TypeError, ValueError, StopIteration):
             return None
         if place.own and refusal is not None:
-            made = _renamed(made, place.own, refusal.tool.name)
+            made = _rename_function(made, place.own, refusal.tool.name)
         if place.more and refusal is not None and isinstance(made, dict):
             before = place.more == "before"
             made = {**refusal.fields, **made} if before else {**made, **refusal.fields}
@@ -197,7 +187,7 @@ class Wording:
         return list(value) if sort == "keys" else value
 
     def _raised(self, message: str) -> str:
-        """Return what the model reads of a call that raised."""
+        """Return the text of a call that raised."""
         return self.sentence("raised", message)
 
 
@@ -205,15 +195,15 @@ _CONVERSIONS: Mapping[str, Callable[[object], str]] = {"r": repr, "s": str, "a":
 
 
 def fill(given: Given, values: Iterator[Any]) -> Any:
-    """Return what is given at a place, with its holes filled in order.
+    """Return an output with its holes filled in order.
 
     Raises:
         StopIteration: There are more holes than values.
-        TypeError, ValueError: A value cannot be written as its hole asks.
+        TypeError, ValueError: A value does not fit the format of its hole.
     """
     if "text" in given:
         parts = given["text"]
-        return "".join([p if isinstance(p, str) else _written(next(values), p) for p in parts])
+        return "".join([p if isinstance(p, str) else _format(next(values), p) for p in parts])
     if "members" in given:
         return {name: fill(member, values) for name, member in given["members"]}
     if "items" in given:
@@ -221,7 +211,7 @@ def fill(given: Given, values: Iterator[Any]) -> Any:
     return given["value"] if "value" in given else next(values)
 
 
-def _written(value: Any, hole: Mapping[str, str]) -> str:
+def _format(value: Any, hole: Mapping[str, str]) -> str:
     conversion = hole["conversion"]
     if conversion:
         value = _CONVERSIONS[conversion](value)
@@ -231,34 +221,38 @@ def _written(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return whose texts the model reads: as asked for, else BFCL's for its data and profile."""
+    """Return the source of refusal texts; by default BFCL's for its data and profile."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 
 def wording_of(observations: Observations, dataset: Dataset) -> Wording | None:
-    """Return how refusals are worded; None for as they are.
+    """Return the wording of refusals; None for our own texts.
 
-    Raises:
-        DataError: BFCL's texts are asked for and not there, or the data are not BFCL's.
+    Raises DataError if BFCL's texts do not exist, or the data are not BFCL's.
     """
     if observations == "own":
         return None
     if dataset.folder is None:
-        raise DataError("--observations bfcl", f"{dataset.name} is not BFCL's data")
-    return _wording_in(dataset.folder)
+        why = f"{dataset.name} is not BFCL's data; use --observations own"
+        raise DataError("--observations bfcl", why)
+    return _load_wording(dataset.folder)
 
 
 @cache
-def _wording_in(folder: Path) -> Wording:
+def _load_wording(folder: Path) -> Wording:
     return Wording(load_texts(folder), read_table(), folder)
 
 
 def read_table(path: Path = PLACES_FILE) -> Table:
-    """Return the table of what takes which text."""
+    """Return the table of texts for refusals."""
+
+    def read_place(entry: Mapping[str, Any]) -> TextPlace:
+        return TextPlace(**{**entry, "holes": tuple(entry.get("holes", ()))})
+
     held = json.loads(path.read_text(encoding="utf-8"))
     refusals = {
         backend: {
-            function: {kind: _place(entry) for kind, entry in kinds.items()}
+            function: {kind: read_place(entry) for kind, entry in kinds.items()}
             for function, kinds in functions.items()
         }
         for backend, functions in held["refusals"].items()
@@ -266,30 +260,26 @@ def read_table(path: Path = PLACES_FILE) -> Table:
     return Table(held["sentences"], refusals)
 
 
-def _place(entry: Mapping[str, Any]) -> TextPlace:
-    return TextPlace(**{**entry, "holes": tuple(entry.get("holes", ()))})
-
-
-def _renamed(value: Any, own: str, called: str) -> Any:
-    """Return a text in which the first mention of one function is of another."""
+def _rename_function(value: Any, own: str, called: str) -> Any:
+    """Replace the first mention of one function in texts by another."""
     if isinstance(value, dict):
-        return {name: _renamed(member, own, called) for name, member in value.items()}
+        return {name: _rename_function(member, own, called) for name, member in value.items()}
     return value.replace(f"{own}:", f"{called}:", 1) if isinstance(value, str) else value
 
 
-def _syntax(error: BaseException) -> str:
-    """Return what Python says of an expression that it cannot read, its name for it aside."""
+def _describe_syntax_error(error: BaseException) -> str:
+    """Return Python's message on an invalid expression, with its usual source name."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f"{error.msg} (<string>, line {error.lineno})"
     return str(error)
 
 
-def refusal_of(session: Session, call: Call, result: Result) -> Refusal | None:
-    """Return what is known of a call that did not succeed; None of one that did."""
+def find_refusal(session: Session, call: Call, result: Result) -> Refusal | None:
+    """Return the refusal of a call; None for one that succeeded."""
     tool = session.tools[call.name]
     call = result.call or call
-    # Not known is which of the calls inside of a call was refused.
-    if call.nested or (result.ok and not isinstance(result.held, Declined)):
+    # For nested calls, the refused one is unknown.
+    if call.nested or (result.ok and not isinstance(result.held, DeclinedResult)):
         return None
     error = result.error
     kind = error.kind if error else result.held.kind
@@ -301,7 +291,7 @@ def refusal_of(session: Session, call: Call, result: Result) -> Refusal | None:
 
 
 def _fits(tool: Tool, call: Call) -> bool:
-    """Tell whether the arguments of a call are those that the function has."""
+    """Tell whether the arguments of a call fit the function."""
     try:
         bind(tool, call.args, call.kwargs)
     except ToolError:
@@ -310,7 +300,7 @@ def _fits(tool: Tool, call: Call) -> bool:
 
 
 def _arguments(tool: Tool, call: Call) -> dict[str, Any]:
-    """Return the arguments of a call by name, those left out as well, fitting or not."""
+    """Return the arguments of a call by name, with defaults for missing ones."""
     known = parameters(tool)
     defaults = {p.name: p.default for p in known if p.default is not p.empty}
     given = zip([p.name for p in known], call.args, strict=False)

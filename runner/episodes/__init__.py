@@ -1,1 +1,1 @@
-"""Episodes: calls go in, what became of the trajectory comes out; no I/O."""
+"""Episodes: execution and judging of calls, without I/O."""

@@ -1,7 +1,6 @@
-"""An episode and its chat: what a model is asked next, and what its answer leads to.
+"""Episode with its chat: builds the next request and executes the answer.
 
-No I/O: a live run, a rollout for training and a search each put the requests to their model in
-their own way, and hand the answers back.
+No I/O: live runs, rollouts and searches send the requests and pass the answers back.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self
 
-from checkers.calls.documents import Language, Unreadable
+from checkers.calls.documents import Language, UnreadableOutput
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
@@ -18,52 +17,46 @@ from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
+from runner.episodes.entry_kinds import RecordedAnswers
 from runner.episodes.episode import Episode
 from runner.episodes.evaluate import kind_of
-from runner.episodes.kinds import Answers
 from runner.models.base import Reply, Request
+from runner.models.calling_formats.base import NOTED
 from runner.models.conversation import Style, conversation_of
-from runner.models.protocols.base import NOTED
-from runner.records.record import Fault
-from trajectories.prepare import Prepared
+from runner.records.record import ServerRejection
+from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import ExpectedCalls
 
 
-class Taken(NamedTuple):
-    """What one answer led to."""
+class AnswerOutcome(NamedTuple):
+    """Calls of one answer, with their results."""
 
     turn: int
-    """The turn in which it was given."""
     calls: Sequence[Call | MalformedCall]
-    """The calls in it; none ends the turn."""
+    """Without calls, the turn ends."""
     problem: str | None
-    """Why there are no calls, where the answer was not plain text."""
+    """Reason that no calls could be read, unless the answer was plain text."""
     results: Sequence[Result] = ()
-    """What they gave; none where they were not made."""
+    """Empty if the calls were not executed."""
     meant: bool = False
-    """Whether the answer was meant as calls."""
+    """Whether the model intended to make calls."""
 
 
 class Dialogue:
     """One trajectory in progress with a model.
 
     Args:
-        prepared: The trajectory.
-        style: How the model is talked to.
-        mode: How it calls functions.
-        profile: How its steps are decoded and executed.
-        step_limit: Steps with calls that a turn may take, or None for no limit.
+        step_limit: Maximum steps with calls per turn, or None.
 
     Attributes:
-        episode: The turn loop's machine.
+        episode: The turn loop.
         conversation: The chat so far.
-        mode: How the model calls functions.
-        result: Turns of steps, in the form of BFCL's result files.
+        result: Turns of steps, as in BFCL's result files.
     """
 
     def __init__(
         self,
-        prepared: Prepared,
+        prepared: PreparedTrajectory,
         style: Style,
         mode: Mode,
         profile: Profile,
@@ -85,12 +78,7 @@ class Dialogue:
         self._shown: frozenset[str] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return what to ask the model now.
-
-        Args:
-            notes: What is said in this request only.
-            extra: Tools that may be called in this request only.
-        """
+        """Return the next request; ``notes`` and ``extra`` tools are part of this one only."""
         episode = self.episode
         if episode.turn == len(self.result):
             self.result.append([])
@@ -100,7 +88,7 @@ class Dialogue:
         return self.conversation.request(notes, extra)
 
     def _new_functions(self) -> Sequence[str]:
-        """Return the functions that come late: those handed over, retrieved or found since."""
+        """Return the functions that were added, retrieved or found since the last call."""
         episode = self.episode
         if not episode.offering:
             return episode.offers
@@ -110,11 +98,11 @@ class Dialogue:
             return episode.offers
         return [name for name in episode.session.tools if name in offered - before]
 
-    def take(self, reply: Reply) -> Taken:
+    def take(self, reply: Reply) -> AnswerOutcome:
         """Take the answer to the last request, and execute its calls or end the turn.
 
-        A trajectory whose calls or results are compared is over after one answer, or where the
-        style says so after one without calls.
+        A single-turn trajectory ends after one answer. If the style asks repeatedly, it ends after
+        the first answer without calls.
         """
         episode = self.episode
         taken = self._read(reply)
@@ -133,7 +121,7 @@ class Dialogue:
         return taken._replace(results=results)
 
     def _goes_on(self, calls: Sequence[Call | MalformedCall]) -> bool:
-        """Tell whether the turn goes on after an answer."""
+        """Tell whether the turn continues after these calls."""
         if not calls or not self._kind.is_single_turn:
             return bool(calls)
         if not self._asks_on or not all(isinstance(call, Call) for call in calls):
@@ -141,14 +129,12 @@ class Dialogue:
         limit = self.episode.step_limit
         return self._executed or limit is None or len(self.result[0][0] or ()) < limit
 
-    def verdict(self, fault: Fault | None = None) -> Verdict:
-        """Judge the trajectory, which is over.
+    def verdict(self, fault: ServerRejection | None = None) -> Verdict:
+        """Judge the finished trajectory.
 
-        Args:
-            fault: What the model did, where that is why the last request got no answer.
+        Raises UnjudgeableEntry if no verdict is possible, and the model is not to blame.
 
-        Raises:
-            CannotJudge: There is no verdict, through no fault of the model.
+        Args: fault: The model's mistake, if it caused the last request without an answer.
         """
         if fault is not None:
             return self._kind.judge_unanswered(self._prepared, fault, self.episode.profile)
@@ -156,45 +142,45 @@ class Dialogue:
 
     @property
     def passes_so_far(self) -> bool:
-        """Whether the turns that have ended, of which there is one, passed."""
+        """Whether all finished turns passed; at least one turn must be finished."""
         return self._kind.passes_so_far(self._prepared, self.episode, self._answers)
 
     @property
-    def _answers(self) -> Answers:
-        return Answers(self.result, self.mode, self._format and self._format.reader)
+    def _answers(self) -> RecordedAnswers:
+        return RecordedAnswers(self.result, self.mode, self._format and self._format.reader)
 
     def fork(self) -> Self:
-        """Return an independent copy: nothing done to one is seen by the other."""
+        """Return an independent copy."""
         forked = copy(self)
         forked.episode = self.episode.fork()
         forked.conversation = self.conversation.fork()
         forked.result = [steps.copy() for steps in self.result]
         return forked
 
-    def _read(self, reply: Reply) -> Taken:
+    def _read(self, reply: Reply) -> AnswerOutcome:
         step = self.conversation.read(reply)
         steps = self.result[self.episode.turn]
         if self._compared:
             step = _without_dots(step)
         if self._compared and steps:
-            # What is compared is one step, however many answers it took.
+            # Several answers still form a single step for comparison.
             assert isinstance(steps[0], list)
             steps[0] = steps[0] + (step if isinstance(step, list) else [])
         else:
             steps.append(step)
         calls, problem = self._decoded(step)
         meant = not isinstance(step, str) and bool(step)
-        return Taken(self.episode.turn, calls, problem, meant=meant)
+        return AnswerOutcome(self.episode.turn, calls, problem, meant=meant)
 
     def _decoded(self, step: Step) -> tuple[list[Call | MalformedCall], str | None]:
-        """Return the calls of a step, and why there are none if it was not plain text."""
+        """Return the calls of a step, and the problem if they cannot be read."""
         profile = self.episode.profile
         try:
             if self._format is not None:
                 reader = self._format.reader
                 return [*read_calls(step, Language.PYTHON, "prompt", profile.calls, reader)], None
             return profile.replies.decoders[self.mode](step), None
-        except Unreadable as error:
+        except UnreadableOutput as error:
             return self._unread(MalformedCall(str(error)))
         except MalformedCall as error:
             return self._unread(error)
@@ -205,10 +191,7 @@ class Dialogue:
 
 
 def _without_dots(step: Step) -> Step:
-    """Return a step with the function names that BFCL's result files have.
-
-    No provider takes a dot in a name, so BFCL sends and records underscores.
-    """
+    """Replace dots in function names: providers forbid them, so BFCL records underscores."""
     if step is None or isinstance(step, str):
         return step
     return [{name.replace(".", "_"): value for name, value in call.items()} for call in step]

@@ -1,7 +1,7 @@
-"""The turn loop as a state machine without I/O.
+"""Turn loop: a state machine without I/O.
 
-A driver takes messages and functions of ``episode.turn``, asks whatever it drives for a step, and
-feeds it back: ``act`` with calls, ``end_turn`` without. All drivers drive this one machine.
+A driver shows the model the messages and functions of ``episode.turn``. It calls ``act`` for a
+step with calls and ``end_turn`` for a step without.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from envs.results import Result
 from envs.session import Session
 from trajectories.schema import Message, Trajectory
 
-if TYPE_CHECKING:  # who only judges loads nothing that talks to models
+if TYPE_CHECKING:  # plain judging loads no model code
     from runner.models.conversation import Observe
     from trajectories.offering import Offering
 
 STEP_LIMIT = 20
-"""Steps with calls that a turn may take, as BFCL has it."""
+"""Maximum steps with calls per turn, as in BFCL."""
 
 
 class ExecutedStep(NamedTuple):
-    """One executed step: its calls and what they gave."""
+    """One executed step: its calls and their results."""
 
     turn: int
     calls: tuple[Call | MalformedCall, ...]
@@ -39,19 +39,16 @@ class Episode:
     """One trajectory in progress.
 
     Args:
-        trajectory: What is asked.
-        session: What it is asked in, freshly loaded under the profile; the episode owns it.
-        profile: How steps are executed.
-        step_limit: Steps with calls that a turn may take, or None for no limit.
-        observe: Says what the model reads of a call.
-        offering: Which functions the model is offered; None for all that the trajectory offers.
+        session: A freshly loaded session, which the episode then owns.
+        step_limit: Maximum steps with calls per turn, or None.
+        observe: Renders a result as the model reads it.
+        offering: Restricts the offered functions; None offers all of the trajectory's.
 
     Attributes:
         turn: Index of the current turn.
-        steps: What was executed so far.
-        outcomes: One per turn that has ended.
-        found: Functions that the model has found itself.
-        finished: Whether there is nothing left to do.
+        steps: Steps executed so far.
+        outcomes: One per finished turn.
+        found: Functions that the model found by searching.
         terminated: Whether the step limit ended the episode.
     """
 
@@ -82,24 +79,24 @@ class Episode:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What the user says in this turn."""
+        """Messages of the current turn."""
         return self.trajectory.turns[self.turn].messages
 
     @property
     def offers(self) -> tuple[str, ...]:
-        """Held-out functions that are handed over in this turn."""
+        """Held-out functions that become available in this turn."""
         return self.trajectory.turns[self.turn].offers
 
     @property
     def offered(self) -> frozenset[str]:
-        """All functions that the model is shown in this turn."""
+        """All functions offered in this turn."""
         there = self.trajectory.offered(tuple(self.session.tools), self.turn)
         return self.offering.of(self.turn, there, self.found) if self.offering else there
 
     def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
-        """Execute one step of at least one call; the results are what the model observes.
+        """Execute one step of at least one call and return the results.
 
-        One beyond the limit ends the episode: unexecuted, or after it where the profile says so.
+        A step beyond the limit ends the episode; the profile decides whether it is executed.
         """
         if not self._begins(calls):
             return []
@@ -109,7 +106,7 @@ class Episode:
         return results
 
     def step_through(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
-        """Execute one step, pausing in the state after each call; all taken, the step counts."""
+        """Execute one step, yielding after each call; exhaust it to complete the step."""
         results: list[Result] = []
         for made in self._made(calls) if self._begins(calls) else ():
             results.append(made)
@@ -118,7 +115,7 @@ class Episode:
             self._keep(calls, results)
 
     def end_turn(self) -> None:
-        """Record that the model stopped calling, and go on to the next turn."""
+        """End the turn and begin the next one."""
         assert not self.finished
         self._close_turn()
         self.turn += 1
@@ -129,7 +126,7 @@ class Episode:
             self._offer()
 
     def fork(self) -> Self:
-        """Return an independent copy: nothing done to one is seen by the other."""
+        """Return an independent copy."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy.session = self.session.fork()
@@ -140,7 +137,7 @@ class Episode:
         return copy
 
     def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
-        """Count one more step and tell whether it is executed."""
+        """Count a step and tell whether to execute it."""
         assert calls
         assert not self.finished
         self._steps_this_turn += 1
@@ -151,13 +148,14 @@ class Episode:
 
     def _made(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
         for position, call in enumerate(calls):
-            made = self._call(call) if position < BOUNDS.calls_in_step else _beyond()
+            in_bounds = position < BOUNDS.calls_in_step
+            made = self._call(call) if in_bounds else _refuse_excess_call()
             made.shown = self._observe and self._observe(self.session, call, made)
             yield made
 
     def _keep(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
         self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
-        if self.offering:  # to look for functions is no act in the world
+        if self.offering:  # a search for functions does not change the state
             acts = [not self.offering.seeks(call) for call in calls]
             calls, results = [*compress(calls, acts)], [*compress(results, acts)]
             self._offer()
@@ -188,6 +186,6 @@ class Episode:
         return result
 
 
-def _beyond() -> Result:
+def _refuse_excess_call() -> Result:
     most = BOUNDS.calls_in_step
     return Result.refused(Refused(f"A step makes at most {most} calls: make this one in the next."))

@@ -1,4 +1,4 @@
-"""Call scripts that come with their own initial config, run for comparison by other programs."""
+"""Execution of call scripts that have their own initial config, for use by other programs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from envs.backend import AS_BFCL
 from envs.calls import read_call
 from envs.errors import ConfigError
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.session import Session
 from trajectories.errors import DataError
 
 
 class CallScript(NamedTuple):
-    """An initial config and turns of call texts."""
+    """Call texts by turn, with an initial config."""
 
     id: Any
     config: Mapping[str, Mapping[str, Any]]
@@ -24,10 +24,9 @@ class CallScript(NamedTuple):
 
 
 def read_script(line: Mapping[str, Any], where: str) -> CallScript:
-    """Return the script of a JSON object with members as BFCL names them, and ``turns``.
+    """Return the script in a JSON object with BFCL's member names and ``turns``.
 
-    Raises:
-        DataError: A member is missing or of the wrong type.
+    Raises DataError if a member is missing or of the wrong type.
     """
     config = _member(line, where, "initial_config", dict, {})
     environments = _member(line, where, "involved_classes", list)
@@ -52,26 +51,22 @@ def _member(line: Mapping[str, Any], where: str, name: str, kind: type, default:
 
 
 def execute(
-    script: CallScript, where: str, pack: Callable[[], Pack], *, irregular: bool = True
+    script: CallScript, where: str, pack: Callable[[], BulkPack], *, irregular: bool = True
 ) -> dict[str, Any]:
-    """Make the calls of a script and return results and states.
+    """Execute a script and return ``{"id", "initial_state", "turns": [{"results", "state"}]}``.
 
     Args:
-        script: What to run; its config is taken as it is, irregular or not.
-        where: What to call the place in a complaint.
-        pack: Gives the long-context material when the script wants it.
-        irregular: Whether a strict check finds fault with the config, or nobody has looked.
-
-    Returns:
-        ``{"id", "initial_state", "turns": [{"results", "state"}]}``.
+        where: The location for error messages.
+        pack: Loads the long-context material on demand.
+        irregular: Whether the config failed a strict check or was not checked.
 
     Raises:
         DataError: The config cannot be loaded.
-        BackendFault: A backend broke on well-formed arguments.
+        BackendFault: A backend crashed on well-formed arguments.
     """
     material = pack() if script.long_context else None
     try:
-        # An irregular state excuses a backend that breaks; a regular one does not.
+        # A backend may crash on an irregular state, but not on a regular one.
         session = Session.load(
             script.environments,
             script.config,

@@ -1,94 +1,95 @@
-"""What needs no model: the ground truth, silence, scripts, and recorded episodes looked at."""
+"""Judging without a model: ground truth, silence, scripted models, recorded episodes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checkers.calls.documents import CannotJudge
+from checkers.calls.documents import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
+from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import STATE, judge_again, judge_recorded, kind_of
-from runner.episodes.kinds import Judgement, Terms
-from runner.records.record import Recorded
-from trajectories.prepare import Prepared
+from runner.records.record import RecordedEpisode
+from trajectories.prepare import PreparedTrajectory
 
 if TYPE_CHECKING:
-    from runner.episodes.examined import Examined
-    from runner.episodes.scripted import ScriptedBehaviour
+    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.episodes.scripted_models import ScriptedBehaviour
     from runner.models.conversation import Observe
 
 
-def run_oracle(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT) -> Verdict:
-    """Judge what is right, as if it were a model's answer.
+def run_oracle(
+    prepared: PreparedTrajectory, profile: Profile, step_limit: int = STEP_LIMIT
+) -> Verdict:
+    """Judge the ground truth as if a model had answered it.
 
-    Raises:
-        CannotJudge: There is no verdict on the entry.
+    Raises UnjudgeableEntry if no verdict is possible on the entry.
     """
-    return judge_right(prepared, profile, step_limit).verdict
+    return judge_truth(prepared, profile, step_limit).verdict
 
 
-def run_null(prepared: Prepared, profile: Profile, step_limit: int = STEP_LIMIT) -> Verdict:
-    """Judge a model that never calls anything.
+def run_null(
+    prepared: PreparedTrajectory, profile: Profile, step_limit: int = STEP_LIMIT
+) -> Verdict:
+    """Judge a model that makes no calls.
 
-    Raises:
-        CannotJudge: There is no verdict on the entry.
+    Raises UnjudgeableEntry if no verdict is possible on the entry.
     """
     silence: list[list[Step]] = [[None] for _ in prepared.trajectory.turns]
     return judge_recorded(prepared, silence, "fc", profile, step_limit).verdict
 
 
 def run_scripted(
-    prepared: Prepared,
+    prepared: PreparedTrajectory,
     scripted: ScriptedBehaviour,
     profile: Profile,
     step_limit: int = STEP_LIMIT,
     *,
     seed: int = 0,
 ) -> Verdict:
-    """Judge a scripted model, which errs elsewhere with another seed.
+    """Judge a scripted model; the seed decides where it errs.
 
-    Raises:
-        CannotJudge: The entry has no turns of calls.
+    Raises UnjudgeableEntry if the entry is a single turn.
     """
     if kind_of(prepared.trajectory).is_single_turn:
-        raise CannotJudge("scripted models do entries of several turns; --category multi_turn")
+        message = "scripted models support multi-turn entries only; use --category multi_turn"
+        raise UnjudgeableEntry(message)
     script = scripted.script(prepared, seed)
     return STATE.judge_script(prepared, script, profile, step_limit).verdict
 
 
-def judge_right(
-    prepared: Prepared,
+def judge_truth(
+    prepared: PreparedTrajectory,
     profile: Profile,
     step_limit: int | None = STEP_LIMIT,
     *,
     traced: bool = False,
-) -> Judgement:
-    """Judge what is right as if a model had answered it; it raises what ``judge_recorded`` does.
+) -> JudgingResult:
+    """Judge the ground truth like a model's answers, optionally with a trace.
 
-    Args:
-        prepared: The trajectory.
-        profile: How it is executed and judged.
-        step_limit: Steps that a turn may take, or None for no limit.
-        traced: Whether to keep what happened.
+    Raises the exceptions of ``judge_recorded``.
     """
-    return kind_of(prepared.trajectory).judge(prepared, None, Terms(profile, step_limit, traced))
+    terms = JudgingTerms(profile, step_limit, traced)
+    return kind_of(prepared.trajectory).judge(prepared, None, terms)
 
 
 def examine_recorded(
-    prepared: Prepared,
-    recorded: Recorded,
+    prepared: PreparedTrajectory,
+    recorded: RecordedEpisode,
     profile: Profile,
     step_limit: int,
     observe: Observe | None = None,
-) -> Examined:
-    """Judge a recorded episode once more, to look at it; it raises what ``judge_recorded`` does."""
-    found = judge_again(prepared, recorded, Terms(profile, step_limit, True, observe))
+) -> RejudgedEpisode:
+    """Judge a recorded episode again and return its details; raises like ``judge_recorded``."""
+    found = judge_again(prepared, recorded, JudgingTerms(profile, step_limit, True, observe))
     return kind_of(prepared.trajectory).examine(prepared, found, profile, recorded)
 
 
-def examine_truth(prepared: Prepared, profile: Profile, step_limit: int) -> Examined:
-    """Judge what is right as if it were a model's, to look at it, as ``judge_right`` does."""
-    found = judge_right(prepared, profile, step_limit, traced=True)
+def examine_truth(
+    prepared: PreparedTrajectory, profile: Profile, step_limit: int
+) -> RejudgedEpisode:
+    """Judge the ground truth and return its details; raises like ``judge_recorded``."""
+    found = judge_truth(prepared, profile, step_limit, traced=True)
     return kind_of(prepared.trajectory).examine(prepared, found, profile, None)

@@ -1,6 +1,6 @@
-"""Scripts, which are calls that need no model: what they are made of, played, and played traced.
+"""Scripts: calls from the ground truth or a recorded run, played with or without a trace.
 
-A script is the ground truth, or what was recorded of a run; a trace keeps the states after calls.
+A trace keeps the state after each call.
 """
 
 from __future__ import annotations
@@ -8,46 +8,43 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from checkers.profile import Mode, Profile, offering_all
+from checkers.causes.trace import Trace, TracedCall, TracedTurn
+from checkers.profile import Mode, Profile, allow_all_functions
 from checkers.replies.decoding import Decoder, Step
-from checkers.why.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.episodes.episode import STEP_LIMIT, Episode
-from trajectories.prepare import Prepared
-from trajectories.scene import truth_calls
+from trajectories.prepare import PreparedTrajectory
+from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 
-if TYPE_CHECKING:  # who only judges loads nothing that talks to models
+if TYPE_CHECKING:  # plain judging loads no model code
     from runner.models.conversation import Observe
     from trajectories import offering as offerings
     from trajectories.offering import Offering
 else:
-    # Only retrieval changes what is offered.
-    offerings = lazily("trajectories.offering")
+    # Only retrieval restricts the offered functions.
+    offerings = lazy_module("trajectories.offering")
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 """Turns of steps of calls."""
 
 
 def oracle(trajectory: Trajectory, offering: Offering | None = None) -> Script:
-    """Return the ground truth, each turn in one step.
-
-    Where functions are to be looked for, it looks first, by the user's words.
-    """
-    script = [[truth_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
+    """Return the ground truth, one step per turn; a function search comes first if it is needed."""
+    script = [[read_truth_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
     if offering is None or offering.find is None:
         return script
     looking = [
-        Call(offerings.FIND, (), {"query": turn.words[: offerings.LONGEST_QUERY]})
+        Call(offerings.FIND, (), {"query": turn.words[: offerings.MAX_QUERY_CHARS]})
         for turn in trajectory.turns
     ]
     return [[[look], *steps] for look, steps in zip(looking, script, strict=True)]
 
 
 def recorded(turns: Sequence[Sequence[Step]], decoder: Decoder, profile: Profile) -> Script:
-    """Return what a recorded run amounts to."""
+    """Return the calls of a recorded run."""
     return [
         [calls for step in steps if (calls := _decoded(step, decoder, profile))] for steps in turns
     ]
@@ -60,16 +57,19 @@ def _decoded(step: Step, decoder: Decoder, profile: Profile) -> Sequence[Call | 
         return [error] if profile.replies.answers_unreadable_steps else []
 
 
-def begun(
-    prepared: Prepared, profile: Profile, step_limit: int | None, observe: Observe | None = None
+def start_episode(
+    prepared: PreparedTrajectory,
+    profile: Profile,
+    step_limit: int | None,
+    observe: Observe | None = None,
 ) -> Episode:
-    """Return an episode at its beginning, in a session of its own."""
+    """Return a new episode in its own session."""
     session, offering = prepared.template.fork(), prepared.offering
     return Episode(prepared.trajectory, session, profile, step_limit, observe, offering)
 
 
 def play(script: Script, episode: Episode) -> None:
-    """Drive an episode by a script, to the script's end or the episode's."""
+    """Run a script in an episode until either ends."""
     for turn in script:
         for calls in turn:
             if not episode.finished:
@@ -80,14 +80,14 @@ def play(script: Script, episode: Episode) -> None:
 
 
 def trace(
-    prepared: Prepared,
+    prepared: PreparedTrajectory,
     script: Script,
     profile: Profile,
     step_limit: int | None = STEP_LIMIT,
     observe: Observe | None = None,
 ) -> Trace:
-    """Play a script and return what happened, results as ``observe`` says that they were read."""
-    episode = begun(prepared, profile, step_limit, observe)
+    """Play a script and return its trace; ``observe`` renders the results."""
+    episode = start_episode(prepared, profile, step_limit, observe)
     turns = []
     for turn in script:
         if episode.finished:
@@ -99,21 +99,20 @@ def trace(
 
 
 def trace_recorded(
-    prepared: Prepared,
+    prepared: PreparedTrajectory,
     turns: Sequence[Sequence[Step]],
     mode: Mode,
     profile: Profile,
     step_limit: int | None = STEP_LIMIT,
     observe: Observe | None = None,
 ) -> Trace:
-    """Play a recorded run and return what happened, and how each turn ended.
+    """Play a recorded run and return its trace, with the ending of each turn.
 
-    A turn may take ``step_limit`` steps, where the profile limits recorded runs at all.
+    ``step_limit`` applies only if the profile limits recorded runs.
     """
     limit = step_limit if profile.execution.limits_recorded_runs else None
-    played = trace(
-        prepared, recorded(turns, profile.replies.decoders[mode], profile), profile, limit, observe
-    )
+    script = recorded(turns, profile.replies.decoders[mode], profile)
+    played = trace(prepared, script, profile, limit, observe)
     ended = []
     for turn, steps in zip(played.turns, turns, strict=False):
         answer, unreadable = _ending(steps, mode, profile)
@@ -121,11 +120,10 @@ def trace_recorded(
     return played._replace(turns=tuple(ended))
 
 
-def trace_truth(prepared: Prepared, profile: Profile) -> Trace:
-    """Play the ground truth, for which no limit and nothing held back counts."""
-    everything = offering_all(profile)
-    prepared = prepared._replace(offering=None)
-    return trace(prepared, oracle(prepared.trajectory), everything, None)
+def trace_truth(prepared: PreparedTrajectory, profile: Profile) -> Trace:
+    """Play the ground truth without a step limit and with all functions offered."""
+    script = oracle(prepared.trajectory)
+    return trace(prepared._replace(offering=None), script, allow_all_functions(profile), None)
 
 
 def _traced_turn(episode: Episode, turn: Sequence[Sequence[Call | MalformedCall]]) -> TracedTurn:
@@ -134,7 +132,7 @@ def _traced_turn(episode: Episode, turn: Sequence[Sequence[Call | MalformedCall]
     for calls in turn:
         if episode.finished:
             break
-        # Results come first, so that what follows the last one of a step is done, too.
+        # zip takes results first, so the generator completes the step.
         made = zip(episode.step_through(calls), calls, strict=False)
         snapshot = episode.session.snapshot
         steps.append(tuple([TracedCall(call, result, snapshot()) for result, call in made]))
@@ -149,7 +147,7 @@ def _traced_turn(episode: Episode, turn: Sequence[Sequence[Call | MalformedCall]
 def _ending(
     steps: Sequence[Step], mode: Mode, profile: Profile
 ) -> tuple[str | None, MalformedCall | None]:
-    """Return what a turn's last step says, if it makes no call, and why none was read in it."""
+    """Return the text of a turn's last step if it makes no call, and its parse error."""
     last = steps[-1] if steps else None
     answer = last if isinstance(last, str) else None
     if last is None or (answer is not None and mode == "fc"):

@@ -1,1 +1,1 @@
-"""Runs with a live model: from settings to the last episode."""
+"""Live runs: settings, episodes, rate limits, retries and budgets."""

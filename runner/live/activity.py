@@ -1,4 +1,4 @@
-"""What a run is at right now: requests in flight, tries that failed, waits."""
+"""Current state of a run: requests in flight, failed requests and waits."""
 
 from __future__ import annotations
 
@@ -11,32 +11,29 @@ from runner.models.base import ModelError
 
 
 class Wait(NamedTuple):
-    """A wait before another try."""
+    """A wait before a retry."""
 
     until: float
-    """When it is over, by the clock of the activity."""
     asked_for: bool
-    """Whether the server asked for it."""
 
 
 class Activity:
-    """Keeps count of what is going on.
-
-    Args:
-        clock: Gives the time in seconds, from any origin.
+    """Counts of the current work; the clock gives seconds from any origin.
 
     Attributes:
-        jobs: Jobs that are under way.
-        in_flight: Requests that have no answer yet.
-        retries: Tries that failed and were, or will be, made again.
-        trouble: How many tries failed, by kind.
-        words: What was said of the last of each kind.
-        waits: The waits there are.
+        jobs: Jobs under way.
+        in_flight: Requests without an answer yet.
+        answered: Answered requests.
+        retries: Retries so far, with the scheduled ones.
+        trouble: Failed requests, by kind.
+        words: Message of the last error of each kind.
+        waits: Current waits.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.jobs = 0
         self.in_flight = 0
+        self.answered = 0
         self.retries = 0
         self.trouble: Counter[str] = Counter()
         self.words: dict[str, str] = {}
@@ -46,7 +43,7 @@ class Activity:
 
     @contextmanager
     def job(self) -> Iterator[None]:
-        """Count a job for as long as it is under way."""
+        """Count a job while the context lasts."""
         self.jobs += 1
         try:
             yield
@@ -54,17 +51,12 @@ class Activity:
             self.jobs -= 1
 
     def request(self) -> _InFlight:
-        """Count a request until there is an answer, or none."""
+        """Return a context that counts a request in flight, and its error."""
         return self._request
 
     @contextmanager
     def wait(self, seconds: float, *, asked_for: bool) -> Iterator[None]:
-        """Count a wait before another try.
-
-        Args:
-            seconds: How long it takes.
-            asked_for: Whether the server asked for it.
-        """
+        """Count a wait before a retry while the context lasts."""
         wait = Wait(self.clock() + seconds, asked_for)
         self.retries += 1
         self.waits.append(wait)
@@ -74,16 +66,16 @@ class Activity:
             self.waits.remove(wait)
 
     def failed(self, error: ModelError) -> None:
-        """Take note of a try that failed."""
-        kind = (error.kind or "fault").replace("_", " ")
+        """Count a failed request."""
+        kind = (error.kind or "bug").replace("_", " ")
         self.trouble[kind] += 1
-        # The last kind stands last.
+        # The last kind moves to the end.
         self.words.pop(kind, None)
         self.words[kind] = str(error)
 
 
 class _InFlight:
-    """Counts requests that are under way; one for all, for it keeps nothing of them itself."""
+    """Context that counts a request in flight; stateless, so that all requests share it."""
 
     def __init__(self, activity: Activity) -> None:
         self._activity = activity
@@ -95,5 +87,6 @@ class _InFlight:
         self, kind: type[BaseException] | None, error: BaseException | None, _: object
     ) -> None:
         self._activity.in_flight -= 1
+        self._activity.answered += error is None
         if isinstance(error, ModelError):
             self._activity.failed(error)

@@ -1,4 +1,4 @@
-"""What a run may use, and who may go on when that will not suffice for all that is under way."""
+"""Budget of a run, and its distribution among episodes."""
 
 from __future__ import annotations
 
@@ -8,40 +8,38 @@ from dataclasses import dataclass
 from math import inf
 
 from runner.models.base import Usage
-from runner.records.record import Spent
+from runner.records.record import SpentBudget
 
 _CAUTION = 5.0
-"""How many times as many requests as expected a job is taken to need that is under way."""
+"""Assumed ratio of needed to expected requests for a running job."""
 _UNPRICED = 1.0
-"""Requests that a budget of money has room for until one of them has a price."""
+"""Assumed number of affordable requests before the first price is known."""
+
+_USED_UP = "the budget of"
+
+
+def is_budget_stop(reason: str | None) -> bool:
+    """Tell whether a run stopped because its budget was used up."""
+    return reason is not None and reason.startswith(_USED_UP)
 
 
 class Budget:
-    """What a run may use; nothing by default limits it.
-
-    Args:
-        max_requests: None for no limit.
-        max_cost: US dollars, or None.
-        spent: What was used before.
-
-    Attributes:
-        spent: What has been used so far.
-    """
+    """Limits on requests and US dollars, and the amounts spent so far."""
 
     def __init__(
         self,
         max_requests: int | None = None,
         max_cost: float | None = None,
-        spent: Spent | None = None,
+        spent: SpentBudget | None = None,
     ) -> None:
-        self.spent = spent or Spent()
+        self.spent = spent or SpentBudget()
         self._max_requests = max_requests
         self._max_cost = max_cost
         self._priced = self.spent.requests
 
     @property
     def left(self) -> float:
-        """How many requests may still be made, as far as their cost can be foreseen."""
+        """Estimated number of affordable requests."""
         spent, left = self.spent, inf
         if self._max_requests is not None:
             left = self._max_requests - spent.requests
@@ -53,35 +51,35 @@ class Budget:
 
     @property
     def limited(self) -> bool:
-        """Whether anything limits it."""
+        """Whether there is a limit."""
         return self._max_requests is not None or self._max_cost is not None
 
     def admit(self) -> str | None:
-        """Admit a request and count it, or return why there may be none."""
+        """Admit a request and count it, or return the reason for a refusal."""
         spent = self.spent
         if self._max_requests is not None and spent.requests >= self._max_requests:
-            return f"the budget of {self._max_requests} requests is used up"
+            return f"{_USED_UP} {self._max_requests} requests is used up"
         if self._max_cost is not None and (spent.cost or 0.0) >= self._max_cost:
-            return f"the budget of {self._max_cost} US dollars is used up"
-        self.spent = Spent(spent.requests + 1, spent.tokens, spent.cost)
+            return f"{_USED_UP} {self._max_cost} US dollars is used up"
+        self.spent = SpentBudget(spent.requests + 1, spent.tokens, spent.cost)
         return None
 
     def count(self, usage: Usage, cost: float | None) -> None:
-        """Take note of what an answer took."""
+        """Count the tokens and the cost of an answer."""
         requests, tokens, known = self.spent
         self._priced += cost is not None
         tokens += (usage.prompt or 0) + (usage.completion or 0)
-        self.spent = Spent(requests, tokens, known if cost is None else (known or 0.0) + cost)
+        self.spent = SpentBudget(requests, tokens, known if cost is None else (known or 0.0) + cost)
 
 
 @dataclass(eq=False)
-class Share:
-    """What one job uses of a budget.
+class BudgetShare:
+    """The part of a budget that one job uses.
 
     Attributes:
-        expected: How many requests it is expected to take.
-        used: How many it has made.
-        waiting: Gets None when it may make another, or why it may not.
+        expected: Expected requests of the job.
+        used: Requests so far.
+        waiting: Gets None when the next request may start, or the reason for a refusal.
     """
 
     expected: int
@@ -89,11 +87,11 @@ class Share:
     waiting: asyncio.Future[str | None] | None = None
 
     def needs(self, ratio: float) -> float:
-        """Return how many more it is likely to make."""
+        """Return the likely number of further requests."""
         return max(1.0, self.expected * ratio - self.used)
 
     def answer(self, refusal: str | None) -> None:
-        """Let it go on, or not."""
+        """Admit or refuse the waiting request."""
         assert self.waiting is not None
         if not self.waiting.done():
             self.waiting.set_result(refusal)
@@ -102,39 +100,37 @@ class Share:
 
 
 class Quota:
-    """Shares a budget out so that what is begun is finished with it.
+    """Distribution of a budget that lets begun jobs finish.
 
-    A job begins while the budget is likely to suffice for it and for all that are under way. Where
-    these need more after all, those that need least go on first and the others wait. What is too
-    little for another job is used for one all the same.
-
-    Args:
-        budget: What is shared.
+    Jobs begin in their order. A job begins only if the budget will probably suffice for it and for
+    all running jobs. If running jobs need more than expected, the earliest continue first. Short
+    jobs get no preference, because they are easier and would bias the score. If the rest of the
+    budget is too small for a whole job, one more job still begins.
     """
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._shares: list[Share] = []
+        self._shares: list[BudgetShare] = []
         self._closed: str | None = None
         self._expected = 0
         self._needed = 0
 
-    def open(self, expected: int) -> Share:
-        """Return the share of a job that begins or waits to; it is to be closed."""
-        share = Share(expected)
+    def open(self, expected: int) -> BudgetShare:
+        """Return the share of a new job; the caller closes it."""
+        share = BudgetShare(expected)
         self._shares.append(share)
         return share
 
-    def close(self, share: Share, *, finished: bool) -> None:
-        """Take note that a job is over; of a finished one is learnt how much jobs need."""
+    def close(self, share: BudgetShare, *, finished: bool) -> None:
+        """Remove the share of a job; a finished job improves the estimate."""
         self._shares.remove(share)
         if finished and share.used:
             self._expected += share.expected
             self._needed += share.used
         self._share_out()
 
-    async def admit(self, share: Share) -> str | None:
-        """Wait for the turn of a job, count its request, or return why there may be none."""
+    async def admit(self, share: BudgetShare) -> str | None:
+        """Wait until a job may send a request and count it, or return the reason for a refusal."""
         if self._closed is not None:
             return self._closed
         if not self._budget.limited:
@@ -145,14 +141,14 @@ class Quota:
         return await turn
 
     def close_all(self, reason: str) -> None:
-        """Let nobody make a request any more."""
+        """Refuse all further requests."""
         self._closed = reason
         for share in self._shares:
             if share.waiting:
                 share.answer(reason)
 
     def _share_out(self) -> None:
-        """Let all go on for whom the budget suffices beside those that come before them."""
+        """Admit the requests that the budget covers, those of begun jobs first."""
         waiting = [share for share in self._shares if share.waiting]
         if not waiting:
             return
@@ -162,8 +158,7 @@ class Quota:
                 share.answer(self._budget.admit())
             return
         begun = [share for share in self._shares if share.used]
-        ratio = self._ratio(begun)
-        begun.sort(key=lambda share: share.needs(ratio))
+        ratio = self._estimate_ratio(begun)
         for share in begun:
             needs = share.needs(ratio)
             if share.waiting and left >= 1:
@@ -173,15 +168,16 @@ class Quota:
             if share.used or share.waiting is None:
                 continue
             needs = share.needs(ratio)
-            if left >= needs or not begun:
-                share.answer(self._budget.admit())
-                begun.append(share)
-                left -= needs
+            if left < needs and begun:
+                break
+            share.answer(self._budget.admit())
+            begun.append(share)
+            left -= needs
 
-    def _ratio(self, begun: Iterable[Share]) -> float:
-        """Return how many times as many requests as expected a job is likely to need.
+    def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
+        """Return the likely ratio of needed to expected requests.
 
-        Those that finish first need less than others, so those under way count as needing much.
+        Jobs that finish early need fewer requests, so jobs under way count with a high ratio.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

@@ -1,7 +1,7 @@
-"""Running many episodes at once: concurrency, retries, budgets, and stopping cleanly.
+"""Engine for concurrent jobs: concurrency, retries, budgets and a clean stop.
 
-Nothing here knows what an episode is. A job is done by a coroutine that is given a way to ask the
-model; what it returns is passed on, and what was not finished can be done again later.
+A job is a coroutine that gets a function for requests to the model. The engine passes its result
+on, and knows nothing about episodes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,19 @@ from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
 from runner.live.activity import Activity
-from runner.live.budget import Budget, Quota, Share
+from runner.live.budget import Budget, BudgetShare, Quota
 from runner.live.loop import Ask, ModelAnswer
-from runner.live.pace import LONGEST_HOLD, Clock, GivenUp, Pace, RealTime, Started, Waits
+from runner.live.pace import (
+    FIRST_HOLD_SECONDS,
+    MAX_ALONE_SECONDS,
+    MAX_HOLD_SECONDS,
+    AdmittedRequest,
+    CancellableWaits,
+    Clock,
+    Pace,
+    SystemClock,
+    WaitCancelled,
+)
 from runner.models.base import (
     CHARACTERS_PER_TOKEN,
     ErrorKind,
@@ -39,105 +49,93 @@ from runner.models.base import (
 Job = TypeVar("Job")
 Done = TypeVar("Done")
 
-STOPPING = "stopping after what is under way, Ctrl-C again stops at once"
-"""What the first Ctrl-C is answered with."""
+STOPPING = "stopping after the requests in flight; press Ctrl-C again to stop at once"
 
 _TIMEOUTS = 2
-"""How often a request is made that takes too long: each time it is thought about, and billed."""
+"""Maximum attempts of a request that times out, each of which is billed."""
 _REFUSALS = 3
-"""How many times as often a request is made that is refused for a rate limit, and others not."""
-_MANY = 8
-"""When so many requests fail at once, and none is answered, it is the server that fails."""
-_FIRST = 3
-_GRACE = 1.5
-"""How long a run that is being stopped waits without any answer, in seconds."""
+"""Factor on the maximum attempts of a request that the rate limit refuses while others succeed."""
+_MIN_FAILING_REQUESTS = 8
+"""Minimum number of failed requests, without any answer, for which the server is to blame."""
+_MAX_FIRST = 3
+_STOP_SECONDS = 1.5
+"""Maximum seconds between answers while a run stops."""
 
 
-class Limits(NamedTuple):
-    """How hard a run may push."""
+class RateLimits(NamedTuple):
+    """Limits on the load of a server."""
 
     concurrency: int = 16
-    """Episodes at once."""
     attempts: int = 8
-    """How often one request is tried."""
     first_wait: float = 0.5
-    """Wait after the first failed attempt, in seconds; it doubles with every further one."""
+    """Seconds before the first retry; doubles with every further one."""
     requests: int | None = None
-    """Most requests a minute, or None."""
     tokens: int | None = None
-    """Most tokens a minute, or None."""
     outage: float = 600.0
-    """Seconds without any answer after which a run is stopped."""
+    """Seconds without any answer after which the run stops."""
     waits_for_server: bool = True
-    """Whether a server that cannot be reached at the beginning is tried as often as any other; not
-    where no request before the run has tested it."""
+    """Whether requests are retried if the server is unreachable from the beginning."""
 
 
 @dataclass(eq=False)
-class _Tries:
-    """What has become of one request so far."""
+class _RequestState:
+    """Failures of one request so far."""
 
     made: int = 0
     failed: dict[ErrorKind | None, int] = field(default_factory=lambda: defaultdict(int))
-    """How often it failed in which way."""
     first_failed: float = inf
     last_refused: float = -inf
 
 
-class Stopped(Exception):
-    """The run is being stopped; what is under way is given up, unrecorded."""
-
-
-def _nobody(_: str) -> None:
-    """Tell nobody."""
+class RunStopped(Exception):
+    """The run stops; running jobs are dropped without a record."""
 
 
 class Engine(Generic[Job, Done]):
-    """Does jobs, several at a time, with one model.
+    """Concurrent execution of jobs with one model.
 
     Args:
-        model: Whom to ask.
-        limits: How hard to push.
-        jitter: Spreads the waits of retries, so that they do not come all at once.
-        budget: What may be used.
-        say: Tells the user a line.
-        clock: Tells the time.
-        pace: Says when requests may start, where engines have one in common.
+        model: Client of the model.
+        limits: Limits on the load.
+        jitter: Source of random waits before retries.
+        budget: Budget of the run.
+        say: Shows the user a line.
+        clock: Clock of waits.
+        pace: Pace of requests that several engines share, or None.
 
     Attributes:
-        budget: What may be used, and has been so far.
-        activity: What is going on.
-        stop_reason: Why the run ended before all was done, or None.
-        failed: Whether what ended the run was an error and not a wish.
+        activity: Current state of the work.
+        stop_reason: Reason for an early end, or None.
+        failed: Whether an error ended the run.
     """
 
     def __init__(
         self,
         model: Model,
-        limits: Limits,
+        limits: RateLimits,
         jitter: Random,
         budget: Budget | None = None,
-        say: Callable[[str], object] = _nobody,
+        say: Callable[[str], object] = lambda _: None,
         clock: Clock | None = None,
         pace: Pace | None = None,
     ) -> None:
+        self._clock = clock or SystemClock()
         self.budget = budget or Budget()
-        self.activity = Activity((clock or RealTime()).time)
+        self.activity = Activity(self._clock.time)
         self._say = say
         self.stop_reason: str | None = None
         self.failed = False
         self._model = model
         self._limits = limits
         self._jitter = jitter
-        self.pace = pace or Pace(clock or RealTime(), limits.requests, limits.tokens)
+        self.pace = pace or Pace(self._clock, limits.requests, limits.tokens)
         self._quota = Quota(self.budget)
         self._stopping = asyncio.Event()
         self._at_once = False
         self._interrupted = False
         self._latencies: deque[float] = deque(maxlen=200)
         self._last_answer = 0.0
-        self._clock = clock or RealTime()
-        self._backoffs = Waits(self._clock)
+        self._backoffs = CancellableWaits(self._clock)
         self._answered_at = self._clock.time()
         self._failing = 0
 
@@ -148,13 +146,13 @@ class Engine(Generic[Job, Done]):
         on_done: Callable[[Done], None],
         expected: Callable[[Job], int] = lambda _: 1,
     ) -> None:
-        """Do jobs until none is left or the run is stopped.
+        """Do jobs until none is left or the run stops.
 
         Args:
-            jobs: What to do, taken one by one.
-            do: Does one of them; asks the model through what it is given.
-            on_done: Told of every finished job, in the order in which they finish.
-            expected: How many requests a job is expected to take, to share a budget out.
+            jobs: Jobs, taken one by one.
+            do: Does a job, given a function for requests.
+            on_done: Called with the result of each finished job.
+            expected: Returns the expected requests of a job, for the budget.
         """
         queue = iter(jobs)
         with self._interruptible():
@@ -173,37 +171,41 @@ class Engine(Generic[Job, Done]):
                     task.cancel()
                 await asyncio.gather(*workers, watcher, return_exceptions=True)
 
-    async def ask(self, request: Request, share: Share | None = None) -> ModelAnswer:
-        """Put one request, trying again where that may help.
+    async def ask(self, request: Request, share: BudgetShare | None = None) -> ModelAnswer:
+        """Send a request, with retries.
 
         Raises:
-            Stopped: The run is being stopped.
-            ModelError: There is no answer to be had.
+            RunStopped: The run stops.
+            ModelError: The request got no answer.
         """
-        tries, wait = _Tries(), None
+        state, wait = _RequestState(), None
         try:
             while True:
-                # Who is refused goes first, but nobody stands in the way of all for ever.
-                started = await self._begin(request, share, wait, first=tries.made < _FIRST)
-                tries.made += 1
+                # A refused request goes first, but only for its first retries.
+                started = await self._begin(request, share, wait, first=state.made < _MAX_FIRST)
+                state.made += 1
                 try:
-                    reply = await self._asked(request)
+                    reply = await self._send(request)
                 except TransientError as error:
-                    wait = self._wait_after(error, tries, started)
+                    wait = self._find_backoff(error, state, started)
                 else:
-                    self._answered(reply, started)
-                    return ModelAnswer(reply, tries.made)
-        except GivenUp:
-            raise Stopped from None
+                    prompt, completion = reply.usage[:2]
+                    tokens = None if prompt is None else prompt + (completion or 0)
+                    self.pace.answered(started, tokens)
+                    self._answered_at = self._clock.time()
+                    self._count(reply)
+                    return ModelAnswer(reply, state.made)
+        except WaitCancelled:
+            raise RunStopped from None
         finally:
-            self._failing -= tries.first_failed < inf
+            self._failing -= state.first_failed < inf
 
-    async def _asked(self, request: Request) -> Reply:
-        """Make a request once.
+    async def _send(self, request: Request) -> Reply:
+        """Send a request once.
 
         Raises:
-            Stopped: It would be in vain, as any other.
-            ModelError: There is no answer.
+            RunStopped: No request will succeed.
+            ModelError: The request got no answer.
         """
         try:
             with self.activity.request():
@@ -217,23 +219,23 @@ class Engine(Generic[Job, Done]):
                 self._answered_at = self._clock.time()
             raise
         except Exception as error:
-            # A bug in a client, or in its library, is that one request's.
+            # A bug in a client or its library ends only this request.
             self._count(None)
-            raise ModelError(_broken(error)) from error
+            raise ModelError(_describe_bug(error)) from error
 
     async def _begin(
-        self, request: Request, share: Share | None, wait: float | None, *, first: bool
-    ) -> Started:
-        """Wait until a request may be made.
+        self, request: Request, share: BudgetShare | None, wait: float | None, *, first: bool
+    ) -> AdmittedRequest:
+        """Wait until a request may start.
 
         Args:
-            request: What is asked.
-            share: What the job that asks has of the budget.
-            wait: For how many seconds it waits as it has failed before; None where it has not.
-            first: Whether it then goes before others.
+            request: The request.
+            share: The job's share of the budget.
+            wait: Seconds before a retry; None for the first attempt.
+            first: Whether a retry goes before other requests.
         """
         if self._stopping.is_set():
-            raise Stopped
+            raise RunStopped
         pace = self.pace
         tokens = likely_tokens(request) if pace.counts_tokens else 0.0
         if wait is None:
@@ -247,20 +249,8 @@ class Engine(Generic[Job, Done]):
         await self._admit(share)
         return started
 
-    def _answered(self, reply: Reply, started: Started) -> None:
-        usage = reply.usage
-        tokens = None if usage.prompt is None else usage.prompt + (usage.completion or 0)
-        self.pace.answered(started, tokens)
-        self._answered_at = self._clock.time()
-        self._count(reply)
-
     def stop(self, reason: str, *, at_once: bool = False) -> None:
-        """Make no further request; with ``at_once`` give up those in flight.
-
-        Args:
-            reason: One line for the user.
-            at_once: Whether answers are not waited for.
-        """
+        """Stop sending requests; ``at_once`` also drops those in flight."""
         self.stop_reason = self.stop_reason or reason
         self._at_once = self._at_once or at_once
         self._last_answer = asyncio.get_running_loop().time()
@@ -278,14 +268,14 @@ class Engine(Generic[Job, Done]):
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Let Ctrl-C and a polite kill stop the run instead of ending the process."""
+        """Make SIGINT and SIGTERM stop the run instead of ending the process."""
         loop = asyncio.get_running_loop()
         signals = (signal.SIGINT, signal.SIGTERM)
         try:
             for number in signals:
                 loop.add_signal_handler(number, self._interrupt)
         except (NotImplementedError, RuntimeError, ValueError):
-            # Not the main thread, or no signals on this platform: whoever called handles them.
+            # Not the main thread, or no signals on this platform: the caller handles them.
             yield
             return
         try:
@@ -310,104 +300,112 @@ class Engine(Generic[Job, Done]):
                 with self.activity.job():
                     done = await do(job, partial(self.ask, share=share))
                 finished = True
-            except Stopped:
+            except RunStopped:
                 return
             finally:
                 self._quota.close(share, finished=finished)
             on_done(done)
 
     async def _watch(self, workers: Iterable[asyncio.Task[None]]) -> None:
-        """Once the run is being stopped, give up what gets no answers any more."""
+        """Cancel the workers of a stopping run when no more answers arrive."""
         await self._stopping.wait()
         loop = asyncio.get_running_loop()
         while not self._at_once:
-            usual = median(self._latencies) if self._latencies else 0.0
-            remaining = self._last_answer + max(_GRACE, 3 * usual) - loop.time()
+            latency = median(self._latencies) if self._latencies else 0.0
+            remaining = self._last_answer + max(_STOP_SECONDS, 3 * latency) - loop.time()
             if remaining <= 0:
                 break
             await asyncio.sleep(min(remaining, 0.1))
         for worker in workers:
             worker.cancel()
 
-    async def _admit(self, share: Share | None) -> None:
-        """Let a request pass, or raise because the run has ended or used up its budget."""
+    async def _admit(self, share: BudgetShare | None) -> None:
+        """Admit a request, or raise RunStopped."""
         if self._stopping.is_set():
-            raise Stopped
+            raise RunStopped
         refusal = await self._quota.admit(share) if share else self.budget.admit()
         if self._at_once:
-            raise Stopped
+            raise RunStopped
         if refusal is not None:
-            # Answers that are on their way may still come.
+            # Requests in flight may still be answered.
             self.stop(refusal)
-            raise Stopped
+            raise RunStopped
 
-    def _fail(self, reason: str) -> Stopped:
+    def _fail(self, reason: str) -> RunStopped:
         self.failed = True
         self.stop_reason = reason
         self.stop(reason, at_once=True)
-        return Stopped()
+        return RunStopped()
 
-    def _wait_after(self, error: TransientError, tries: _Tries, started: Started) -> float:
-        """Return for how many seconds a request that failed waits, besides that all may wait.
+    def _find_backoff(
+        self, error: TransientError, state: _RequestState, started: AdmittedRequest
+    ) -> float:
+        """Return the seconds before the retry of a failed request.
 
         Raises:
-            ModelError: The request gets no answer.
-            Stopped: No request would.
+            ModelError: The request has no retries left.
+            RunStopped: No request will succeed.
         """
         asked_to_wait = error.retry_after or 0.0
+        alone = False
         if error.kind == "rate_limit":
-            self.pace.refused(started, error.retry_after)
+            alone = not self.pace.refused(started, error.retry_after)
         elif error.retry_after is not None:
             self.pace.hold(asked_to_wait)
         now, outage = self._clock.time(), self._limits.outage
         if asked_to_wait > outage:
-            raise self._fail(f"{error}; it asks to wait for {_duration(asked_to_wait)}")
+            raise self._fail(
+                f"{error}; the server asks to wait for {_format_duration(asked_to_wait)}"
+            )
         if now - self._answered_at >= outage:
-            raise self._fail(f"no answer for {_duration(now - self._answered_at)}: {error}")
-        self._failing += tries.first_failed == inf
-        tries.first_failed = min(tries.first_failed, now)
-        self._count_failure(tries, error, now)
+            raise self._fail(f"no answer for {_format_duration(now - self._answered_at)}: {error}")
+        self._failing += state.first_failed == inf
+        state.first_failed = min(state.first_failed, now)
+        self._count_failure(state, error, now)
         if self._stopping.is_set():
-            raise Stopped
+            raise RunStopped
+        first, most = self._limits.first_wait, MAX_HOLD_SECONDS
+        failed = sum(state.failed.values()) - state.failed["rate_limit"]
         if error.kind == "rate_limit":
-            return 0.0
-        failed = sum(tries.failed.values()) - tries.failed["rate_limit"]
-        backoff: float = min(self._limits.first_wait * 2 ** (failed - 1), LONGEST_HOLD)
+            if not alone or error.retry_after is not None:
+                return asked_to_wait if alone else 0.0
+            first, most, failed = FIRST_HOLD_SECONDS, MAX_ALONE_SECONDS, state.failed["rate_limit"]
+        backoff: float = min(first * 2 ** (failed - 1), most)
         return backoff * (0.5 + self._jitter.random())
 
-    def _count_failure(self, tries: _Tries, error: TransientError, now: float) -> None:
-        """Give up a request that has been tried often enough.
+    def _count_failure(self, state: _RequestState, error: TransientError, now: float) -> None:
+        """Count a failure of a request.
 
         Raises:
-            ModelError: It has.
-            Stopped: There is nobody to answer any request.
+            ModelError: The request has no retries left.
+            RunStopped: The server is unreachable.
         """
         attempts, kind = self._limits.attempts, error.kind
         if kind == "rate_limit":
-            # It is the request's own fault only where others are answered meanwhile.
-            tries.failed[kind] += self._answered_at >= tries.last_refused
-            tries.last_refused = now
-            most = attempts * _REFUSALS
+            # A refusal counts only if the server answered others in the meantime.
+            state.failed[kind] += self._answered_at >= state.last_refused
+            state.last_refused = now
+            limit = attempts * _REFUSALS
         elif kind == "timeout":
-            tries.failed[kind] += 1
-            most = min(attempts, _TIMEOUTS)
+            state.failed[kind] += 1
+            limit = min(attempts, _TIMEOUTS)
         else:
-            tries.failed["server"] += 1
-            kind, most = "server", attempts
+            state.failed["server"] += 1
+            kind, limit = "server", attempts
         if error.unreachable and not (self._limits.waits_for_server or self._latencies):
             raise self._fail(str(error)) from None
-        if tries.failed[kind] < most or (kind == "server" and self._all_fail_since(tries, error)):
+        if state.failed[kind] < limit or (kind == "server" and self._all_fail_since(state, error)):
             return
         if error.unreachable:
             raise self._fail(str(error)) from None
-        raise ModelError(f"{error} ({tries.made} attempts)", error.kind) from None
+        raise ModelError(f"{error} ({state.made} requests)", error.kind) from None
 
-    def _all_fail_since(self, tries: _Tries, error: TransientError) -> bool:
-        """Tell whether it is the server that fails since a request did, and not the request."""
+    def _all_fail_since(self, state: _RequestState, error: TransientError) -> bool:
+        """Tell whether all requests have failed since the first failure of this one."""
         return (
-            self._failing >= _MANY
+            self._failing >= _MIN_FAILING_REQUESTS
             and not error.unreachable
-            and self._answered_at <= tries.first_failed
+            and self._answered_at <= state.first_failed
         )
 
     def _count(self, reply: Reply | None) -> None:
@@ -418,19 +416,18 @@ class Engine(Generic[Job, Done]):
 
 
 def likely_tokens(request: Request) -> float:
-    """Return how many tokens a request is likely to need, roughly."""
+    """Return a rough estimate of a request's tokens."""
     tools = len(request.tools.encoded) if request.tools else 0
-    said = sum(len(str(message)) for message in request.messages)
-    return (tools + said) / CHARACTERS_PER_TOKEN
+    return (tools + sum(map(len, map(str, request.messages)))) / CHARACTERS_PER_TOKEN
 
 
-def _duration(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     minutes = seconds / 60
     return f"{seconds:.0f} seconds" if minutes < 2 else f"{minutes:.0f} minutes"
 
 
-def _broken(error: Exception) -> str:
-    """Return in one line what a client broke with, and where."""
+def _describe_bug(error: Exception) -> str:
+    """Return one line on an unexpected exception of a client, with its place."""
     *_, place = traceback.extract_tb(error.__traceback__)
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return f"the client broke with {said:.300} ({Path(place.filename).name}:{place.lineno})"
+    summary = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"the client raised {summary:.300} ({Path(place.filename).name}:{place.lineno})"

@@ -1,4 +1,4 @@
-"""One trajectory with a live model: the turn loop's machine on one side, the chat on the other."""
+"""One episode with a live model: requests, answers, steps and the verdict."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import CannotJudge
+from checkers.calls.documents import UnjudgeableEntry
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
-from runner.episodes.dialogue import Dialogue, Taken
-from runner.episodes.telling import telling_of
-from runner.live.course import answer_of, end_of, led, step_of
+from runner.episodes.dialogue import AnswerOutcome, Dialogue
+from runner.episodes.info_verdict import find_reported_info
+from runner.live.episode_log import answer_of, end_of, led, step_of
 from runner.models.base import (
     FAULTS,
     AgentError,
@@ -23,48 +23,41 @@ from runner.models.base import (
     RequestError,
 )
 from runner.models.conversation import Style
-from runner.records.record import AnsweredStep, EpisodeRecord, Fault, StepRecord, TurnEnd
-from trajectories.prepare import Prepared
+from runner.records.record import AnsweredStep, EpisodeRecord, ServerRejection, StepRecord, TurnEnd
+from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 
 class ModelAnswer(NamedTuple):
-    """A model's reply and what it took to get it."""
+    """A model's reply, and the number of requests for it."""
 
     reply: Reply
     attempts: int
 
 
 Ask = Callable[[Request], Awaitable[ModelAnswer]]
-"""Puts a request to a model, with whatever retries and limits the caller has."""
+"""Sends a request to a model, with the caller's retries and limits."""
 
 
 PutTools = Callable[[str, Sequence[Mapping[str, Any]]], object]
-"""Keeps a tool list under its digest."""
 
 PutStep = Callable[[StepRecord, ChatMessage], object]
-"""Keeps a request that was answered, with the answer as it stands among the messages."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EpisodeSetup:
-    """What an episode with a live model is played with.
+    """The inputs of an episode with a live model.
 
     Attributes:
-        prepared: The trajectory.
-        style: How the model is talked to.
-        mode: How it calls functions.
-        profile: How its steps are decoded, executed and judged.
-        step_limit: Steps with calls that a turn may take.
-        ask: Puts a request to the model; a ModelError that it raises is the episode's.
-        put_tools: Keeps the tool lists that the record names.
-        put_step: Keeps every answer as soon as its calls are executed; None to keep none.
-        course: Answers that it got before, from the first on. They are taken once more, as far as
-            they lead where they led; from there on the model is asked.
-        failures: What keeps a request from being answered and counts as the model's doing.
+        step_limit: Maximum steps with calls per turn.
+        ask: Sends a request; its ModelError is the error of the episode.
+        put_tools: Stores the tool lists of the record.
+        put_step: Stores each answer after its calls are executed; None stores no answers.
+        course: Answers of earlier run segments, replayed while their results stay the same.
+        failures: Errors of requests that count as the model's failure.
     """
 
-    prepared: Prepared
+    prepared: PreparedTrajectory
     style: Style
     mode: Mode
     profile: Profile
@@ -81,13 +74,7 @@ class EpisodeSetup:
 
 
 class EpisodePlayer:
-    """Plays an episode with a live model once, and keeps what its record has of it.
-
-    Attributes:
-        dialogue: The dialogue; the record has its messages.
-        steps: One per answer.
-        turn_ends: How the turns ended.
-    """
+    """Player of an episode with a live model, and its steps and ends of turns for the record."""
 
     def __init__(self, setup: EpisodeSetup) -> None:
         self.dialogue = setup.dialogue()
@@ -97,18 +84,18 @@ class EpisodePlayer:
         self._before = setup.prepared.template.snapshot()
 
     async def play(self) -> None:
-        """Put requests to the model until the episode is over.
+        """Send requests to the model until the episode is over.
 
         Raises:
-            ModelError: There is no answer.
-            BackendFault: A call ran into a fault of ours.
-            CannotJudge: Something that judges is missing.
-            LedElsewhere: The course does not lead where it led.
+            ModelError: A request got no answer.
+            BackendFault: A call hit a bug of an environment.
+            UnjudgeableEntry: A part of the checkers is missing.
+            ReplayMismatch: A replayed answer has other results than before.
         """
         dialogue, episode = self.dialogue, self.dialogue.episode
         while not episode.finished:
             request = dialogue.request()
-            asked = len(request.messages)  # the list grows
+            size = len(request.messages)  # the list grows
             answer = await self.answer(request)
             reply = dialogue.conversation.heard(answer.reply)
             answer = answer._replace(reply=reply)
@@ -116,26 +103,27 @@ class EpisodePlayer:
             try:
                 taken = dialogue.take(reply)
             except BackendFault:
-                # The answer was given, and paid for, whatever its calls ran into.
-                self.steps.append(self._step(asked, request, answer, Taken(turn, (), None)))
+                # The answer was paid for, so it is recorded.
+                self.steps.append(
+                    self._make_step(size, request, answer, AnswerOutcome(turn, (), None))
+                )
                 raise
-            step = self._step(asked, request, answer, taken)
-            self.keep(step, dialogue.conversation.messages[asked])
+            step = self._make_step(size, request, answer, taken)
+            self.keep(step, dialogue.conversation.messages[size])
             if episode.terminated:
                 self.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
             elif not taken.calls:
                 self.turn_ends.append(end_of(taken, reply, episode))
 
     def record(self, ended: EpisodeRecord) -> EpisodeRecord:
-        """Return the record of the episode, given what became of it."""
+        """Return the record of the episode with its messages and steps."""
         messages = self.dialogue.conversation.messages
         return ended._replace(messages=messages, steps=self.steps, turn_ends=self.turn_ends)
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Put a request to the model, unless its answer is known.
+        """Send a request to the model, unless the course has its answer.
 
-        Raises:
-            ModelError: There is no answer.
+        Raises ModelError if the request got no answer.
         """
         number, course = len(self.steps), self._setup.course
         if number >= len(course):
@@ -143,45 +131,41 @@ class EpisodePlayer:
         return ModelAnswer(answer_of(course[number]), course[number].step.attempts)
 
     def keep(self, step: StepRecord, message: ChatMessage) -> None:
-        """Keep an answer, and how it stands among the messages.
+        """Store a step and its answer's message.
 
-        Raises:
-            LedElsewhere: It is an earlier one, and does not lead where it led.
+        Raises ReplayMismatch if the answer is replayed and has other results than before.
         """
         number, setup = len(self.steps), self._setup
         self.steps.append(step)
         if number < len(setup.course):
             if led(setup.course[number].step) != led(step):
-                raise LedElsewhere(number)
+                raise ReplayMismatch(number)
         elif setup.put_step is not None:
             setup.put_step(step, message)
 
     def put_tools(self, request: Request) -> None:
-        """Keep the tool list of a request."""
+        """Store the tool list of a request."""
         if request.tools:
             self._setup.put_tools(request.tools.digest, request.tools.tools)
 
-    def _step(self, asked: int, request: Request, answer: ModelAnswer, taken: Taken) -> StepRecord:
-        """Return the record of one request, its reply, and what the calls in it led to."""
+    def _make_step(
+        self, size: int, request: Request, answer: ModelAnswer, taken: AnswerOutcome
+    ) -> StepRecord:
+        """Return the record of a request, its reply, and the effects of its calls."""
         self.put_tools(request)
         session = self.dialogue.episode.session
         after = session.snapshot() if taken.results else self._before
         states = self._before, after
         self._before = after
-        return step_of(request, answer.reply, answer.attempts, taken, states, messages=asked)
+        return step_of(request, answer.reply, answer.attempts, taken, states, messages=size)
 
 
 async def run_live(
     setup: EpisodeSetup, player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer
 ) -> EpisodeRecord:
-    """Let a model do a trajectory and judge it; what is returned is its first trial's.
+    """Play and judge an episode; the record's trial is 0.
 
-    What ends it that is not the model's doing is its error, with the course so far; what is, fails
-    it.
-
-    Args:
-        setup: What it is played with.
-        player: Plays it; another one lets the model search.
+    The model's own errors fail the episode. Other errors become the record's error.
     """
     trajectory = setup.prepared.trajectory
     while True:
@@ -189,12 +173,13 @@ async def run_live(
         try:
             await played.play()
             ended = judged_of(trajectory, played.dialogue)
-        except LedElsewhere as place:
+        except ReplayMismatch as place:
             setup = replace(setup, course=setup.course[: place.step])
             continue
-        except (ModelError, BackendFault, CannotJudge) as error:
-            if setup.course and is_refused(error) and len(played.steps) == len(setup.course):
-                # The provider does not go on with what it said in an earlier life.
+        except (ModelError, BackendFault, UnjudgeableEntry) as error:
+            is_refused = isinstance(error, RequestError) and error.kind == "refused"
+            if setup.course and is_refused and len(played.steps) == len(setup.course):
+                # The provider does not accept its answers of an earlier run segment.
                 setup = replace(setup, course=())
                 continue
             ended = broken_off(trajectory, played.dialogue, error, setup.failures)
@@ -202,36 +187,27 @@ async def run_live(
 
 
 def judged_of(
-    trajectory: Trajectory, dialogue: Dialogue, fault: Fault | None = None
+    trajectory: Trajectory, dialogue: Dialogue, fault: ServerRejection | None = None
 ) -> EpisodeRecord:
-    """Return what became of an episode that is over, or that the model's own doing ended."""
+    """Return the record of a finished episode, or of one that an error of the model ended."""
     return EpisodeRecord.of(trajectory, dialogue.verdict(fault))._replace(
-        result=dialogue.result, telling=telling_of(trajectory, dialogue.result), fault=fault
+        result=dialogue.result, telling=find_reported_info(trajectory, dialogue.result), fault=fault
     )
 
 
 def broken_off(
     trajectory: Trajectory, dialogue: Dialogue, error: Exception, failures: Collection[ErrorKind]
 ) -> EpisodeRecord:
-    """Return what became of an episode that an error ended, by whose doing it was."""
+    """Return the record of an episode that an error ended."""
     if isinstance(error, ModelError) and error.kind is not None and error.kind in failures:
-        return judged_of(trajectory, dialogue, Fault(error.kind, str(error)))
+        return judged_of(trajectory, dialogue, ServerRejection(error.kind, str(error)))
     return EpisodeRecord.of(trajectory, None, str(error))._replace(
         traceback=error.traceback if isinstance(error, AgentError) else None
     )
 
 
-def is_refused(error: Exception) -> bool:
-    """Tell whether an error is a server's refusal of one request."""
-    return isinstance(error, RequestError) and error.kind == "refused"
-
-
-class LedElsewhere(Exception):
-    """An answer of an earlier life was given to another request, or its calls give other results.
-
-    Args:
-        step: Its number, from 0.
-    """
+class ReplayMismatch(Exception):
+    """A replayed step (by its number from 0) has another request or other results."""
 
     def __init__(self, step: int) -> None:
         super().__init__(step)

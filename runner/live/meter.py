@@ -1,9 +1,4 @@
-"""How far a live run has come, and what it is at: one moving line on a terminal, else plain ones.
-
-A line says what is done, what is in flight, who asks to wait and until when, what went wrong how
-often with the last one's words, and what it took. Elsewhere than on a terminal there is at most one
-every ten seconds, besides the last.
-"""
+"""Progress of a live run: one updated line on a terminal, else a plain line every ten seconds."""
 
 from __future__ import annotations
 
@@ -13,28 +8,17 @@ from typing import TextIO
 
 from envs.state import cut
 from runner.live.activity import Activity
-from runner.records.record import Outcome, Spent
+from runner.records.record import Outcome, SpentBudget
 from runner.show.terminal import tell, visible
 
-_QUIET = 10.0
-"""Least time between plain lines, in seconds."""
-_BRISK = 0.2
-"""Least time between changes of a moving line, in seconds."""
-_LONG_WAIT = 5.0
-"""Seconds of a wait that is worth a word."""
-_WORDS = 120
-"""Characters of what was said of an error."""
+_PLAIN_SECONDS = 10.0
+_UPDATE_SECONDS = 0.2
+_MIN_WAIT_SECONDS = 5.0
+_MAX_ERROR_CHARS = 120
 
 
 class Meter:
-    """Counts finished episodes and shows what they came to.
-
-    Args:
-        total: Episodes to do.
-        stream: Where to show it.
-        clock: Gives the time in seconds, from any origin.
-        width: Gives the columns of the terminal.
-    """
+    """Progress display of a run with ``total`` episodes."""
 
     def __init__(
         self,
@@ -54,82 +38,94 @@ class Meter:
         self._activity = Activity(clock)
         self._unfinished_line = False
 
-    def count(self, outcome: Outcome | None, spent: Spent) -> None:
-        """Take note of how an episode ended, and of what the run has used so far."""
+    def count(self, outcome: Outcome | None, spent: SpentBudget) -> None:
+        """Count a finished episode."""
         self._done += 1
         self._passed += outcome == "passed"
         self._errors += outcome == "error"
         self._show(spent)
 
-    def look(self, activity: Activity, spent: Spent) -> None:
-        """Take note of what the run is at; to be told every second or so."""
+    def look(self, activity: Activity, spent: SpentBudget) -> None:
+        """Show the current state of the run."""
         self._activity = activity
         if self._done < self._total:
             self._show(spent)
 
     def say(self, text: str) -> None:
-        """Show a line of its own, at once."""
-        tell(f"{self._cleared()}turnwise: {visible(text)}\n", self._stream)
+        """Show a separate line at once."""
+        tell(f"{self._clear_line()}turnwise: {visible(text)}\n", self._stream)
         self._unfinished_line = False
 
     def close(self) -> None:
-        """End the moving line."""
+        """End the updated line."""
         if self._unfinished_line:
             tell("\n", self._stream)
             self._unfinished_line = False
 
-    def _show(self, spent: Spent) -> None:
+    def _show(self, spent: SpentBudget) -> None:
         moving, now = self._moving, self._clock()
-        over = self._done == self._total
-        if not over and now - self._shown_at < (_BRISK if moving else _QUIET):
+        is_over = self._done == self._total
+        if not is_over and now - self._shown_at < (_UPDATE_SECONDS if moving else _PLAIN_SECONDS):
             return
         self._shown_at = now
-        line = visible("; ".join(self._parts(now, spent)))
-        if moving and not over:
-            tell(f"{self._cleared()}{cut(line, self._width() - 1)}", self._stream)
-            self._unfinished_line = True
-        else:
-            tell(f"{self._cleared()}{line}\n", self._stream)
-            self._unfinished_line = False
+        line = visible("; ".join(self._format_parts(now, spent)))
+        is_partial = moving and not is_over
+        shown = cut(line, self._width() - 1) if is_partial else f"{line}\n"
+        tell(f"{self._clear_line()}{shown}", self._stream)
+        self._unfinished_line = is_partial
 
-    def _cleared(self) -> str:
+    def _clear_line(self) -> str:
         return "\r\x1b[K" if self._unfinished_line else ""
 
-    def _parts(self, now: float, spent: Spent) -> Iterator[str]:
+    def _format_parts(self, now: float, spent: SpentBudget) -> Iterator[str]:
         at = self._activity
-        yield f"{self._done} of {self._total} done, {self._passed} passed, {self._errors} errors"
+        failed = self._done - self._passed - self._errors
+        ended = f"{self._passed} passed, {failed} failed, {_count(self._errors, 'error')}"
+        yield f"{self._done} of {self._total} done: {ended}"
         if self._done < self._total:
-            yield f"{at.in_flight} in flight{self._left(now)}"
-        yield from self._waits(now)
+            yield f"{at.in_flight} in flight{self._format_speed(now)}{self._format_remaining(now)}"
+        yield from self._format_waits(now)
         cost = "" if spent.cost is None else f", ${spent.cost:.2f}"
         yield f"{spent.tokens} tokens{cost}"
         if at.trouble:
             times = ", ".join(f"{kind} {number}" for kind, number in at.trouble.most_common())
             last = [*at.words.values()][-1]
-            yield f"{at.retries} retries ({times}), last: {cut(last, _WORDS)}"
+            yield f"{_count(at.retries, 'retry')} ({times}), last: {cut(last, _MAX_ERROR_CHARS)}"
 
-    def _waits(self, now: float) -> Iterator[str]:
+    def _format_waits(self, now: float) -> Iterator[str]:
         waits = self._activity.waits
         if not waits:
             return
         last = max(waits, key=lambda wait: wait.until)
         left = last.until - now
         why = ""
-        if left >= _LONG_WAIT:
+        if left >= _MIN_WAIT_SECONDS:
             who = "the server asks for" if last.asked_for else "the longest for"
-            why = f", {who} {_duration(left)} more"
-        yield f"{len(waits)} waiting to try again{why}"
+            why = f", {who} {_format_duration(left)} more"
+        reasons = [*self._activity.words]
+        reason = f" after {reasons[-1]}" if reasons else ""
+        yield f"{len(waits)} waiting to retry{reason}{why}"
 
-    def _left(self, now: float) -> str:
-        """Return how long it will take, once that can be told: those under way are half done."""
+    def _format_speed(self, now: float) -> str:
+        """Return the answered requests per second."""
+        seconds, answered = now - self._started, self._activity.answered
+        return f", {answered / seconds:.1f} requests/s" if answered and seconds else ""
+
+    def _format_remaining(self, now: float) -> str:
+        """Return the remaining time; episodes under way count as half done."""
         if not self._done:
             return ""
         begun = self._done + min(self._activity.jobs, self._total - self._done) / 2
         left = (now - self._started) / begun * (self._total - begun)
-        return f", {_duration(left)} left"
+        return f", {_format_duration(left)} left"
 
 
-def _duration(seconds: float) -> str:
+def _count(number: int, noun: str) -> str:
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
+def _format_duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {rest:02}s"

@@ -1,8 +1,9 @@
-"""When a request may start: as fast as the server answers, and no faster than the user allows.
+"""Rate limiter for requests: delays a request until the server can take it.
 
-Where a server refuses requests for its rate limit, all wait as long as it asks, and then start one
-by one at a rate that it has kept up with, which grows until it refuses again. Nothing holds up the
-requests of a server that refuses none.
+A server that refuses a large share of the requests has a rate limit: all requests wait as long as
+it asks. They then start one by one at a rate that the server sustained, which grows until the next
+refusal. A small share may be refused whatever the rate, as by servers with shared capacity: then
+only the refused requests wait. Servers that refuse nothing are not slowed down.
 """
 
 from __future__ import annotations
@@ -14,79 +15,79 @@ from math import inf
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
-_FIRST_HOLD = 0.5
-"""Seconds for which all wait where the server does not say how long; doubles while it refuses."""
-LONGEST_HOLD = 60.0
+FIRST_HOLD_SECONDS = 0.5
+"""Wait after a refusal without a stated wait; doubles with every further refusal."""
+MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
-"""Part of the rate that a server kept up with at which requests start again."""
+"""Share of the sustained rate at which requests restart."""
 _BACK = 10.0
-"""Seconds in which they are back at that rate; after that it is tried out whether more will do. It
-is tried out less often where it costs a long wait."""
+"""Seconds until requests reach the sustained rate again; after that, the rate grows further."""
 _BACK_PER_HOLD = 5.0
+"""Factor on the server's stated wait, by which these seconds grow."""
 _BEYOND = 1.5
-"""How many times as long it takes, from then on, until they start at twice that rate."""
-_SHORTEST_SPAN, _LONGEST_SPAN = 1.0, 10.0
+"""Number of such periods until the rate has doubled."""
+_MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Seconds over which a rate is measured."""
-_SLOWEST = 1 / 60
-"""Requests a second."""
+_MIN_RATE = 1 / 60
 _MINUTE = 60.0
+_LIMITED_SHARE = 0.35
+"""Share of refused requests from which a server has a rate limit."""
+_STILL_LIMITED_SHARE = 0.2
+"""Share of refused requests from which a reduced rate is still too high."""
+_MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
+"""Number of latest requests of which the share is taken."""
+MAX_ALONE_SECONDS = 4.0
+"""Maximum wait of a refused request while others go on, unless the server asks for more."""
 _MEASURED = 4096
 _ROUNDING = 1e-6
 """Seconds by which a timer may be early."""
 
 
-class Handle(Protocol):
-    """Something that is to happen later."""
+class TimerHandle(Protocol):
+    """A scheduled call."""
 
     def cancel(self) -> None:
-        """See that it does not."""
-        ...
+        """Cancel the call."""
 
 
 class Clock(Protocol):
-    """What tells the time, and wakes at a time."""
+    """A clock with timers."""
 
     def time(self) -> float:
         """Return the time in seconds, from any origin."""
-        ...
 
-    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> Handle:
-        """Have something called after so many seconds."""
-        ...
+    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> TimerHandle:
+        """Schedule a call after some seconds."""
 
 
-class RealTime:
-    """The clock of the machine, and of whatever event loop runs."""
+class SystemClock:
+    """The machine's clock, with the timers of the running event loop."""
 
     def time(self) -> float:
         """Return the time in seconds, from any origin."""
         return monotonic()
 
-    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> Handle:
-        """Have something called after so many seconds."""
+    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> TimerHandle:
+        """Schedule a call after some seconds."""
         return asyncio.get_running_loop().call_later(delay, callback, *args)
 
 
-class GivenUp(Exception):
-    """A wait that is given up."""
+class WaitCancelled(Exception):
+    """A cancelled wait."""
 
 
-class Waits:
-    """Waits that others can give up."""
+class CancellableWaits:
+    """Waits that can be cancelled together."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._waiting: set[asyncio.Future[None]] = set()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait.
-
-        Raises:
-            GivenUp: Somebody has given it up.
-        """
+        """Wait some seconds. Raises WaitCancelled if the wait was cancelled."""
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.add(waiting)
-        handle = self._clock.call_later(seconds, _end, waiting)
+        handle = self._clock.call_later(seconds, _end_wait, waiting)
         try:
             await waiting
         finally:
@@ -94,46 +95,44 @@ class Waits:
             self._waiting.discard(waiting)
 
     def give_up(self) -> None:
-        """Give up all waits."""
+        """Cancel all waits."""
         for waiting in self._waiting:
             if not waiting.done():
-                waiting.set_exception(GivenUp())
+                waiting.set_exception(WaitCancelled())
 
 
-def _end(waiting: asyncio.Future[None]) -> None:
+def _end_wait(waiting: asyncio.Future[None]) -> None:
     if not waiting.done():
         waiting.set_result(None)
 
 
-class Started(NamedTuple):
-    """A request that may start."""
+class AdmittedRequest(NamedTuple):
+    """A request that may start, with its time and estimated tokens."""
 
     at: float
-    """When."""
     tokens: float
-    """How many it was taken to need."""
 
 
-class _Waiting(NamedTuple):
-    """A request that waits for its turn."""
+class _QueuedRequest(NamedTuple):
+    """A waiting request."""
 
-    turn: asyncio.Future[Started]
+    turn: asyncio.Future[AdmittedRequest]
     tokens: float
 
 
 class Pace:
-    """Says when requests may start.
+    """Rate limiter of requests.
 
     Args:
-        clock: Tells the time.
-        requests: Most requests a minute that the user allows, or None.
-        tokens: Most tokens a minute that the user allows, or None.
+        clock: Clock with timers.
+        requests: Maximum requests per minute, or None.
+        tokens: Maximum tokens per minute, or None.
 
     Attributes:
-        held_until: Until when no request starts, since the server asked to wait or refused some.
-        asked_to_wait: Whether it is the server that asked for it.
-        refusals: How many requests it has refused.
-        counts_tokens: Whether the user allows but so many.
+        held_until: Time until which no request starts.
+        asked_to_wait: Whether the server asked for that wait.
+        refusals: Number of refused requests.
+        counts_tokens: Whether tokens are limited.
     """
 
     def __init__(
@@ -144,136 +143,155 @@ class Pace:
         self.refusals = 0
         self.counts_tokens = tokens is not None
         self._clock = clock
-        self._most = requests / _MINUTE if requests else inf
-        self._a_token = _MINUTE / tokens if tokens else 0.0
-        self._queue: deque[_Waiting] = deque()
-        self._timer: Handle | None = None
+        self._max_rate = requests / _MINUTE if requests else inf
+        self._seconds_per_token = _MINUTE / tokens if tokens else 0.0
+        self._queue: deque[_QueuedRequest] = deque()
+        self._timer: TimerHandle | None = None
         self._next = self._next_tokens = -inf
-        self._kept_up: float | None = None
+        self._sustained: float | None = None
         self._cut_at = self._measured_from = -inf
-        self._in_vain = 0
+        self._refused_in_row = 0
         self._back = _BACK
         self._starts: deque[float] = deque(maxlen=_MEASURED)
         self._answers: deque[float] = deque(maxlen=_MEASURED)
+        self._latest: deque[AdmittedRequest] = deque(maxlen=_MAX_SHARED)
+        self._refused: deque[AdmittedRequest] = deque(maxlen=_MAX_SHARED)
 
-    async def turn(self, tokens: float = 0.0, *, again: bool = False) -> Started:
+    async def turn(self, tokens: float = 0.0, *, again: bool = False) -> AdmittedRequest:
         """Wait until a request may start.
 
-        Args:
-            tokens: How many it is likely to need; only asked for where they are counted.
-            again: Whether it was made before, and goes first.
+        Raises WaitCancelled if the wait was cancelled.
 
-        Raises:
-            GivenUp: The wait was given up.
+        Args:
+            tokens: Estimated tokens, if tokens are limited.
+            again: Whether the request is a retry and goes first.
         """
-        if not self._queue and self._slot() <= self._clock.time():
-            return self._started(tokens)
-        turn: asyncio.Future[Started] = asyncio.get_running_loop().create_future()
-        waiting = _Waiting(turn, tokens)
-        if again:
-            self._queue.appendleft(waiting)
-        else:
-            self._queue.append(waiting)
+        if not self._queue and self._find_next_start() <= self._clock.time():
+            return self._start(tokens)
+        turn: asyncio.Future[AdmittedRequest] = asyncio.get_running_loop().create_future()
+        waiting = _QueuedRequest(turn, tokens)
+        (self._queue.appendleft if again else self._queue.append)(waiting)
         self._wake()
         return await turn
 
     def give_up(self) -> None:
-        """Give up the waits of all."""
+        """Cancel the waits of all requests."""
         for turn, _ in self._queue:
             if not turn.done():
-                turn.set_exception(GivenUp())
+                turn.set_exception(WaitCancelled())
 
-    def _slot(self) -> float:
-        """Return when the next request may start."""
+    def _find_next_start(self) -> float:
+        """Return the time at which the next request may start."""
         return max(self.held_until, self._next, self._next_tokens)
 
-    def _started(self, tokens: float) -> Started:
-        """Let a request start, and say by that when the next one may."""
+    def _start(self, tokens: float) -> AdmittedRequest:
+        """Start a request, and schedule the next one."""
         now = self._clock.time()
         self._next = max(self._next, now) + 1 / self.rate
         if self.counts_tokens:
-            self._next_tokens = max(self._next_tokens, now) + tokens * self._a_token
+            self._next_tokens = max(self._next_tokens, now) + tokens * self._seconds_per_token
         self._starts.append(now)
         if self._measured_from == -inf:
             self._measured_from = now
-        return Started(now, tokens)
+        started = AdmittedRequest(now, tokens)
+        self._latest.append(started)
+        return started
 
     def _wake(self) -> None:
-        """See that whoever is first goes on when it may."""
+        """Set the timer for the first waiting request."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._queue:
-            delay = max(0.0, self._slot() - self._clock.time())
-            self._timer = self._clock.call_later(delay, self._let_start)
+            delay = max(0.0, self._find_next_start() - self._clock.time())
+            self._timer = self._clock.call_later(delay, self._start_waiting)
 
-    def _let_start(self) -> None:
+    def _start_waiting(self) -> None:
         while self._queue and (
-            self._queue[0].turn.done() or self._slot() <= self._clock.time() + _ROUNDING
+            self._queue[0].turn.done() or self._find_next_start() <= self._clock.time() + _ROUNDING
         ):
             turn, tokens = self._queue.popleft()
             if not turn.done():
-                turn.set_result(self._started(tokens))
+                turn.set_result(self._start(tokens))
         self._wake()
 
     @property
     def rate(self) -> float:
-        """Requests a second that may start now."""
-        if self._kept_up is None:
-            return self._most
-        # How often they have had the time in which they are back at the rate.
+        """Current limit of requests per second."""
+        if self._sustained is None:
+            return self._max_rate
         since = (self._clock.time() - max(self._cut_at, self.held_until)) / self._back
         if since < 1:
             part = _SLOWER + (1 - _SLOWER) * max(0.0, since)
         else:
             part = 1 + ((since - 1) / _BEYOND) ** 3
-        return min(self._most, max(_SLOWEST, self._kept_up * part))
+        return min(self._max_rate, max(_MIN_RATE, self._sustained * part))
 
-    def answered(self, started: Started, tokens: float | None) -> None:
-        """Take note of an answer."""
-        self._in_vain = 0
+    def answered(self, started: AdmittedRequest, tokens: float | None) -> None:
+        """Count an answer and its tokens."""
+        self._refused_in_row = 0
         self._answers.append(self._clock.time())
         if tokens is not None:
-            self._next_tokens += (tokens - started.tokens) * self._a_token
+            self._next_tokens += (tokens - started.tokens) * self._seconds_per_token
             self._wake()
 
-    def refused(self, started: Started, retry_after: float | None) -> None:
-        """Take note of a request that was refused for a rate limit.
+    def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
+        """Slow down after a refusal, unless it is one of a few.
+
+        Return whether all requests wait; otherwise only the refused one has to.
 
         Args:
-            started: When it began.
-            retry_after: For how many seconds the server asks to wait, or None.
+            started: The refused request.
+            retry_after: Seconds that the server asks to wait, or None.
         """
         self.refusals += 1
+        self._refused.append(started)
         now = self._clock.time()
-        self._next_tokens -= started.tokens * self._a_token
+        self._next_tokens -= started.tokens * self._seconds_per_token
         asked = retry_after is not None
         if started.at >= self._cut_at:
+            if not self._is_limited():
+                return False
             self._slow_down(now)
-            self._in_vain += 1
+            self._refused_in_row += 1
             if retry_after is None:
-                retry_after = min(_FIRST_HOLD * 2 ** (self._in_vain - 1), LONGEST_HOLD)
+                retry_after = min(
+                    FIRST_HOLD_SECONDS * 2 ** (self._refused_in_row - 1), MAX_HOLD_SECONDS
+                )
         if retry_after is not None:
-            self._back = max(_BACK, min(retry_after, LONGEST_HOLD) * _BACK_PER_HOLD)
+            self._back = max(_BACK, min(retry_after, MAX_HOLD_SECONDS) * _BACK_PER_HOLD)
             self.hold(retry_after, asked=asked)
+        return True
+
+    def _is_limited(self) -> bool:
+        """Tell whether a refusal is due to the rate: it has grown, or many are refused."""
+        if self._sustained is None:
+            least, number = _LIMITED_SHARE, _MIN_SHARED
+        elif self.rate > self._sustained:
+            return True
+        else:
+            least, number = _STILL_LIMITED_SHARE, _MIN_SHARED_LIMITED
+        latest = [id(each) for each in self._latest if each.at >= self._cut_at]
+        refused = len({*latest} & {id(each) for each in self._refused})
+        return refused / max(len(latest), number) >= least
 
     def hold(self, seconds: float, *, asked: bool = True) -> None:
-        """Let no request start for so many seconds, as the server asks, or as seems best."""
+        """Start no request for some seconds; ``asked`` tells whether the server asked for it."""
         until = self._clock.time() + seconds
         if until > self.held_until:
             self.held_until, self.asked_to_wait = until, asked
-        # Nothing is to be learned from the time in which nothing may start.
+        # Rates are not measured while no request may start.
         self._measured_from = self.held_until
         self._wake()
 
     def _slow_down(self, now: float) -> None:
-        """Go on at the rate that the server kept up with, but at half the present one at least."""
-        span = min(max(now - self._measured_from, _SHORTEST_SPAN), _LONGEST_SPAN)
+        """Reduce the rate to the one that the server sustained, but at most by half."""
+        span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
         answered = sum(at > now - span for at in self._answers) / span
         begun = sum(at > now - span for at in self._starts) / span
         rate = min(begun, self.rate)
-        # One that had grown for long was about right.
-        grown = self._kept_up is not None and now - self._cut_at > self._back / 2
-        self._kept_up = max((answered + rate) / 2 if grown else answered, rate / 2)
+        # A rate that has grown for long was about right.
+        grown = self._sustained is not None and now - self._cut_at > self._back / 2
+        self._sustained = max((answered + rate) / 2 if grown else answered, rate / 2)
         self._cut_at = now
         self._next = now

@@ -1,4 +1,4 @@
-"""Where a command does its work: in this process, in several, or with an extension."""
+"""Workers that judge trajectories or run episodes: this process, several, or an extension's."""
 
 from __future__ import annotations
 
@@ -6,110 +6,116 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from checkers.profile import Profile
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.data.cache import truth_cache
-from runner.episodes.allowance import ALLOWANCE, Allowance, limited_memory
+from runner.data.cache import open_truth_cache
 from runner.episodes.evaluate import evaluate
+from runner.episodes.limits import ALLOWANCE, EntryLimits, limited_memory
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.episodes import processes, spread
-    from runner.live import conduct
-    from runner.live.campaign import Job, Plan
-    from runner.live.conduct import Connect, Ending, Watches
+    from runner.episodes import parallel, worker_processes
+    from runner.live import run_control
+    from runner.live.live_run import Job, RunPlan
+    from runner.live.run_control import Connect, RunEnding, RunObserver
     from runner.live.settings import Settings
     from runner.records.store import RunStore
 else:
     # Most commands judge in this process, which needs none of them.
-    processes = lazily("..episodes.processes", __package__)
-    conduct = lazily(".conduct", __package__)
+    worker_processes = lazy_module("..episodes.worker_processes", __package__)
+    run_control = lazy_module(".run_control", __package__)
 
 
 class Workers(Protocol):
-    """Those who judge trajectories, or do the episodes of a live run."""
+    """Workers that judge trajectories or run the episodes of a live run."""
 
     def judge(
         self,
         dataset: Dataset,
         trajectories: Sequence[Trajectory],
         profile: Profile,
-        run: spread.Run,
+        run: parallel.Run,
     ) -> Iterator[EpisodeRecord]:
-        """Do what ``evaluate`` does; the outcomes are the same wherever, in its order.
+        """Judge trajectories in the order of ``evaluate``, with the same outcomes.
 
-        Raises:
-            DataError: The user's input is wrong, or the workers cannot be had.
+        Raises DataError if the user's input is wrong, or the workers are not available.
         """
-        ...
 
     def check(self, settings: Settings, connect: Connect) -> None:
-        """Refuse, before anything is written, what they cannot do in a live run.
+        """Refuse settings that the workers do not support, before anything is written.
 
-        Raises:
-            DataError: They cannot do it.
+        Raises DataError if a setting is not supported.
         """
-        ...
 
     def conduct(
-        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
-    ) -> Ending:
+        self,
+        plan: RunPlan,
+        store: RunStore,
+        jobs: Sequence[Job],
+        connect: Connect,
+        watch: RunObserver,
+    ) -> RunEnding:
         """Do the jobs of a live run; only this process writes to the store."""
-        ...
 
 
-class Here(NamedTuple):
-    """This machine."""
+class LocalWorkers(NamedTuple):
+    """Workers on this machine."""
 
     number: int | None = None
-    """How many processes judge; None for this one alone."""
-    allowance: Allowance = ALLOWANCE
+    """Number of processes that judge; None for this process alone."""
+    allowance: EntryLimits = ALLOWANCE
 
     def judge(
         self,
         dataset: Dataset,
         trajectories: Sequence[Trajectory],
         profile: Profile,
-        run: spread.Run,
+        run: parallel.Run,
     ) -> Iterator[EpisodeRecord]:
-        """Judge in this process, which keeps what it works out, or in others."""
-        what = dataset, trajectories, profile, run
+        """Judge in this process, with its cache, or in others."""
+        task = dataset, trajectories, profile, run
         if self.number is not None:
-            yield from processes.evaluate_in_processes(
-                *what, workers=self.number, allowance=self.allowance
+            yield from worker_processes.evaluate_in_processes(
+                *task, workers=self.number, allowance=self.allowance
             )
             return
-        with limited_memory(self.allowance.megabytes), truth_cache(dataset, profile) as cache:
-            yield from evaluate(*what, cache.outcomes)
+        with limited_memory(self.allowance.megabytes), open_truth_cache(dataset, profile) as cache:
+            yield from evaluate(*task, cache.outcomes)
 
     def check(self, settings: Settings, connect: Connect) -> None:
-        """Refuse several processes: a model waits for its server, not for a processor."""
+        """Refuse several processes, because a live run mostly waits for the server."""
         if self.number is not None:
-            raise DataError("--workers", "a live model is asked by one process, or by --engine ray")
+            raise DataError(
+                "--workers", "is not for live runs, which use one process; try --engine ray"
+            )
 
     def conduct(
-        self, plan: Plan, store: RunStore, jobs: Sequence[Job], connect: Connect, watch: Watches
-    ) -> Ending:
-        """Ask the model from this process."""
+        self,
+        plan: RunPlan,
+        store: RunStore,
+        jobs: Sequence[Job],
+        connect: Connect,
+        watch: RunObserver,
+    ) -> RunEnding:
+        """Run the episodes in this process."""
         with limited_memory(self.allowance.megabytes):
-            return conduct.conduct_here(plan, store, jobs, connect, watch)
+            return run_control.conduct_here(plan, store, jobs, connect, watch)
 
 
 def workers_of(
-    engine: str, address: str | None, workers: int | None, allowance: Allowance = ALLOWANCE
+    engine: str, address: str | None, workers: int | None, allowance: EntryLimits = ALLOWANCE
 ) -> Workers:
-    """Return the workers of an engine: ``local``, or the extension that has it.
+    """Return the workers of an engine: ``local``, or an extension's.
 
-    Without an address, a cluster is started on this machine for the time of the command.
+    Without an address, the extension starts a cluster on this machine for the command.
 
-    Raises:
-        DataError: The options contradict each other, or the engine is not installed.
+    Raises DataError if the options contradict each other, or the engine is not installed.
     """
     if engine != "local":
-        return extension.named(engine).engine(address, workers, allowance)
+        return extension.load_extension(engine).engine(address, workers, allowance)
     if address:
-        raise DataError("--address", "is that of a Ray cluster, and needs --engine ray")
-    return Here(workers, allowance)
+        raise DataError("--address", "is for Ray clusters; add --engine ray")
+    return LocalWorkers(workers, allowance)

@@ -1,1 +1,1 @@
-"""Models: clients, the conversation they have, the functions they are shown."""
+"""Models: clients, conversations, prompts and tools."""

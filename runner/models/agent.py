@@ -1,7 +1,7 @@
-"""An agent of the user's own as a model: a callable that is given messages and tools.
+"""Client for a Python agent: a callable that takes messages and tools and returns a message.
 
-It takes what a chat-completions server takes, and returns the assistant message. What it raises is
-an error of the episode, and never one of the model's; one that works in threads is asked there.
+The arguments and the message have the form of chat completions. An exception of the agent is an
+error, never a failure of the model. Synchronous agents run in threads.
 """
 
 from __future__ import annotations
@@ -21,24 +21,21 @@ from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from runner.models.base import USUAL, AgentError, Reply, Request, RequestOptions
+from runner.models.base import AgentError, Reply, Request, RequestOptions
 from runner.models.reply import one_line, read_completion
 from runner.models.settings import LiveSettings, sent_as
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 
 Agent = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
-"""``agent(messages, tools)`` gives an assistant message, a text, or what can be awaited for one."""
-
-PREFIX = "python:"
-"""What the name of a model begins with that is an agent."""
+"""``agent(messages, tools)`` returns an assistant message, a text, or an awaitable of one."""
 
 _NAME = re.compile(r"python:(\w+(?:\.\w+)*):(\w+(?:\.\w+)*)")
 _EXPECTED = (
-    "an assistant message was expected: a text, or a dict such as "
+    "return an assistant message: a text, or a dict such as "
     "{'role': 'assistant', 'content': ..., 'tool_calls': [{'id': ..., 'type': 'function', "
     "'function': {'name': ..., 'arguments': ...}}]}"
 )
-# How many are asked at once is the engine's to say; a thread is made for each of them at most.
+# The engine limits concurrency; the pool creates a thread only when it needs one.
 _THREADS = 1024
 
 
@@ -46,8 +43,8 @@ class AgentModel:
     """A client for an agent.
 
     Args:
-        make: Makes the agent of one episode.
-        timeout: Seconds that one answer may take, or None for any time.
+        make: Returns the agent of one episode.
+        timeout: Maximum seconds per answer; None for no limit.
     """
 
     def __init__(self, make: Callable[[], Agent], timeout: float | None = None) -> None:
@@ -57,102 +54,89 @@ class AgentModel:
         self._threads = ThreadPoolExecutor(_THREADS, "agent")
 
     async def ask(self, request: Request) -> Reply:
-        """Ask the agent once.
+        """Call the agent once.
 
         Raises:
-            AgentError: It raised something, took too long, or returned no assistant message.
+            AgentError: The agent raised an exception, timed out, or returned no assistant message.
         """
         started = perf_counter()
         try:
             async with asyncio.timeout(self._timeout):
-                message = _message(await self._answer(request))
+                message = _read_message(await self._answer(request))
         except TimeoutError:
             raise AgentError(f"the agent took longer than {self._timeout:g} seconds") from None
         return read_completion({"choices": [{"message": message}]}, perf_counter() - started)
 
     async def close(self) -> None:
-        """Let the threads end, when what they are at is done."""
+        """Shut the threads down after their current calls."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _answer(self, request: Request) -> object:
-        # The agent is given copies, since what it changes would change the record.
+        # The agent gets copies, so that its changes do not reach the record.
         messages = json.loads(json.dumps(request.messages))
         tools = json.loads(request.tools.encoded) if request.tools else []
         try:
-            course = request.conversation or self
-            agent = self._agents.get(course) or self._agents.setdefault(course, self._make())
+            owner = request.conversation or self
+            agent = self._agents.get(owner) or self._agents.setdefault(owner, self._make())
             if _is_coroutine_function(agent):
                 return await agent(messages, tools)
             loop = asyncio.get_running_loop()
             answer = await loop.run_in_executor(self._threads, agent, messages, tools)
             return await answer if inspect.isawaitable(answer) else answer
         except (Exception, SystemExit) as error:
-            said = one_line(f"{type(error).__name__}: {error}")
-            raise AgentError(f"the agent raised {said}", _traceback(error)) from error
+            summary = one_line(f"{type(error).__name__}: {error}")
+            raise AgentError(f"the agent raised {summary}", _format_traceback(error)) from error
 
 
 def agent_named(name: str) -> Callable[[], Agent]:
-    """Import an agent, and return what makes it anew for every episode.
+    """Import an agent, and return a factory for the agent of an episode.
+
+    Raises DataError if the name does not exist, or the import fails.
 
     Args:
-        name: ``python:package.module:function``; the current folder is looked through first. A
-            class makes an agent when it is called without arguments.
-
-    Raises:
-        DataError: There is none of that name, or importing it fails.
+        name: ``python:package.module:function``, or a class without required arguments. The current
+            folder is searched first.
     """
     named = _NAME.fullmatch(name)
     if named is None:
         raise DataError("--model", f"{name!r} is not python:package.module:function")
     module, path = named.groups()
-    member: Any = _imported(module)
+    member: Any = _import_module(module)
     for part in path.split("."):
         try:
             member = getattr(member, part)
         except AttributeError:
-            advice = did_you_mean(part, dir(member))
+            advice = suggest_name(part, dir(member))
             raise DataError("--model", f"{module} has no {path}{advice}") from None
     if not callable(member):
-        raise DataError("--model", f"{path} of {module} is no function: it cannot be called")
+        raise DataError(
+            "--model", f"{path} of {module} is not callable; name a function or a class"
+        )
     return maker(member)
 
 
 def maker(agent: Agent | type[Any]) -> Callable[[], Agent]:
-    """Return what makes the agent of an episode: a class makes one each, else it is the same."""
+    """Return a factory for agents: a class makes one per episode, a function serves them all."""
     return agent if isinstance(agent, type) else lambda: agent
 
 
 def refuse_options(name: str, options: RequestOptions) -> None:
-    """Refuse what a server is told and an agent is not.
-
-    Raises:
-        DataError: There is something of it.
-    """
-    told = {*options.sampling, *options.calling, *options.provider}
+    """Refuse options that only servers take. Raises DataError if such an option is set."""
+    sent = {*options.sampling, *options.calling, *options.provider}
     flags = sent_as(LiveSettings, "server", "sampling", "calling", "provider")
-    given = [flag for name, flag in flags.items() if name in told or vars(options).get(name)]
+    given = [flag for name, flag in flags.items() if name in sent or vars(options).get(name)]
     if given:
-        raise DataError(given[0], f"is for a server; {name} is your own code, so set it there")
+        raise DataError(given[0], f"is for servers; {name} is your own code: set the option there")
 
 
-def connect_agent(name: str, options: RequestOptions = USUAL) -> AgentModel:
-    """Return a client for the agent of a name.
-
-    Raises:
-        DataError: There is none, or an option is not for agents.
-    """
-    refuse_options(name, options)
-    return AgentModel(agent_named(name), options.timeout)
-
-
-def _imported(module: str) -> object:
+def _import_module(module: str) -> object:
     folder = os.getcwd()
     sys.path.insert(0, folder)
     try:
         return import_module(module)
     except (Exception, SystemExit) as error:
-        said = one_line(f"{type(error).__name__}: {error}")
-        raise DataError("--model", f"{module} cannot be imported: {said}") from error
+        summary = one_line(f"{type(error).__name__}: {error}")
+        raise DataError("--model", f"{module} cannot be imported: {summary}") from error
     finally:
         if folder in sys.path:
             sys.path.remove(folder)
@@ -163,34 +147,33 @@ def _is_coroutine_function(agent: Agent) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(function))
 
 
-def _traceback(error: BaseException) -> str:
-    """Return a traceback that begins in the agent."""
+def _format_traceback(error: BaseException) -> str:
+    """Return the traceback from the agent's first frame on."""
     place = error.__traceback__
     while place and place.tb_next and place.tb_frame.f_code.co_filename in (__file__, _THREAD_FILE):
         place = place.tb_next
     return "".join(traceback.format_exception(type(error), error, place))
 
 
-def _message(answer: object) -> Mapping[str, Any]:
+def _read_message(answer: object) -> Mapping[str, Any]:
     """Return an answer as a message of chat completions.
 
-    Raises:
-        AgentError: It is none.
+    Raises AgentError if the answer is not a message.
     """
     dump = getattr(answer, "model_dump", None)
     if callable(dump):
         answer = dump()
     if isinstance(answer, str):
         answer = {"content": answer}
-    problem = _problem(answer)
-    if problem:
-        raise AgentError(f"the agent returned {problem}; {_EXPECTED}")
+    mismatch = _find_mismatch(answer)
+    if mismatch:
+        raise AgentError(f"the agent returned {mismatch}; {_EXPECTED}")
     message: Mapping[str, Any] = json.loads(json.dumps(answer))
     return message
 
 
-def _problem(answer: object) -> str | None:
-    """Return in which way an answer is no message."""
+def _find_mismatch(answer: object) -> str | None:
+    """Return the reason why an answer is not a message, or None."""
     if not isinstance(answer, Mapping):
         return f"a value of the type {type(answer).__name__}"
     if answer.get("role", "assistant") != "assistant":
@@ -207,7 +190,7 @@ def _problem(answer: object) -> str | None:
     try:
         json.dumps(answer)
     except (TypeError, ValueError, RecursionError) as error:
-        return f"what cannot be written as JSON ({one_line(str(error))})"
+        return f"a value that cannot be written as JSON ({one_line(str(error))})"
     return None
 
 

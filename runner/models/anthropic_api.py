@@ -1,4 +1,4 @@
-"""Anthropic's Messages API: what a request and an answer look like there."""
+"""Request and answer formats of Anthropic's Messages API."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from runner.models.base import ChatMessage
 from runner.models.blocks import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
 
 _PLAIN = ("text", "tool_use")
-_ANSWER = 4096
-"""Tokens of an answer, besides its thoughts, where nobody says how many: the API has no default."""
+_ANSWER_TOKENS = 4096
+"""Default maximum of answer tokens without reasoning; the API has no default."""
 _EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
-_BUDGETS = dict(zip(_EFFORTS, (1024, 1024, 2048, 4096, 8192, 16384), strict=True))
-"""Tokens of thoughts; 1024 is the least that the API takes."""
+_REASONING_TOKENS = dict(zip(_EFFORTS, (1024, 1024, 2048, 4096, 8192, 16384), strict=True))
+"""Reasoning tokens by effort; the API's minimum is 1024."""
 _TAKES_BUDGET = re.compile(r"claude-(?:3-|\w+-4(?:-[0-5])?(?:-\d{8})?$)")
-"""Models before 4.6; later ones think as much as they see fit."""
+"""Models before 4.6; later ones choose their own reasoning budget."""
 _CHOICES = {None: "auto", "required": "any"}
 _ENDS = {
     "end_turn": "stop",
@@ -30,37 +30,40 @@ _ENDS = {
 }
 
 
-def _settings(model: str, given: Settings) -> Settings:
+def _convert_settings(model: str, given: Settings) -> Settings:
     rest = dict(given)
-    effort, most, thinking = rest.pop("reasoning_effort", None), _ANSWER, dict[str, Any]()
+    effort, max_tokens, thinking = (
+        rest.pop("reasoning_effort", None),
+        _ANSWER_TOKENS,
+        dict[str, Any](),
+    )
     if effort in (None, "none"):
         pass
     elif _TAKES_BUDGET.match(model):
-        most += _BUDGETS[effort]
-        thinking = {"thinking": {"type": "enabled", "budget_tokens": _BUDGETS[effort]}}
+        max_tokens += _REASONING_TOKENS[effort]
+        thinking = {"thinking": {"type": "enabled", "budget_tokens": _REASONING_TOKENS[effort]}}
     else:
-        level = "low" if effort == "minimal" else effort
         thinking = {
             "thinking": {"type": "adaptive", "display": "summarized"},
-            "output_config": {"effort": level},
+            "output_config": {"effort": "low" if effort == "minimal" else effort},
         }
-    return {"model": model, "max_tokens": most, **thinking, **rest}
+    return {"model": model, "max_tokens": max_tokens, **thinking, **rest}
 
 
-def _calling(given: Settings) -> Settings:
+def _convert_choice(given: Settings) -> Settings:
     if not given:
         return {}
     choice, parallel = given.get("tool_choice"), given.get("parallel_tool_calls")
     if isinstance(choice, Mapping):
-        made = {"type": "tool", "name": choice["function"]["name"]}
+        converted = {"type": "tool", "name": choice["function"]["name"]}
     else:
-        made = {"type": _CHOICES.get(choice, choice)}
+        converted = {"type": _CHOICES.get(choice, choice)}
     if parallel is not None and choice != "none":
-        made["disable_parallel_tool_use"] = not parallel
-    return {"tool_choice": made}
+        converted["disable_parallel_tool_use"] = not parallel
+    return {"tool_choice": converted}
 
 
-def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+def _convert_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     function = tool["function"]
     return {
         "type": "custom",
@@ -70,16 +73,16 @@ def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _blocks(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
+def _convert_message(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
     role, content = message["role"], message["content"]
     if role == "tool":
         id = message["tool_call_id"]
         return "user", [{"type": "tool_result", "tool_use_id": id, "content": content}]
     if role != "assistant":
-        return (SYSTEM if role == "system" else "user"), _text(content)
+        return (SYSTEM if role == "system" else "user"), _make_text_block(content)
     ids = [call["id"] for call in message.get("tool_calls") or ()]
     if VERBATIM in message:
-        return role, [*_again(message[VERBATIM], ids)]
+        return role, [*_restore_blocks(message[VERBATIM], ids)]
     calls = [
         {
             "type": "tool_use",
@@ -89,15 +92,17 @@ def _blocks(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
         }
         for call in message.get("tool_calls") or ()
     ]
-    return role, [*(message.get("thinking_blocks") or ()), *_text(content), *calls]
+    return role, [*(message.get("thinking_blocks") or ()), *_make_text_block(content), *calls]
 
 
-def _text(content: object) -> Sequence[Mapping[str, Any]]:
-    """Return a text as a block; one that is empty is refused."""
+def _make_text_block(content: object) -> Sequence[Mapping[str, Any]]:
+    """Return a text as a block, or nothing: the API refuses an empty text."""
     return [{"type": "text", "text": content}] if content else []
 
 
-def _again(blocks: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def _restore_blocks(
+    blocks: Sequence[Mapping[str, Any]], ids: Sequence[str]
+) -> Iterator[Mapping[str, Any]]:
     """Yield the blocks of an answer, its calls with the ids of the conversation."""
     own = iter(ids)
     for block in blocks:
@@ -107,7 +112,7 @@ def _again(blocks: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> Iterator[
             yield block
 
 
-def _completion(body: object) -> object:
+def _read_completion(body: object) -> object:
     blocks = body.get("content") if isinstance(body, Mapping) else None
     if not isinstance(body, Mapping) or not isinstance(blocks, list) or body.get("error"):
         return body
@@ -116,7 +121,7 @@ def _completion(body: object) -> object:
     message: dict[str, Any] = {
         "role": "assistant",
         "content": "".join([text for text in texts if isinstance(text, str)]) or None,
-        "tool_calls": [_call(block) for block in blocks if block["type"] == "tool_use"],
+        "tool_calls": [_read_call(block) for block in blocks if block["type"] == "tool_use"],
     }
     if any(block["type"] not in _PLAIN for block in blocks):
         message[VERBATIM] = blocks
@@ -124,24 +129,24 @@ def _completion(body: object) -> object:
     finish = _ENDS.get(end, end) if isinstance(end, str) else None
     return {
         "choices": [{"message": message, "finish_reason": finish}],
-        "usage": _usage(body.get("usage")),
+        "usage": _read_usage(body.get("usage")),
     }
 
 
-def _call(block: Mapping[str, Any]) -> Mapping[str, Any]:
+def _read_call(block: Mapping[str, Any]) -> Mapping[str, Any]:
     given = block.get("input")
     arguments = given if given is None else json.dumps(given)
     function = {"name": block.get("name"), "arguments": arguments}
     return {"id": block.get("id"), "type": "function", "function": function}
 
 
-def _usage(usage: object) -> object:
+def _read_usage(usage: object) -> object:
     if not isinstance(usage, Mapping):
         return None
     read, written = (usage.get(f"cache_{name}_input_tokens") for name in ("read", "creation"))
     prompt = total(usage.get("input_tokens"), read, written)
     if prompt is None:
-        # No prompt is empty: nobody counted.
+        # A prompt is never empty, so these are no counts.
         return None
     return {
         "prompt_tokens": prompt,
@@ -152,11 +157,11 @@ def _usage(usage: object) -> object:
 
 ANTHROPIC = BlockApi(
     path="v1/messages",
-    settings=_settings,
-    tool=_tool,
-    calling=_calling,
-    completion=_completion,
-    blocks=_blocks,
+    settings=_convert_settings,
+    tool=_convert_tool,
+    calling=_convert_choice,
+    completion=_read_completion,
+    blocks=_convert_message,
     conversation="messages",
     content="content",
     system=(b'"system":[', b"]"),

@@ -1,9 +1,8 @@
-"""The APIs of OpenAI's: what a request and an answer look like in each.
+"""Request and answer formats of OpenAI's APIs; all other servers speak chat completions.
 
-Everything else speaks chat completions. For the Responses API, a conversation is turned into items,
-and an answer into a chat completion, with its items in it as they came: the thoughts in them are
-encrypted, and the server keeps none. The older two are for protocols: functions of chat completions
-before there were tools, and completions of one text.
+The Responses API takes a conversation as items, and its answer becomes a chat completion. The
+items are kept unchanged, because their reasoning is encrypted and not stored on the server. Only
+calling formats use the two older APIs: ``functions`` in chat completions, and text completions.
 """
 
 from __future__ import annotations
@@ -12,22 +11,20 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from runner.models.base import ChatMessage, FatalError, ToolForm, Wire, unchanged
 from runner.models.caching import MARK
 
-_CUT_OFF = "max_output_tokens"
 _JSON = json.JSONEncoder(separators=(",", ":"))
 
 
-class Speech(NamedTuple):
+class EncodedMessage(NamedTuple):
     """A message in encoded form."""
 
     speaker: str
-    """Who says it, by the name of the role."""
     items: bytes
-    """What stands for it in the body, as JSON with commas in between; may be empty."""
 
 
 Settings = Mapping[str, Any]
@@ -35,76 +32,65 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Api(ABC):
-    """How one of the APIs is spoken."""
+    """One API: the conversion of requests and answers."""
 
     path: str
-    """Behind the base URL; ``{model}`` stands for the model's name."""
+    """URL path after the base URL; ``{model}`` is the model's name."""
     settings: Callable[[str, Settings], Settings]
-    """Makes members of the body of the model's name, and of settings named as chat completions
-    name them."""
+    """Converts the model's name and chat-completions settings into members of the body."""
     tool: ToolForm = unchanged
     tools: tuple[bytes, bytes] = (b',"tools":[', b"]")
-    """What stands in the body before and after the tools."""
+    """Bytes of the body before and after the tools."""
     calling: Callable[[Settings], Settings] = unchanged
-    """Makes what goes with tools, such as tool_choice, of its form in chat completions."""
+    """Converts settings that go with tools, such as ``tool_choice``."""
     completion: Callable[[object], object] = lambda body: body
-    """Makes a chat completion of an answer; what is none is left for others to refuse."""
+    """Converts an answer into a chat completion; returns any other body unchanged."""
 
     @abstractmethod
-    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> Speech:
-        """Encode a message that follows others."""
+    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
+        """Encode a message, given the messages before it."""
 
     @abstractmethod
-    def members(self, speeches: Sequence[Speech], marked: Collection[int]) -> bytes:
+    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
         """Return the members of the body that hold a conversation.
 
         Args:
             speeches: Its messages.
-            marked: Places of messages that end with a mark for the cache.
+            marked: Indices of messages that end with a cache mark.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class ItemApi(Api):
-    """One of OpenAI's: a conversation is a list of items."""
+    """An API of OpenAI, in which a conversation is a list of items."""
 
     items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]] = lambda message: (message,)
-    """Makes of one message what stands for it in the body."""
     conversation: str = "messages"
-    """Member of the body that holds the conversation."""
+    """Name of the body's member with the conversation."""
 
-    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> Speech:
+    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
         """Encode a message that follows others."""
         items = ",".join(map(_JSON.encode, self.items(message)))
-        return Speech(message["role"], items.encode())
+        return EncodedMessage(message["role"], items.encode())
 
-    def members(self, speeches: Sequence[Speech], marked: Collection[int]) -> bytes:
+    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
         """Return the member of the body that holds a conversation."""
         items = [speech.items for speech in speeches]
         for place in marked:
-            items[place] = _marked(items[place])
+            # Gateways to Anthropic expect the mark on a content part.
+            message = json.loads(items[place])
+            content = [{"type": "text", "text": message["content"], **MARK}]
+            items[place] = _JSON.encode({**message, "content": content}).encode()
         return b'"%b":[%b]' % (self.conversation.encode(), b",".join(filter(None, items)))
 
 
-def _marked(item: bytes) -> bytes:
-    """Return a message that ends with a mark for the cache, as gateways to Anthropic want it."""
-    message = json.loads(item)
-    content = [{"type": "text", "text": message["content"], **MARK}]
-    return _JSON.encode({**message, "content": content}).encode()
+def _convert_settings(model: str, given: Settings) -> Settings:
+    """Return settings under their names in the Responses API.
 
-
-def _plain(model: str, given: Settings) -> Settings:
-    return {"model": model, **given}
-
-
-def _settings(model: str, given: Settings) -> Settings:
-    """Return settings by their names in the Responses API.
-
-    Raises:
-        FatalError: It does not have one of them.
+    Raises FatalError if the API does not have one of them.
     """
     if "seed" in given:
-        raise FatalError("the Responses API takes no seed: leave it out, or try --api chat")
+        raise FatalError("the Responses API takes no seed; leave out --seed, or use --api chat")
     settings = {"model": model, "store": False, "include": ["reasoning.encrypted_content"], **given}
     if "max_tokens" in settings:
         settings["max_output_tokens"] = settings.pop("max_tokens")
@@ -113,16 +99,16 @@ def _settings(model: str, given: Settings) -> Settings:
     return settings
 
 
-def _calling(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what goes with tools; a function that is to be called is named one level higher."""
+def _convert_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings that go with tools; a chosen function is named one level higher."""
     choice = given.get("tool_choice")
     if not isinstance(choice, Mapping):
         return given
     return {**given, "tool_choice": {"type": "function", "name": choice["function"]["name"]}}
 
 
-def _items(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
-    """Return the items that stand for a message of the conversation."""
+def _convert_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
+    """Return a message as items."""
     role, content = message["role"], message["content"]
     if role == "tool":
         call = message["tool_call_id"]
@@ -132,20 +118,17 @@ def _items(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
         for call in message.get("tool_calls") or ()
     ]
     if "output_items" in message:
-        return _with_calls(message["output_items"], calls)
+        # The calls keep the ids and arguments of the conversation.
+        left = iter(calls)
+        return [
+            {**item, **next(left, {})} if _is(item, "function_call") else item
+            for item in message["output_items"]
+        ]
     said = [{"role": role, "content": content or ""}] if content or not calls else []
     return [*said, *calls]
 
 
-def _with_calls(
-    items: Sequence[Any], calls: Sequence[Mapping[str, Any]]
-) -> Sequence[Mapping[str, Any]]:
-    """Return the items of an answer, its calls with the ids and arguments of the conversation."""
-    places = iter(calls)
-    return [{**item, **next(places, {})} if _is(item, "function_call") else item for item in items]
-
-
-def _completion(body: object) -> object:
+def _read_completion(body: object) -> object:
     """Return an answer of the Responses API as a chat completion."""
     items = body.get("output") if isinstance(body, Mapping) else None
     if not isinstance(body, Mapping) or not isinstance(items, list) or body.get("error"):
@@ -170,20 +153,14 @@ def _completion(body: object) -> object:
         ],
         "output_items": items,
     }
-    choice = {"message": message, "finish_reason": _finish_reason(body)}
-    return {"choices": [choice], "usage": _usage(body.get("usage"))}
-
-
-def _finish_reason(body: Mapping[Any, Any]) -> object:
-    """Return why an answer ended, in the words of chat completions for being cut off."""
     details = body.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, Mapping) else None
-    if reason == _CUT_OFF:
-        return "length"
-    return reason or body.get("status")
+    reason = "length" if reason == "max_output_tokens" else reason or body.get("status")
+    choice = {"message": message, "finish_reason": reason}
+    return {"choices": [choice], "usage": _read_usage(body.get("usage"))}
 
 
-def _usage(usage: object) -> object:
+def _read_usage(usage: object) -> object:
     if not isinstance(usage, Mapping):
         return usage
     details = {
@@ -193,32 +170,32 @@ def _usage(usage: object) -> object:
     return {**usage, **details}
 
 
-def _legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
-    """Return a message of a chat with tools as one with functions; of several calls, several."""
+def _convert_legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
+    """Return a message in the older form with ``functions``, one message per call."""
     if message["role"] == "tool":
         named = {"role": "function", "name": message.get("name", "")}
         return [{**named, "content": message["content"]}]
     calls = message.get("tool_calls")
     if not calls:
         return [message]
-    said = {name: value for name, value in message.items() if name != "tool_calls"}
-    rest = {"role": "assistant", "content": None}
+    first = {name: value for name, value in message.items() if name != "tool_calls"}
+    other = {"role": "assistant", "content": None}
     return [
-        {**(rest if number else said), "function_call": call["function"]}
+        {**(other if number else first), "function_call": call["function"]}
         for number, call in enumerate(calls)
     ]
 
 
-def _legacy_calling(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the choice of a function; there are never several at once."""
+def _convert_legacy_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the choice of a function; the older form has one call per answer."""
     choice = given.get("tool_choice")
     if isinstance(choice, Mapping):
         choice = {"name": choice["function"]["name"]}
     return {} if choice is None else {"function_call": choice}
 
 
-def _completed(body: object) -> object:
-    """Return a completed text as a chat completion."""
+def _read_text_completion(body: object) -> object:
+    """Return a text completion as a chat completion."""
     choices = body.get("choices") if isinstance(body, Mapping) else None
     first = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(body, Mapping) or not isinstance(first, Mapping) or "text" not in first:
@@ -231,34 +208,29 @@ def _is(item: object, kind: str) -> bool:
     return isinstance(item, Mapping) and item.get("type") == kind
 
 
-def _flat(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a tool for the Responses API; there, strict is what comes unasked."""
+def _flatten_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a tool for the Responses API, where strict is the default."""
     return {"type": "function", "strict": False, **tool["function"]}
 
 
-def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    function: Mapping[str, Any] = tool["function"]
-    return function
-
-
-CHAT = ItemApi(path="chat/completions", settings=_plain)
+CHAT = ItemApi(path="chat/completions", settings=lambda model, given: {"model": model, **given})
 RESPONSES = ItemApi(
     path="responses",
     conversation="input",
-    settings=_settings,
-    items=_items,
-    tool=_flat,
-    calling=_calling,
-    completion=_completion,
+    settings=_convert_settings,
+    items=_convert_message,
+    tool=_flatten_tool,
+    calling=_convert_choice,
+    completion=_read_completion,
 )
 FUNCTIONS = replace(
     CHAT,
-    items=_legacy_message,
-    tool=_function,
+    items=_convert_legacy_message,
+    tool=itemgetter("function"),
     tools=(b',"functions":[', b"]"),
-    calling=_legacy_calling,
+    calling=_convert_legacy_choice,
 )
-COMPLETIONS = replace(CHAT, path="completions", completion=_completed)
+COMPLETIONS = replace(CHAT, path="completions", completion=_read_text_completion)
 
 APIS: Mapping[Wire, Api] = {
     "chat": CHAT,

@@ -1,4 +1,4 @@
-"""The records between the turn loop and a model client, and the errors that a client raises."""
+"""Requests, replies and errors of model clients."""
 
 from __future__ import annotations
 
@@ -10,20 +10,18 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 ChatMessage = dict[str, Any]
-"""One message as chat-completions servers have it: role, content, and tool members."""
-
+"""One message in the form of chat completions: role, content, and tool members."""
 
 ApiName = Literal["chat", "responses"]
-"""Which of OpenAI's APIs a server is asked by."""
+"""An API of OpenAI that users can choose."""
 Wire = Literal[ApiName, "functions", "completions"]
-"""The same, and its older ones, by which only protocols ask."""
+"""Any API of OpenAI; only calling formats use the older two."""
 
 CHARACTERS_PER_TOKEN = 4
-"""A rough average, for estimates."""
 
 
 class Same:
-    """A value as a key that only the very same object has: nothing is to change it."""
+    """A dictionary key that compares by identity; the value must not change."""
 
     __slots__ = ("value",)
 
@@ -31,38 +29,48 @@ class Same:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the other one is of the same object."""
+        """Tell whether both keys hold the same object."""
         return isinstance(other, Same) and other.value is self.value
 
     def __hash__(self) -> int:
-        """Return the object's."""
+        """Return the object's identity."""
         return id(self.value)
 
 
 def unchanged(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a tool in the form of chat completions, which all tools are made in."""
+    """Return a tool unchanged, in the form of chat completions."""
     return tool
 
 
+def without_response(form: ToolForm) -> ToolForm:
+    """Return a form of tools without the member that describes results."""
+
+    def formed(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+        function = {name: each for name, each in tool["function"].items() if name != "response"}
+        return form({**tool, "function": function})
+
+    return formed
+
+
 ToolForm = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Changes a tool of chat completions into the form of another API."""
+"""Converts a chat-completions tool into the form of another API."""
 
 
 @lru_cache(maxsize=8192)
 def _encoded(tool: Same, form: ToolForm) -> bytes:
-    """Return a tool as JSON; lists that differ in order have the same tools."""
+    """Return a tool as JSON, cached for all lists that have the tool."""
     return json.dumps(form(tool.value), separators=(",", ":")).encode()
 
 
 class ToolList:
-    """The tools of a request. They seldom change, so they are encoded once, not per request."""
+    """The tools of requests, encoded once."""
 
     def __init__(self, tools: Sequence[dict[str, Any]]) -> None:
         self.tools = list(tools)
         self._formed: dict[ToolForm, bytes] = {}
 
     def formed(self, form: ToolForm) -> bytes:
-        """Return the tools in the form of an API, as JSON with commas in between."""
+        """Return the tools in the form of an API, as comma-separated JSON."""
         if form not in self._formed:
             self._formed[form] = b",".join([_encoded(Same(tool), form) for tool in self.tools])
         return self._formed[form]
@@ -79,44 +87,40 @@ class ToolList:
 
 
 class Request(NamedTuple):
-    """One question to a model."""
+    """One request to a model."""
 
     messages: Sequence[ChatMessage]
-    """The whole conversation so far."""
     tools: ToolList | None
-    """What may be called; None for a prompting model."""
+    """Tools on offer; None for a prompting model."""
     conversation: object = None
-    """Whose request it is, for a client that keeps something for as long as that lasts."""
+    """Owner of the request, for clients that keep state per conversation."""
     trial: int = 0
-    """Which trial of its trajectory asks, from 0; each has a seed of its own."""
+    """Trial number, from 0; each trial has its own seed."""
     grows: bool = False
-    """Whether requests follow that begin with all of it, so that to cache it pays."""
+    """Whether later requests extend this one; then caching it saves cost."""
     entry: str = ""
-    """Whose trajectory it is about, for a model of ours that knows the data; never sent."""
+    """Id of the entry, for offline models; never sent."""
     prompt: str | None = None
-    """The conversation as one text, where it is to be completed; else None."""
 
 
 class ToolCall(NamedTuple):
-    """One structured tool call as the server sent it."""
+    """One structured tool call, as the server sent it."""
 
     id: str | None
     name: str
     arguments: object
-    """JSON text or an object; whatever came."""
 
 
 class Usage(NamedTuple):
-    """Tokens of one request; None where the server did not say."""
+    """Tokens of one request; None for unknown counts."""
 
     prompt: int | None = None
     completion: int | None = None
     cached: int | None = None
-    """Part of the prompt that was read from a cache."""
+    """Prompt tokens read from a cache."""
     reasoning: int | None = None
-    """Part of the completion that was reasoning."""
     written: int | None = None
-    """Part of the prompt that was written to a cache for later requests; left out where unknown."""
+    """Prompt tokens written to a cache; omitted from JSON if unknown."""
 
     def to_json(self) -> dict[str, int | None]:
         """Return the counts as a JSON object."""
@@ -130,12 +134,12 @@ class Price(NamedTuple):
     input: float
     output: float
     cached: float | None = None
-    """Of input that was read from a cache; None where that is not known to be cheaper."""
+    """Price of input read from a cache; None for the input price."""
     written: float | None = None
-    """Of input that was written to a cache; None where that is not known to be dearer."""
+    """Price of input written to a cache; None for the input price."""
 
     def of(self, usage: Usage) -> float | None:
-        """Return the US dollars for one request, None where nobody counted its tokens."""
+        """Return the US dollars for one request, or None if its tokens are unknown."""
         if usage.prompt is None or usage.completion is None:
             return None
         cached = min(usage.cached or 0, usage.prompt)
@@ -148,28 +152,27 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class RequestOptions:
-    """How a model is reached, and what goes with every request."""
+    """Connection and settings of every request to a model."""
 
     base_url: str | None = None
-    """An OpenAI-compatible server, or another place of the provider's than the usual one."""
+    """Address of an OpenAI-compatible server, or of the provider; None for the default."""
     sampling: Mapping[str, Any] = field(default_factory=dict)
-    """Settings such as temperature, top_p, seed and max_tokens, by OpenAI's names for them."""
+    """Settings such as temperature and seed, under OpenAI's names."""
     calling: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that only go with tools, such as tool_choice, by OpenAI's names for them."""
+    """Settings that go with tools, such as tool_choice, under OpenAI's names."""
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    """Further members of the body as the server knows them; they win over ``sampling``."""
+    """Further members of the body; they override ``sampling``."""
     api: Wire | None = None
-    """By which API; None for what the model needs."""
+    """API of the requests; None for the model's default."""
     provider: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that only clients of some providers act on, by our names for them."""
+    """Settings for the clients of some providers, such as prompt_caching."""
     timeout: float = 600.0
-    """Seconds that a request may take as a whole."""
     price: Price | None = None
-    """What tokens cost; None for what is listed, where something is."""
+    """Token price; None for the listed price, if any."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
-        """Return the sampling of a trial: its seed is the one given and its number."""
+        """Return the sampling of a trial; its number is added to the seed."""
         if "seed" not in self.sampling:
             return self.sampling
         return {**self.sampling, "seed": self.sampling["seed"] + trial}
@@ -178,16 +181,12 @@ class RequestOptions:
 USUAL = RequestOptions()
 
 
-class Verbatim(NamedTuple):
-    """What a server wants to see again of its answer, as it sent it: signed thoughts and the like.
-
-    None of it is read, not even an empty thought is left out.
-    """
+class RawText(NamedTuple):
+    """Parts of an answer that its server expects back unchanged, such as signed reasoning."""
 
     message: Mapping[str, Any]
-    """Members of the answer's message that are, or hold, thoughts."""
+    """Members of the answer's message with reasoning."""
     calls: Sequence[Mapping[str, Any]] = ()
-    """Further members of each of its tool calls."""
 
 
 class Reply(NamedTuple):
@@ -199,47 +198,42 @@ class Reply(NamedTuple):
     finish_reason: str | None
     usage: Usage
     latency: float
-    """Seconds from sending the request to having read the answer; no waiting of ours in it."""
+    """Seconds from sending the request to reading the answer, without our own waits."""
     cost: float | None = None
-    """US dollars, where the client knows the price."""
-    verbatim: Verbatim | None = None
-    """What goes back with it, where there is something of the kind."""
+    """US dollars; None if the price is unknown."""
+    verbatim: RawText | None = None
 
 
 class Model(Protocol):
     """A client for one model with its sampling parameters."""
 
     async def ask(self, request: Request) -> Reply:
-        """Make one request, once.
+        """Send a request once.
 
         Raises:
-            TransientError: It may work if tried again.
-            RequestError: This request will never work; others may.
-            FatalError: No request will work.
+            TransientError: A retry may succeed.
+            RequestError: This request will never succeed; others may.
+            FatalError: No request will succeed.
         """
-        ...
 
     async def close(self) -> None:
         """Release connections."""
-        ...
 
 
 FaultKind = Literal["context_overflow", "unparsed_call", "content_policy", "request_too_large"]
-"""What a model may do so that its server gives no answer."""
 ErrorKind = Literal[FaultKind, "timeout", "connection", "rate_limit", "server", "refused", "agent"]
-"""What may keep a request from being answered; those that are no ``FaultKind`` are not the model's
-doing."""
+"""Kinds of errors of a request; the model caused only those in ``FaultKind``."""
 
 FAULTS: frozenset[ErrorKind] = frozenset(get_args(FaultKind))
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 
 
 class ModelError(Exception):
-    """A request that gave no answer; the message is one line for the user.
+    """A request without an answer.
 
     Args:
-        message: What happened, with the server's words.
-        kind: What it was; None for a fault of ours.
+        message: One line for the user, with the server's words.
+        kind: Kind of the error; None for a bug of ours.
     """
 
     def __init__(self, message: str, kind: ErrorKind | None = None) -> None:
@@ -248,13 +242,13 @@ class ModelError(Exception):
 
 
 class TransientError(ModelError):
-    """The request may work if tried again: timeout, lost connection, rate limit, server error.
+    """An error that a retry may resolve: timeout, lost connection, rate limit, server error.
 
     Args:
-        message: What happened.
+        message: One line for the user.
         retry_after: Seconds that the server asks to wait, or None.
-        unreachable: Whether there was no server at all to answer.
-        kind: What it was.
+        unreachable: Whether no connection was made.
+        kind: Kind of the error.
     """
 
     def __init__(
@@ -271,23 +265,18 @@ class TransientError(ModelError):
 
 
 class RequestError(ModelError):
-    """The server will never answer this request, for example because it is too long."""
+    """An error of this request alone, for example because it is too long."""
 
     def __init__(self, message: str, kind: ErrorKind = "refused") -> None:
         super().__init__(message, kind)
 
 
 class FatalError(ModelError):
-    """No request will work: wrong key, unknown model, no tool support, broken certificate."""
+    """An error of every request: wrong key, unknown model, no tool support, bad certificate."""
 
 
 class AgentError(ModelError):
-    """The user's own agent gave no answer.
-
-    Args:
-        message: What happened.
-        traceback: Of what it raised, or None.
-    """
+    """A failed call of the user's agent, with the traceback of its exception, if any."""
 
     def __init__(self, message: str, traceback: str | None = None) -> None:
         super().__init__(message, "agent")

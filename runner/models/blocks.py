@@ -1,7 +1,6 @@
-"""Conversations as Anthropic and Google have them: turns of blocks, and the system prompt apart.
+"""Conversations in the form of Anthropic and Google: turns of blocks and a separate system prompt.
 
-A provider's module makes blocks of a message and a chat completion of an answer. What came of an
-answer goes back block by block as it came, in its order: thoughts and calls are signed.
+The blocks of an answer go back unchanged and in order, because reasoning and calls are signed.
 """
 
 from __future__ import annotations
@@ -11,42 +10,42 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.models.apis import Api, Speech
+from runner.models.apis import Api, EncodedMessage
 from runner.models.base import ChatMessage
 from runner.models.caching import with_mark
 
 VERBATIM = "output_items"
-"""Member of a message in which the blocks of an answer are kept."""
 SYSTEM = "system"
 
 Said = tuple[str, Sequence[Mapping[str, Any]]]
-"""Who speaks, ``SYSTEM`` or one of the roles, and the blocks."""
+"""Speaker (``SYSTEM`` or a role), and blocks."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BlockApi(Api):
-    """How one of the providers is talked to about a conversation."""
+    """An API in which a conversation is a list of turns."""
 
     blocks: Callable[[ChatMessage, Sequence[ChatMessage]], Said]
-    """Makes of a message, and of those before it, who speaks and the blocks."""
+    """Converts a message, given those before it, into speaker and blocks."""
     conversation: str
-    """Member of the body that holds the turns."""
     content: str
-    """Member of a turn that holds its blocks."""
     system: tuple[bytes, bytes]
-    """What stands in the body before and after the blocks of the system prompt."""
+    """Bytes of the body before and after the blocks of the system prompt."""
     roles: Mapping[str, str]
-    """Of the speakers; where ``SYSTEM`` has none it is apart. What follows of one is one turn."""
+    """Role by speaker; without a role for ``SYSTEM``, the system prompt is separate."""
 
-    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> Speech:
-        """Encode a message that follows others."""
+    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
+        """Encode a message, given the messages before it."""
         speaker, blocks = self.blocks(message, earlier)
-        return Speech(speaker, b",".join([_encoded(block) for block in blocks]))
+        return EncodedMessage(speaker, b",".join([_encode(block) for block in blocks]))
 
-    def members(self, speeches: Sequence[Speech], marked: Collection[int]) -> bytes:
+    def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
         """Return the members of the body that hold a conversation."""
-        system, speaker, said = b"", "", list[list[bytes]]()
-        heads = {who: self._head(role) for who, role in self.roles.items()}
+        system, speaker, turns = b"", "", list[list[bytes]]()
+        heads = {
+            who: f'{{"role":"{role}","{self.content}":['.encode()
+            for who, role in self.roles.items()
+        }
         for place, (who, blocks) in enumerate(speeches):
             if not blocks:
                 continue
@@ -55,49 +54,46 @@ class BlockApi(Api):
             if who == SYSTEM and SYSTEM not in self.roles:
                 system += b",%b" % blocks if system else blocks
             elif who == speaker:
-                said[-1].append(blocks)
+                turns[-1].append(blocks)
             else:
                 speaker = who
-                said.append([heads[who] + blocks])
-        turned = b",".join([b",".join(blocks) + b"]}" for blocks in said])
-        members = b'"%b":[%b]' % (self.conversation.encode(), turned)
+                turns.append([heads[who] + blocks])
+        encoded = b",".join([b",".join(blocks) + b"]}" for blocks in turns])
+        members = b'"%b":[%b]' % (self.conversation.encode(), encoded)
         if system:
             before, after = self.system
             members += b",%b%b%b" % (before, system, after)
         return members
 
-    def _head(self, role: str) -> bytes:
-        return f'{{"role":"{role}","{self.content}":['.encode()
 
-
-def _encoded(block: Mapping[str, Any]) -> bytes:
+def _encode(block: Mapping[str, Any]) -> bytes:
     return json.dumps(block, separators=(",", ":")).encode()
 
 
 def object_in(text: object) -> dict[str, Any] | None:
-    """Return the object that a text is the JSON of, None where it is none."""
+    """Return the JSON object of a text, or None if the text is not one."""
     if isinstance(text, Mapping):
         return dict(text)
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return None
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
 
 def object_within(text: str) -> dict[str, Any] | None:
-    """Return the JSON object in a text, which may stand in a fence; None where there is none."""
+    """Return the JSON object within a text, such as in a fence, or None."""
     begin, end = text.find("{"), text.rfind("}")
     return object_in(text[begin : end + 1]) if 0 <= begin < end else None
 
 
-def _refuse(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
 def total(*counts: object) -> int | None:
-    """Return the sum of the numbers of tokens that are some, None for none or nothing."""
+    """Return the sum of the valid token counts, or None if it is 0."""
     known = [n for n in counts if isinstance(n, int) and not isinstance(n, bool) and n >= 0]
     return sum(known) or None

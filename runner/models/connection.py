@@ -1,4 +1,4 @@
-"""What all clients do with a request, and what it means when there was no answer at all."""
+"""Base class of model clients: pacing, timeouts, answers, prices and connection errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 import ssl
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -24,24 +24,22 @@ from runner.models.base import (
     RequestOptions,
     TransientError,
 )
+from runner.models.history import arrange, find_demands
 from runner.models.reply import Endpoint, one_line, read_completion, refused_thoughts
 
-_PROTOCOL = ("messages", "input", "prompt", "tools", "functions", "stream", "n")
-"""Members of the body that are not settings."""
+_RESERVED_MEMBERS = ("messages", "input", "prompt", "tools", "functions", "stream", "n")
 _IDLE_ROUND = 100e-6
-"""A round of the event loop that takes fewer seconds had nothing to do."""
-_LONGEST_WAIT = 0.05
-"""Seconds after which someone is let through even if the loop is never idle."""
+"""Maximum seconds of an idle round of the event loop."""
+_MAX_WAIT_SECONDS = 0.05
+"""Maximum seconds between two requests if the loop is never idle."""
 
 
-class Pacer:
-    """Lets a request start once there is nothing else to do, one after the other.
+class RequestPacer:
+    """Queue that starts requests one by one while the event loop is idle.
 
-    With hundreds of conversations at once our own work, not the servers, may be what takes the
-    time. Answers that have arrived would then wait unread behind requests being built, and the wait
-    would count as the server's latency. So answers are read first: whatever takes time waits for a
-    round of the event loop that had nothing to do, or for a moment in any case. No throughput is
-    lost by it, for the loop is never idle while someone waits.
+    With hundreds of conversations, Turnwise's own CPU time may be the bottleneck. Answers would
+    then wait while requests are built, and this wait would count as the server's latency. So
+    building a request waits for an idle round of the event loop, or for a moment at most.
     """
 
     def __init__(self) -> None:
@@ -51,10 +49,7 @@ class Pacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait until there is time for work.
-
-        A task whose turn it was last, with nobody after it, goes on without a wait, once.
-        """
+        """Wait for an idle round; the task of the last turn may continue once without a wait."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:
@@ -64,22 +59,22 @@ class Pacer:
         self._waiting.append(future)
         if len(self._waiting) == 1:
             self._last_round = self._last_turn = perf_counter()
-            loop.call_soon(self._round, loop)
+            loop.call_soon(self._check_round, loop)
         await future
         self._last_task = task
 
-    def _round(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let the next task through if the round since the last call was short."""
+    def _check_round(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Start the next task if the last round was short."""
         now = perf_counter()
         idle = now - self._last_round < _IDLE_ROUND
         self._last_round = now
-        if idle or now - self._last_turn > _LONGEST_WAIT:
+        if idle or now - self._last_turn > _MAX_WAIT_SECONDS:
             self._last_turn = now
-            self._let_through()
+            self._start_next()
         if self._waiting:
-            loop.call_soon(self._round, loop)
+            loop.call_soon(self._check_round, loop)
 
-    def _let_through(self) -> None:
+    def _start_next(self) -> None:
         while self._waiting:
             future = self._waiting.popleft()
             if not future.done():
@@ -88,47 +83,49 @@ class Pacer:
 
 
 class Client(ABC):
-    """A client for one model: waits its turn, watches the clock, reads the answer, counts dollars.
-
-    Args:
-        endpoint: Who is asked.
-        options: How.
-    """
+    """A client for one model."""
 
     FAILURES: ClassVar[tuple[type[Exception], ...]]
-    """What the library raises."""
 
     def __init__(self, endpoint: Endpoint, options: RequestOptions) -> None:
         self._endpoint = endpoint
         self._timeout = options.timeout
         self._price = options.price
-        self._pacer = Pacer()
+        self._pacer = RequestPacer()
         self._refused: frozenset[str] = frozenset()
+        rules = options.provider.get("history_rules")
+        self._demands: frozenset[str] = frozenset(rules.split(",") if rules else ())
 
     async def ask(self, request: Request) -> Reply:
-        """Make one request, and again where a server refuses the thoughts that it had sent.
+        """Send a request, and again in another form if the server's refusal demands it.
 
         Raises:
-            TransientError: It may work if tried again.
-            RequestError: This request will never work; others may.
-            FatalError: No request will work.
+            TransientError: A retry may succeed.
+            RequestError: This request will never succeed; others may.
+            FatalError: No request will succeed.
         """
         while True:
-            refused = self._refused
+            refused, demands = self._refused, self._demands
             try:
                 return await self._ask(request)
-            except RequestError as error:
-                found = refused_thoughts(error) - refused
-                if not found:
+            except (RequestError, FatalError) as error:
+                thoughts = refused_thoughts(error) - refused
+                demanded = find_demands(str(error)) - demands
+                if not (thoughts or demanded):
                     raise
-                self._leave_out(found)
+                self._learn(thoughts, demanded)
 
-    def _leave_out(self, thoughts: frozenset[str]) -> None:
-        """Send members of some names no more."""
+    def _learn(self, thoughts: frozenset[str], demanded: frozenset[str]) -> None:
+        """Stop sending the members with these names, and fulfil demands of the server."""
         self._refused |= thoughts
+        self._demands |= demanded
+
+    def _arranged(self, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+        """Return the messages of a request in the form that the server demands."""
+        return arrange(messages, self._demands) if self._demands else messages
 
     def _accepted(self, message: ChatMessage) -> ChatMessage:
-        """Return a message without what the server refuses."""
+        """Return a message without the members that the server refuses."""
         if self._refused.isdisjoint(message):
             return message
         return {name: value for name, value in message.items() if name not in self._refused}
@@ -142,11 +139,11 @@ class Client(ABC):
                 answer = await sending
         except TimeoutError:
             raise TransientError(
-                f"no answer of {self._endpoint.address} within {self._timeout:g} seconds",
+                f"{self._endpoint.address} did not answer within {self._timeout:g} seconds",
                 kind="timeout",
             ) from None
         except self.FAILURES as error:
-            raise self._explained(error) from None
+            raise self._explain(error) from None
         latency = perf_counter() - start
         await self._pacer.turn()
         reply = read_completion(self._body(answer), latency, self._endpoint)
@@ -159,74 +156,77 @@ class Client(ABC):
 
     @abstractmethod
     def _send(self, request: Request) -> Awaitable[Any]:
-        """Encode a request, and return what sends it once it is awaited."""
+        """Encode a request, and return an awaitable that sends it."""
 
     @abstractmethod
-    def _explained(self, error: Exception) -> ModelError:
-        """Return what it means that the library raised something."""
+    def _explain(self, error: Exception) -> ModelError:
+        """Return the error for an exception of the library."""
 
     @abstractmethod
     def _body(self, answer: Any) -> object:
-        """Return what an answer says, as parsed JSON."""
+        """Return the parsed JSON of an answer."""
 
 
 def check_members(settings: Mapping[str, Any]) -> None:
-    """Refuse further members of a body that are not settings.
-
-    Raises:
-        FatalError: There is one.
-    """
-    for name in _PROTOCOL:
+    """Refuse members of a body that are not settings. Raises FatalError if a member is reserved."""
+    for name in _RESERVED_MEMBERS:
         if name in settings:
-            raise FatalError(f"{name!r} cannot be set: it is part of how models are talked to")
+            raise FatalError(f"--body: {name!r} is reserved for requests; leave it out")
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return values, and of such as ``Bearer abc`` also what follows the scheme."""
+    """Return values, and the words after the first, such as the key in ``Bearer abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 
 def explain(error: BaseException, endpoint: Endpoint) -> ModelError:
-    """Return what it means that a client got no answer."""
-    return known_cause(error, endpoint) or _lost(list(_causes(error))[-1], endpoint)
+    """Return the error of a request without an answer."""
+    return known_cause(error, endpoint) or _make_lost_error(_find_innermost(error), endpoint)
 
 
 def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
-    """Return what an error means if it comes from a failed connection, else None."""
+    """Return the error of a failed connection, else None."""
     address = endpoint.address
-    for cause in _causes(error):
+    for cause in _walk_causes(error):
         if isinstance(cause, ModelError):
             return cause
         said = one_line(str(cause), endpoint.secrets)
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return FatalError(f"the certificate of {address} is not to be trusted: {said}")
+            return FatalError(f"the certificate of {address} is not trusted: {said}")
         if isinstance(cause, ssl.SSLError):
-            return FatalError(f"{address} does not speak TLS as it should: {said}")
+            return FatalError(f"the TLS handshake with {address} failed: {said}")
         if isinstance(cause, socket.gaierror | aiohttp.ClientConnectorDNSError):
-            return _unreachable(f"{address}: there is no server of that name")
+            return _make_unreachable_error(f"{address}: unknown host name")
         if isinstance(cause, aiohttp.ClientConnectorError | ConnectionRefusedError):
             reason = os.strerror(cause.errno).lower() if cause.errno else said
-            return _unreachable(f"{address} cannot be reached: {reason}")
+            return _make_unreachable_error(f"{address} cannot be reached: {reason}")
         if isinstance(cause, aiohttp.ConnectionTimeoutError):
-            return _unreachable(f"{address} cannot be reached: timeout")
+            return _make_unreachable_error(f"{address} cannot be reached: timeout")
         if isinstance(cause, aiohttp.InvalidURL | aiohttp.TooManyRedirects):
-            return FatalError(f"{address} is no usable base URL: {said}")
+            return FatalError(f"{address} is not a usable base URL: {said}")
         if isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError):
-            return _lost(cause, endpoint)
+            return _make_lost_error(cause, endpoint)
     return None
 
 
-def _unreachable(message: str) -> TransientError:
+def _make_unreachable_error(message: str) -> TransientError:
     return TransientError(message, unreachable=True, kind="connection")
 
 
-def _lost(cause: BaseException, endpoint: Endpoint) -> TransientError:
+def _make_lost_error(cause: BaseException, endpoint: Endpoint) -> TransientError:
     said = one_line(str(cause), endpoint.secrets) or type(cause).__name__
     message = f"the connection to {endpoint.address} was lost: {said}"
     return TransientError(message, kind="connection")
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _find_innermost(error: BaseException) -> BaseException:
+    """Return the first cause of an error; its context may be another error that was handled."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def _walk_causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__

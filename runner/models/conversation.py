@@ -1,7 +1,6 @@
-"""The chat with a model about one trajectory: what it is shown, and how its answers are read.
+"""The conversation of an episode: messages and tools sent, and answers read as steps.
 
-Function-calling and prompting models differ here and nowhere else. A conversation only grows, so
-that any request can be reproduced from the number of its messages.
+Messages are only appended, so the number of messages identifies a request.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList
+from runner.models.calling_formats.base import CallingFormat, NativeFormat, TextFormat
+from runner.models.calling_formats.tools import TOOLS
 from runner.models.prompting import (
     PromptFormat,
     PromptTexts,
@@ -29,10 +30,8 @@ from runner.models.prompting import (
     with_functions,
     with_results,
 )
-from runner.models.protocols.base import Native, Protocol, Written
-from runner.models.protocols.tools import TOOLS
 from runner.models.settings import ReasoningPolicy
-from runner.models.tools import Document, Toolbox
+from runner.models.tools import Document, Toolbox, legal_name
 from trajectories.schema import Message
 
 _NO_IDENTIFIER = re.compile(r"\W")
@@ -40,51 +39,46 @@ _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf
 
 
 Observe = Callable[[Session, Call | MalformedCall, Result], str | None]
-"""Says what the model reads of a call that has just been made; None for the result's own text."""
+"""Returns the observation of a call; None for the result's own text."""
 
 
 class Style(NamedTuple):
-    """What defines how models are talked to, besides the trajectory."""
+    """The settings of a conversation that do not depend on its messages."""
 
     toolbox: Toolbox
-    """The functions of the trajectory's backends."""
     prompts: PromptTexts
     reasoning: ReasoningPolicy
     format: PromptFormat | None = None
-    """How a prompting model is asked about one turn; None for what ``prompts`` says."""
+    """Format of single-turn prompts; None for ``prompts``."""
     observe: Observe | None = None
-    """What it reads of a call where that is not the result's own text."""
-    protocol: Protocol | None = None
-    """How functions are shown and calls are written, where not as usual."""
+    protocol: CallingFormat | None = None
     asks_on: bool = False
-    """Whether a single turn goes on until the model makes no call, since a step has one."""
+    """Whether a single turn has several steps, because the format allows one call a step."""
 
 
-class Apart(NamedTuple):
-    """A call of a function that only a search knows, apart from an answer's other calls."""
+class PendingMessages(NamedTuple):
+    """An answer split into the call of a search function and the other calls."""
 
     given: Mapping[str, Any] | None = None
-    """Its arguments; None where it is not called."""
+    """Arguments of the call; None if there is no such call."""
     rest: Reply | None = None
-    """The answer without it; None where it makes no other call."""
+    """The answer without the call; None if it has no other call."""
 
 
-class _Thoughts(NamedTuple):
-    """An answer with thoughts that go back to the server."""
+class _ReasoningHistory(NamedTuple):
+    """An answer with reasoning that is sent back to the server."""
 
     turn: int
     place: int
-    """Its place among the messages."""
     without: ChatMessage
-    """The answer with none of them."""
 
 
 class Conversation(ABC):
-    """The chat about one trajectory.
+    """The conversation of one episode.
 
     Attributes:
-        messages: All messages so far, with all thoughts that any request had in them.
-        tools: What the next request offers, or None for a prompting model.
+        messages: All messages so far, with the reasoning of all requests.
+        tools: Tools of the next request; None for a prompting model.
     """
 
     def __init__(self, style: Style) -> None:
@@ -93,45 +87,40 @@ class Conversation(ABC):
         self._style = style
         self._sent = self.messages
         self._turn = 0
-        self._thoughts: tuple[_Thoughts, ...] = ()
+        self._thoughts: tuple[_ReasoningHistory, ...] = ()
         self._extended: tuple[ToolList, Sequence[dict[str, Any]], ToolList] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request.
-
-        Args:
-            notes: What is said in this request only.
-            extra: Tools that may be called in this request only, where there are any.
-        """
+        """Return the next request, with notes and extra tools that later requests do not have."""
         messages = self._sent
         if notes:
             messages = [*messages, {"role": "user", "content": "\n\n".join(notes)}]
         tools = self.tools
         if extra and tools is not None:
             tools = self._with_extra(tools, extra)
-        # What is said only once is no beginning of later requests.
+        # Later requests do not begin with a request that has notes or extra tools.
         return Request(messages, tools, None if notes or extra else self)
 
     def written(self, call: Call) -> str | None:
-        """Return a call as the model would write it; None of one that makes structured calls."""
+        """Return a call as the model would write it; None for structured calls."""
         return None
 
-    def apart(self, reply: Reply, name: str) -> Apart:
-        """Return what an answer gives a function of ours, before it is taken."""
+    def apart(self, reply: Reply, name: str) -> PendingMessages:
+        """Split the call of our own function from an answer that is not yet read."""
         given = [call.arguments for call in reply.tool_calls if call.name == name]
         if not given:
-            return Apart()
+            return PendingMessages()
         kept = [place for place, call in enumerate(reply.tool_calls) if call.name != name]
         if not kept:
-            return Apart(_as_object(given[0]))
+            return PendingMessages(_read_arguments(given[0]))
         rest = reply._replace(tool_calls=tuple([reply.tool_calls[place] for place in kept]))
         if rest.verbatim and rest.verbatim.calls:
             signed = tuple([rest.verbatim.calls[p] for p in kept if p < len(rest.verbatim.calls)])
             rest = rest._replace(verbatim=rest.verbatim._replace(calls=signed))
-        return Apart(_as_object(given[0]), rest)
+        return PendingMessages(_read_arguments(given[0]), rest)
 
     def heard(self, reply: Reply) -> Reply:
-        """Return an answer with the thoughts that stand in its text."""
+        """Return an answer with the reasoning that is part of its text."""
         return reply
 
     def fork(self) -> Self:
@@ -145,31 +134,31 @@ class Conversation(ABC):
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Put a turn to the model."""
+        """Add the messages and functions of a turn."""
 
     @abstractmethod
     def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
-        """Offer further functions within a turn; ``offered`` are all that may be called."""
+        """Offer new functions within a turn; ``offered`` is the set of all offered functions."""
 
     @abstractmethod
     def read(self, reply: Reply) -> Step:
-        """Take an answer into the conversation and return it as a step to be decoded."""
+        """Add an answer to the conversation, and return it as a step to be decoded."""
 
     @abstractmethod
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
-        """Show the model what its calls gave."""
+        """Add the results of calls."""
 
     @abstractmethod
     def refuse(self, reason: str) -> None:
-        """Note why an answer that was meant as calls was not executed."""
+        """Add the reason why the calls of an answer were not executed."""
 
     def _with_extra(self, tools: ToolList, extra: Sequence[dict[str, Any]]) -> ToolList:
-        # It is encoded once for as long as the same tools are offered, in all forks.
+        # All forks share the encoded list until the tools change.
         if self._extended is None or self._extended[0] is not tools or self._extended[1] != extra:
             self._extended = tools, extra, ToolList([*tools.tools, *extra])
         return self._extended[2]
 
-    def _say(self, messages: Sequence[Message]) -> None:
+    def _put_messages(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._put({"role": message.role, "content": message.content})
 
@@ -179,19 +168,19 @@ class Conversation(ABC):
             self._sent.append(message)
 
     def _put_answer(self, message: ChatMessage, reply: Reply) -> None:
-        """Take the model's answer into the chat, with what its server wants to see again."""
+        """Add the model's answer, with the parts that its server expects back."""
         if reply.verbatim and reply.verbatim.message:
-            self._thoughts += (_Thoughts(self._turn, len(self.messages), message),)
+            self._thoughts += (_ReasoningHistory(self._turn, len(self.messages), message),)
             message = {**message, **reply.verbatim.message}
         self._put(message)
 
     def _next_turn(self) -> None:
-        """Leave out of the requests the thoughts of turns that are over for long enough."""
+        """Begin a turn, and drop reasoning that is too old from later requests."""
         self._turn += 1
         kept = _TURNS_KEPT[self._style.reasoning]
         over = [each for each in self._thoughts if each.turn + kept < self._turn]
         if over:
-            # In another list: to clients, one that they have seen has only grown.
+            # Clients expect that a list they have seen only grows, so this makes a new one.
             self._sent = self._sent.copy()
             for each in over:
                 self._sent[each.place] = each.without
@@ -199,11 +188,11 @@ class Conversation(ABC):
 
 
 class FunctionCalling(Conversation):
-    """The chat with a model that makes structured tool calls."""
+    """A conversation with structured tool calls."""
 
     def __init__(self, style: Style) -> None:
         super().__init__(style)
-        self._native = style.protocol if isinstance(style.protocol, Native) else TOOLS
+        self._native = style.protocol if isinstance(style.protocol, NativeFormat) else TOOLS
         self._late: tuple[str, ...] = ()
         self._open_calls: list[ToolCall] = []
         self._ids: set[str] = set()
@@ -217,24 +206,24 @@ class FunctionCalling(Conversation):
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Put a turn to the model; functions that are new come last among the tools."""
+        """Add a turn; new functions come last among the tools."""
         self._next_turn()
         self.hand_over(offered, offers)
-        self._say(messages)
+        self._put_messages(messages)
         if offers and not messages:
             self._put({"role": "user", "content": self._style.prompts.handover_fc})
 
     def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
-        """Offer further functions, behind those that were there."""
+        """Offer new functions after the earlier ones."""
         self._late = (*self._late, *[name for name in new if name not in self._late])
         late = tuple([name for name in self._late if name in offered])
         tools = self._style.toolbox.tools(offered, late)
-        # The list itself goes where it is sent as it is: it was encoded once.
-        own = self._native.show is TOOLS.show
-        self.tools = tools if own else ToolList(self._native.show(tools.tools))
+        # An unchanged list is reused, because it is already encoded.
+        is_unchanged = self._native.show is TOOLS.show
+        self.tools = tools if is_unchanged else ToolList(self._native.show(tools.tools))
 
     def read(self, reply: Reply) -> Step:
-        """Return the tool calls by the functions' real names, or the text where there are none."""
+        """Return the tool calls under the functions' real names, or the text if there are none."""
         message: ChatMessage = {"role": "assistant", "content": reply.text}
         if not reply.tool_calls:
             message["content"] = reply.text or ""
@@ -246,7 +235,10 @@ class FunctionCalling(Conversation):
             {
                 "id": call.id,
                 "type": "function",
-                "function": {"name": call.name, "arguments": _as_text(call.arguments)},
+                "function": {
+                    "name": _sent_name(call.name),
+                    "arguments": _write_arguments(call.arguments),
+                },
                 **(more or {}),
             }
             for call, more in zip_longest(self._open_calls, signed[: len(self._open_calls)])
@@ -259,41 +251,42 @@ class FunctionCalling(Conversation):
 
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
         """Answer each tool call with its result."""
-        shown = [result.observation for result in results]
-        for message in self._native.answer(self._open_calls, shown):
-            self._put(message)
-        self._open_calls = []
+        self._answer_calls([result.observation for result in results])
 
     def refuse(self, reason: str) -> None:
-        """Answer all open tool calls, since servers refuse a conversation in which one is open."""
-        if not self._open_calls:
-            return
-        shown = [json.dumps({"error": reason})] * len(self._native.read(self._open_calls))
-        for message in self._native.answer(self._open_calls, shown):
+        """Answer all open tool calls, because servers refuse a conversation with open ones."""
+        if self._open_calls:
+            shown = [json.dumps({"error": reason})] * len(self._native.read(self._open_calls))
+            self._answer_calls(shown)
+
+    def _answer_calls(self, shown: Sequence[str]) -> None:
+        sent = [call._replace(name=_sent_name(call.name)) for call in self._open_calls]
+        for message in self._native.answer(sent, shown):
             self._put(message)
         self._open_calls = []
 
     def _new_id(self, call: ToolCall) -> str:
-        """Return the id of a call, a new one where the server gave none or gave it twice."""
+        """Return the id of a call, or a new one if it is missing or repeated."""
         id = call.id or ""
         number = len(self._ids)
         while not id or id in self._ids:
             number += 1
-            id = f"call_{number}"
+            # Mistral takes ids of nine letters and digits only.
+            id = f"call{number:05}"
         self._ids.add(id)
         return id
 
 
 class Prompting(Conversation):
-    """The chat with a model that writes its calls as text."""
+    """A conversation with calls as text, in our prompt or a prompt format."""
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Put a turn to the model; the system prompt comes with the first one and stays."""
+        """Add a turn; the first one begins with the system prompt."""
         self._next_turn()
         if not self.messages:
-            system = self._system(offered.difference(offers))
+            system = self._make_system_prompt(offered.difference(offers))
             first = messages[0] if messages and messages[0].role == "system" else None
             if first is not None:
                 system, messages = f"{system}\n\n{first.content}".strip(), messages[1:]
@@ -302,7 +295,7 @@ class Prompting(Conversation):
             messages = self._with_functions(messages, offered.difference(offers))
         if offers:
             self.hand_over(offered, offers)
-        self._say(messages)
+        self._put_messages(messages)
 
     def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
         """Describe further functions in a message."""
@@ -310,7 +303,7 @@ class Prompting(Conversation):
         described = with_functions(text, self._style.toolbox.late(new))
         self._put({"role": "user", "content": described})
 
-    def _system(self, offered: frozenset[str]) -> str:
+    def _make_system_prompt(self, offered: frozenset[str]) -> str:
         style = self._style
         if style.format is not None:
             return style.format.system(style.toolbox.plain(offered))
@@ -321,26 +314,26 @@ class Prompting(Conversation):
     def _with_functions(
         self, messages: Sequence[Message], offered: frozenset[str]
     ) -> Sequence[Message]:
-        """Put functions into the first user message, where they are to stand there."""
-        style = self._style
-        text = style.prompts.first_user
+        """Put functions into the first user message if the prompt file says so."""
+        style, text = self._style, self._style.prompts.first_user
         if style.format is not None or text is None:
             return messages
         place = next((i for i, each in enumerate(messages) if each.role == "user"), None)
         request = "" if place is None else messages[place].content
         filled = Message("user", as_first_user(text, request, style.toolbox.early(offered)))
-        if place is None:
-            return [filled, *messages]
-        return [*messages[:place], filled, *messages[place + 1 :]]
+        before, after = (
+            ((), messages) if place is None else (messages[:place], messages[place + 1 :])
+        )
+        return [*before, filled, *after]
 
     def read(self, reply: Reply) -> Step:
-        """Return the text."""
+        """Add the answer, and return its text."""
         text = reply.text or ""
         self._put_answer({"role": "assistant", "content": text}, reply)
         return text
 
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
-        """Show all results in one user message."""
+        """Add all results in one user message."""
         texts = ["(unreadable)" if isinstance(c, MalformedCall) else str(c) for c in calls]
         shown = with_results(
             self._style.prompts.observation, texts, [result.observation for result in results]
@@ -348,65 +341,58 @@ class Prompting(Conversation):
         self._put({"role": "user", "content": shown})
 
     def refuse(self, reason: str) -> None:
-        """Leave the text as it stands: the turn is over, and the user speaks next."""
+        """Add nothing: the turn is over, and the user speaks next."""
 
     def written(self, call: Call) -> str | None:
         """Return a call as the model would write it."""
         return f"[{call}]"
 
-    def apart(self, reply: Reply, name: str) -> Apart:
-        """Return what an answer gives a function of ours."""
+    def apart(self, reply: Reply, name: str) -> PendingMessages:
+        """Split the call of our own function from an answer."""
         text = (reply.text or "").strip().strip("`")
         try:
             calls = parse_calls(text)
         except MalformedCall:
-            return Apart({} if text.lstrip("[").startswith(f"{name}(") else None)
-        given, others = _parted(calls, name)
+            return PendingMessages({} if text.lstrip("[").startswith(f"{name}(") else None)
+        given, others = _split_calls(calls, name)
         written = f"[{', '.join(map(str, others))}]"
-        return Apart(given, reply._replace(text=written) if others else None)
+        return PendingMessages(given, reply._replace(text=written) if others else None)
 
 
-class ByProtocol(Conversation):
-    """The chat with a model that writes its calls as text, as a protocol has it.
+class ByCallingFormat(Conversation):
+    """A conversation with calls as text in a calling format; steps are as for structured calls."""
 
-    Its steps are those of a model that makes structured calls.
-
-    Args:
-        style: How the model is talked to.
-        protocol: How functions are shown, and calls and results written.
-    """
-
-    def __init__(self, style: Style, protocol: Written) -> None:
+    def __init__(self, style: Style, calling_format: TextFormat) -> None:
         super().__init__(style)
-        self._protocol = protocol
+        self._format = calling_format
         self._documents: Sequence[Document] = ()
         self._late: tuple[str, ...] = ()
-        self._said = ""
-        self._written_as: dict[str, str] = {}
+        self._reply_text = ""
+        self._real_names: dict[str, str] = {}
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request; what else may be called is told by a note."""
+        """Return the next request; notes describe the extra tools."""
         request = super().request(notes)
-        frame = self._protocol.frame
+        frame = self._format.frame
         return request if frame is None else request._replace(prompt=frame.render(request.messages))
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Put a turn to the model; the functions come with the first one and stay."""
+        """Add a turn; the first one begins with the functions."""
         self._next_turn()
         self._offer(offered, offers)
         if not self.messages:
             first = messages[0] if messages and messages[0].role == "system" else None
             early = len(self._documents) - len(offers)
-            for shown in self._protocol.show(self._documents[:early]):
+            for shown in self._format.show(self._documents[:early]):
                 if first is not None and shown["role"] == "system":
                     shown = {**shown, "content": f"{shown['content']}\n\n{first.content}"}
                     messages, first = messages[1:], None
                 self._put(shown)
         if offers:
             self._describe(len(offers))
-        self._say(messages)
+        self._put_messages(messages)
 
     def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
         """Describe further functions in a message."""
@@ -416,97 +402,98 @@ class ByProtocol(Conversation):
     def _offer(self, offered: frozenset[str], new: Sequence[str]) -> None:
         self._late = (*self._late, *new)
         tools = self._style.toolbox.tools(offered, self._late).tools
-        self._documents = [self._named(tool["function"]) for tool in tools]
+        self._documents = [self._rename(tool["function"]) for tool in tools]
 
     def _describe(self, number: int) -> None:
-        """Describe the last so many of the functions."""
+        """Describe the last functions, up to a number."""
         new = self._documents[len(self._documents) - number :]
         text = with_functions(self._style.prompts.handover_prompt, new)
         self._put({"role": "user", "content": text})
 
     def read(self, reply: Reply) -> Step:
-        """Return the calls, what is unreadable of them as such, or what the user is told."""
-        text = self._said = _up_to(reply.text or "", self._protocol.stops)
+        """Return the calls, an unreadable call, or the text for the user."""
+        text = self._reply_text = _cut_at_stops(reply.text or "", self._format.stops)
         self._put_answer({"role": "assistant", "content": text}, reply)
         try:
-            calls = self._protocol.read(text, self._documents)
+            calls = self._format.read(text, self._documents)
         except MalformedCall as error:
             return [{UNREADABLE: error.message}]
-        made = [{self._real(call.name): json.dumps(dict(call.kwargs))} for call in calls]
-        return made or self._protocol.says(text).text
+        made = [(self._real_names.get(call.name, call.name), dict(call.kwargs)) for call in calls]
+        real = self._style.toolbox.names.real
+        return [{real(name): json.dumps(given)} for name, given in made] or self._format.says(
+            text
+        ).text
 
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
-        """Show results as the protocol has them."""
+        """Add results in the calling format."""
         shown = [
-            call._replace(name=self._shown(call.name)) if isinstance(call, Call) else call
+            call._replace(name=self._find_shown_name(call.name)) if isinstance(call, Call) else call
             for call in calls
         ]
         texts = [result.observation for result in results]
-        for message in self._protocol.answer(shown, texts, self._said):
+        for message in self._format.answer(shown, texts, self._reply_text):
             self._put(message)
 
-    def _named(self, document: Document) -> Document:
-        """Return a document by a name that the protocol can write."""
+    def _rename(self, document: Document) -> Document:
+        """Return a document under a name that the calling format can write."""
         name = document["name"]
-        if not self._protocol.identifiers or name.isidentifier():
+        if not self._format.identifiers or name.isidentifier():
             return document
         shown = _NO_IDENTIFIER.sub("_", f"_{name}" if name[:1].isdigit() else name)
-        self._written_as.setdefault(shown, name)
+        self._real_names.setdefault(shown, name)
         return {**document, "name": shown}
 
-    def _real(self, written: str) -> str:
-        """Return the function that the model means."""
-        return self._style.toolbox.names.real(self._written_as.get(written, written))
-
-    def _shown(self, real: str) -> str:
-        """Return the name by which the model knows a function, or what it called instead."""
+    def _find_shown_name(self, real: str) -> str:
+        """Return the name that the model knows; an unknown name stays as it is."""
         legal = self._style.toolbox.names.shown(real)
-        return next((w for w, name in self._written_as.items() if name == legal), legal)
+        return next((w for w, name in self._real_names.items() if name == legal), legal)
 
     def refuse(self, reason: str) -> None:
-        """Leave the text as it stands: the turn is over, and the user speaks next."""
+        """Add nothing: the turn is over, and the user speaks next."""
 
     def written(self, call: Call) -> str | None:
         """Return a call as the model would write it."""
-        return self._protocol.write([call], "", self._documents)
+        return self._format.write([call], "", self._documents)
 
-    def apart(self, reply: Reply, name: str) -> Apart:
-        """Return what an answer gives a function of ours."""
+    def apart(self, reply: Reply, name: str) -> PendingMessages:
+        """Split the call of our own function from an answer."""
         try:
-            calls = self._protocol.read(reply.text or "", self._documents)
+            calls = self._format.read(reply.text or "", self._documents)
         except MalformedCall:
-            return Apart()
-        given, others = _parted(calls, name)
-        written = self._protocol.write(others, "", self._documents) if others else None
-        return Apart(given, reply._replace(text=written) if isinstance(written, str) else None)
+            return PendingMessages()
+        given, others = _split_calls(calls, name)
+        written = self._format.write(others, "", self._documents) if others else None
+        return PendingMessages(
+            given, reply._replace(text=written) if isinstance(written, str) else None
+        )
 
     def heard(self, reply: Reply) -> Reply:
-        """Return an answer with the thoughts that stand in its text."""
-        thoughts = self._protocol.says(reply.text or "").reasoning
+        """Return an answer with the reasoning that is part of its text."""
+        thoughts = self._format.says(reply.text or "").reasoning
         return reply._replace(reasoning=thoughts) if thoughts and not reply.reasoning else reply
 
 
 def conversation_of(style: Style, mode: Mode) -> Conversation:
-    """Return the chat, at its beginning."""
-    if isinstance(style.protocol, Written):
-        return ByProtocol(style, style.protocol)
+    """Return an empty conversation."""
+    if isinstance(style.protocol, TextFormat):
+        return ByCallingFormat(style, style.protocol)
     return FunctionCalling(style) if mode == "fc" else Prompting(style)
 
 
-def _parted(calls: Sequence[Call], name: str) -> tuple[Mapping[str, Any] | None, list[Call]]:
-    """Return what the first call of a function is given, and the calls of all others."""
+def _split_calls(calls: Sequence[Call], name: str) -> tuple[Mapping[str, Any] | None, list[Call]]:
+    """Return the arguments of a function's first call, and the calls of other functions."""
     given = [call.kwargs for call in calls if call.name == name]
     return (given[0] if given else None), [call for call in calls if call.name != name]
 
 
-def _up_to(text: str, stops: Sequence[str]) -> str:
-    """Return a text up to where a server should have ended it."""
+def _cut_at_stops(text: str, stops: Sequence[str]) -> str:
+    """Return a text up to its first stop sequence."""
     places = [place for stop in stops if (place := text.find(stop)) >= 0]
     return text[: min(places)] if places else text
 
 
-def _as_object(arguments: Any) -> Mapping[str, Any]:
-    """Return arguments by name; none where they are no object."""
+def _read_arguments(arguments: Any) -> Mapping[str, Any]:
+    """Return arguments by name; empty if they are not an object."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
@@ -514,12 +501,13 @@ def _as_object(arguments: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _as_text(arguments: Any) -> str:
-    """Return arguments as the JSON text of an object.
+def _sent_name(name: str) -> str:
+    """Return the name of a called function as servers take it back; models invent others."""
+    return legal_name(name) or "unnamed"
 
-    Servers read the conversation again with every request, and some refuse all of them once there
-    is anything else in it.
-    """
+
+def _write_arguments(arguments: Any) -> str:
+    """Return arguments as the JSON text of an object; some servers refuse any other text."""
     try:
         if isinstance(arguments, dict):
             return json.dumps(arguments)

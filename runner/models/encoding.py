@@ -1,4 +1,4 @@
-"""Conversations in encoded form: each message is encoded once, since a conversation only grows."""
+"""Cache of encoded messages: a conversation only grows, so each message is encoded once."""
 
 from __future__ import annotations
 
@@ -6,46 +6,41 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from runner.models.apis import Speech
+from runner.models.apis import EncodedMessage
 from runner.models.base import ChatMessage
 
-_MOST_CONVERSATIONS = 512
-"""How many conversations are kept."""
+_MAX_CONVERSATIONS = 512
 
 
-class PerMessage:
-    """The messages of some conversations in encoded form.
+class MessageEncoder:
+    """The encoded messages of recent conversations; ``encode`` encodes a message by its index."""
 
-    Args:
-        piece: Encodes the message at a place of a conversation.
-    """
+    def __init__(self, encode: Callable[[Sequence[ChatMessage], int], EncodedMessage]) -> None:
+        self._encode = encode
+        self._known: OrderedDict[int, _EncodedMessages] = OrderedDict()
 
-    def __init__(self, piece: Callable[[Sequence[ChatMessage], int], Speech]) -> None:
-        self._piece = piece
-        self._known: OrderedDict[int, _Known] = OrderedDict()
-
-    def of(self, messages: Sequence[ChatMessage]) -> Sequence[Speech]:
-        """Return the messages of a conversation; the list is not to be changed."""
+    def of(self, messages: Sequence[ChatMessage]) -> Sequence[EncodedMessage]:
+        """Return the encoded messages of a conversation; the caller must not change the list."""
         known = self._known.pop(id(messages), None)
-        pieces = known.pieces if known and known.begins(messages) else []
+        pieces = known.pieces if known and known.is_start_of(messages) else []
         for place in range(len(pieces), len(messages)):
-            pieces.append(self._piece(messages, place))
+            pieces.append(self._encode(messages, place))
         if messages:
-            self._known[id(messages)] = _Known(messages, messages[-1], pieces)
-        if len(self._known) > _MOST_CONVERSATIONS:
+            self._known[id(messages)] = _EncodedMessages(messages, messages[-1], pieces)
+        if len(self._known) > _MAX_CONVERSATIONS:
             self._known.popitem(last=False)
         return pieces
 
 
-class _Known(NamedTuple):
-    """What was made of a conversation."""
+class _EncodedMessages(NamedTuple):
+    """The encoded messages of one conversation."""
 
     messages: Sequence[ChatMessage]
-    """Kept, so that no other list gets its number."""
+    """Kept alive, so that no other list gets its ``id``."""
     last: ChatMessage
-    pieces: list[Speech]
+    pieces: list[EncodedMessage]
 
-    def begins(self, messages: Sequence[ChatMessage]) -> bool:
-        """Tell whether a conversation begins with what was encoded."""
+    def is_start_of(self, messages: Sequence[ChatMessage]) -> bool:
+        """Tell whether a conversation begins with the encoded messages."""
         size = len(self.pieces)
         return size <= len(messages) and messages[size - 1] is self.last

@@ -1,4 +1,4 @@
-"""Gemini's own API: what a request and an answer look like there."""
+"""Request and answer formats of Gemini's own API."""
 
 from __future__ import annotations
 
@@ -23,9 +23,8 @@ _ENDS = {
 }
 _UNPARSED = "MALFORMED_FUNCTION_CALL"
 _NAMES = {"top_p": "topP", "max_tokens": "maxOutputTokens"}
-_BUDGETS = {"none": 0, "low": 1024, "medium": 2048, "high": 4096}
-_LEAST_BUDGETS = {"flash-lite": 512, "pro": 128}
-"""Tokens of thoughts, at least, by what a model's name says."""
+_REASONING_TOKENS = {"none": 0, "low": 1024, "medium": 2048, "high": 4096}
+_MIN_REASONING_TOKENS = {"flash-lite": 512, "pro": 128}
 _SCHEMA = frozenset(
     [
         *("type", "format", "title", "description", "nullable", "enum", "default", "example"),
@@ -34,44 +33,41 @@ _SCHEMA = frozenset(
         *("minimum", "maximum", "anyOf"),
     ]
 )
-"""Members of a schema that the API knows."""
 _FORMATS = ("float", "double", "int32", "int64", "enum", "date-time")
 
 
-def _settings(model: str, given: Settings) -> Settings:
+def _convert_settings(model: str, given: Settings) -> Settings:
     rest = dict(given)
     effort = rest.pop("reasoning_effort", None)
     config = {_NAMES.get(name, name): value for name, value in rest.items()}
     if effort is not None:
-        config["thinkingConfig"] = _thinking(model, effort)
+        config["thinkingConfig"] = _convert_effort(model, effort)
     return {"generationConfig": config} if config else {}
 
 
-def _thinking(model: str, effort: str) -> Settings:
-    """Return how much a model is to think.
+def _convert_effort(model: str, effort: str) -> Settings:
+    """Return the reasoning settings of a model.
 
-    Raises:
-        FatalError: It knows no such effort.
+    Raises FatalError if the model does not have this effort.
     """
-    if effort not in (*_BUDGETS, "minimal"):
-        raise FatalError(f"{model} does not take reasoning_effort {effort}: leave it out")
-    thoughts = {"includeThoughts": effort != "none"}
+    if effort not in (*_REASONING_TOKENS, "minimal"):
+        raise FatalError(f"{model} does not take --reasoning-effort {effort}; leave it out")
+    shown = {"includeThoughts": effort != "none"}
     if "gemini-2" in model:
-        least = next((n for part, n in _LEAST_BUDGETS.items() if part in model), 1)
-        return {"thinkingBudget": _BUDGETS.get(effort, least), **thoughts}
+        least = next((n for part, n in _MIN_REASONING_TOKENS.items() if part in model), 1)
+        return {"thinkingBudget": _REASONING_TOKENS.get(effort, least), **shown}
     if effort in ("none", "minimal"):
         effort = "minimal" if "flash" in model else "low"
-    return {"thinkingLevel": effort, **thoughts}
+    return {"thinkingLevel": effort, **shown}
 
 
-def _calling(given: Settings) -> Settings:
+def _convert_choice(given: Settings) -> Settings:
     """Return the choice of a function.
 
-    Raises:
-        FatalError: One call at a time is asked for.
+    Raises FatalError if the settings ask for one call per answer.
     """
     if given.get("parallel_tool_calls") is False:
-        raise FatalError("gemini cannot be asked for one call at a time: leave it out")
+        raise FatalError("gemini cannot be limited to one call: leave out --parallel-tool-calls")
     choice = given.get("tool_choice")
     if choice is None:
         return {}
@@ -83,20 +79,20 @@ def _calling(given: Settings) -> Settings:
     return {"toolConfig": {"functionCallingConfig": config}}
 
 
-def _tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
+def _convert_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     function = tool["function"]
     return {
         "name": function["name"],
         "description": function["description"],
-        "parameters": _schema(function["parameters"]),
+        "parameters": _convert_schema(function["parameters"]),
     }
 
 
-def _schema(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema without the members that the API refuses."""
+def _convert_schema(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema without members that the API refuses."""
     kept = {name: value for name, value in given.items() if name in _SCHEMA}
     if kept.get("type") != "string":
-        # Only texts may be listed.
+        # Only strings may have an enum.
         kept.pop("enum", None)
     if kept.get("format") not in _FORMATS:
         kept.pop("format", None)
@@ -105,35 +101,35 @@ def _schema(given: Mapping[str, Any]) -> Mapping[str, Any]:
             kept.pop(name, None)
     else:
         members = kept["properties"].items()
-        kept["properties"] = {name: _schema(member) for name, member in members}
+        kept["properties"] = {name: _convert_schema(member) for name, member in members}
     if "items" in kept:
-        kept["items"] = _schema(kept["items"] or {"type": "object"})
+        kept["items"] = _convert_schema(kept["items"] or {"type": "object"})
     choices = kept.pop("anyOf", None)
     if choices is None:
         return kept
-    # Nothing may stand beside anyOf, and there is no type null.
-    some = [_schema(each) for each in choices if each.get("type") != "null"]
+    # The API allows no members beside anyOf and no type null.
+    some = [_convert_schema(each) for each in choices if each.get("type") != "null"]
     null = {"nullable": True} if len(some) < len(choices) else {}
     return {"anyOf": [{**kept, **each, **null} for each in some]}
 
 
-def _blocks(message: ChatMessage, earlier: Sequence[ChatMessage]) -> Said:
+def _convert_message(message: ChatMessage, earlier: Sequence[ChatMessage]) -> Said:
     role, content = message["role"], message["content"]
     if role == "tool":
         response = object_in(content)
         answered = {"response": {"content": content} if response is None else response}
-        called = _called(earlier, message["tool_call_id"])
+        called = _find_call(earlier, message["tool_call_id"])
         return "tool", [{"functionResponse": {**called, **answered}}]
     if role != "assistant":
         return (SYSTEM if role == "system" else "user"), [{"text": content}]
     if VERBATIM in message:
         return role, message[VERBATIM]
-    calls = [_part(call) for call in message.get("tool_calls") or ()]
+    calls = [_make_part(call) for call in message.get("tool_calls") or ()]
     return role, [*([{"text": content}] if content else ()), *calls]
 
 
-def _part(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a call whose answer's other parts are left out, with its signature all the same."""
+def _make_part(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a call as a part, with its signature."""
     function = call["function"]
     called = {"name": function["name"], "args": object_in(function["arguments"]) or {}}
     signed = (call.get("extra_content") or {}).get("google") or {}
@@ -141,82 +137,84 @@ def _part(call: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"functionCall": called, **({_SIGNATURE: signature} if signature else {})}
 
 
-def _called(earlier: Sequence[ChatMessage], id: str) -> Mapping[str, Any]:
-    """Return the name of what was called, and its id where Gemini has given it one."""
+def _find_call(earlier: Sequence[ChatMessage], id: str) -> Mapping[str, Any]:
+    """Return the name of the called function, and Gemini's id of the call, if any."""
     for message in reversed(earlier):
         calls = message.get("tool_calls") or ()
         for number, call in enumerate(calls):
             if call["id"] == id:
-                parts = [p["functionCall"] for p in message.get(VERBATIM, ()) if _calls(p)]
+                parts = [p["functionCall"] for p in message.get(VERBATIM, ()) if _is_call(p)]
                 given = parts[number].get("id") if number < len(parts) else None
                 name = call["function"]["name"]
                 return {"id": given, "name": name} if given else {"name": name}
     return {"name": id}
 
 
-def _calls(part: object) -> bool:
+def _is_call(part: object) -> bool:
     return isinstance(part, Mapping) and isinstance(part.get("functionCall"), Mapping)
 
 
-def _completion(body: object) -> object:
+def _read_completion(body: object) -> object:
     if not isinstance(body, Mapping) or body.get("error"):
         return body
     candidates = body.get("candidates")
     first = candidates[0] if isinstance(candidates, list) and candidates else None
     if not isinstance(first, Mapping):
-        return _blocked(body)
+        return _make_block_error(body)
     content = first.get("content")
     given = content.get("parts") if isinstance(content, Mapping) else None
     parts = [p for p in given if isinstance(p, Mapping)] if isinstance(given, list) else []
     end = first.get("finishReason")
     if end == _UNPARSED and not parts:
         return {"error": {"message": first.get("finishMessage") or end, "code": end}}
-    said, thought = ("".join(_texts(parts, thoughts=which)) or None for which in (False, True))
+    text, reasoning = (
+        "".join(_find_texts(parts, thoughts=which)) or None for which in (False, True)
+    )
     message: dict[str, Any] = {
         "role": "assistant",
-        "content": said,
-        "tool_calls": [_call(part) for part in parts if _calls(part)],
+        "content": text,
+        "tool_calls": [_read_call(part) for part in parts if _is_call(part)],
     }
-    if thought:
-        message["reasoning_content"] = thought
+    if reasoning:
+        message["reasoning_content"] = reasoning
     if any(part.keys() not in _PLAIN for part in parts):
         message[VERBATIM] = parts
     finish = _ENDS.get(end, end) if isinstance(end, str) else None
     return {
         "choices": [{"message": message, "finish_reason": finish}],
-        "usage": _usage(body.get("usageMetadata")),
+        "usage": _read_usage(body.get("usageMetadata")),
     }
 
 
-def _blocked(body: Mapping[Any, Any]) -> object:
-    """Return the error that a prompt is which is not answered at all."""
+def _make_block_error(body: Mapping[Any, Any]) -> object:
+    """Return the error for a blocked prompt."""
     feedback = body.get("promptFeedback")
     reason = feedback.get("blockReason") if isinstance(feedback, Mapping) else None
     if not reason:
         return body
-    said = f"the prompt was blocked: {reason}"
-    return {"error": {"message": said, "code": "content_policy_violation"}}
+    message = f"the prompt was blocked: {reason}"
+    return {"error": {"message": message, "code": "content_policy_violation"}}
 
 
-def _texts(parts: Sequence[Mapping[str, Any]], *, thoughts: bool) -> Iterator[str]:
+def _find_texts(parts: Sequence[Mapping[str, Any]], *, thoughts: bool) -> Iterator[str]:
     for part in parts:
         text = part.get("text")
         if isinstance(text, str) and bool(part.get("thought")) == thoughts:
             yield text
 
 
-def _call(part: Mapping[str, Any]) -> Mapping[str, Any]:
+def _read_call(part: Mapping[str, Any]) -> Mapping[str, Any]:
     called = part["functionCall"]
     function = {"name": called.get("name"), "arguments": json.dumps(called.get("args") or {})}
     call = {"id": called.get("id"), "type": "function", "function": function}
     signature = part.get(_SIGNATURE)
     if signature:
-        # As Gemini's other API has it.
+        # In the form of Gemini's OpenAI-compatible API.
         call["extra_content"] = {"google": {"thought_signature": signature}}
     return call
 
 
-def _usage(usage: object) -> object:
+def _read_usage(usage: object) -> object:
     if not isinstance(usage, Mapping):
         return None
     prompt = total(usage.get("promptTokenCount"), usage.get("toolUsePromptTokenCount"))
@@ -233,16 +231,15 @@ def _usage(usage: object) -> object:
 
 GEMINI = BlockApi(
     path="models/{model}:generateContent",
-    settings=_settings,
-    tool=_tool,
+    settings=_convert_settings,
+    tool=_convert_tool,
     tools=(b',"tools":[{"functionDeclarations":[', b"]}]"),
-    calling=_calling,
-    completion=_completion,
-    blocks=_blocks,
+    calling=_convert_choice,
+    completion=_read_completion,
+    blocks=_convert_message,
     conversation="contents",
     content="parts",
     system=(b'"system_instruction":{"parts":[', b"]}"),
     roles={"user": "user", "tool": "user", "assistant": "model"},
 )
 GEMMA = replace(GEMINI, roles={SYSTEM: "user", **GEMINI.roles})
-"""For models that know no system prompt."""

@@ -1,4 +1,4 @@
-"""Functions as the text of a module that makes LangChain tools of them."""
+"""Export of functions as a Python module with LangChain tools."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _tool(call, function):
 
 
 def module_text(tools: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of a module with a function that makes LangChain tools."""
+    """Return the source of a module whose ``tools`` function makes LangChain tools."""
     functions = [tool["function"] for tool in tools]
     shown = pformat(functions, indent=1, width=100, compact=True, sort_dicts=False)
     return _MODULE.replace("{functions}", shown).rstrip()

@@ -1,4 +1,4 @@
-"""Models of litellm's providers that are not in our own table, sent by litellm itself."""
+"""Client for providers that are not in our table: litellm sends the requests."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from yarl import URL
 from runner.models.base import FatalError, ModelError, Request, RequestOptions
 from runner.models.caching import is_marked, marked_messages, marked_tools
 from runner.models.connection import Client, check_members, known_cause, secrets_in
-from runner.models.reply import Endpoint, classify, classify_words
+from runner.models.reply import Endpoint, classify, classify_words, secrets_in_address
 from runner.models.transport import within
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
-_WHO_SAYS_SO = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
+_ERROR_PREFIX = re.compile(r"^(?:(?:litellm\.)?\w+Error: |\w+Exception - )+")
 _THOUGHTS = ("reasoning", "reasoning_details", "thinking")
 _UNREADABLE = "an answer that litellm cannot read"
 _NO_KEY = re.compile(r"missing [\w ]{0,30}api key", re.IGNORECASE)
@@ -30,20 +30,19 @@ _REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
 
 @cache
 def library() -> Any:
-    """Return litellm, set up once for the whole process: it has no other settings than global ones.
+    """Return litellm, set up once per process, because it has only global settings.
 
-    Raises:
-        ModuleNotFoundError: It is not installed.
+    Raises ModuleNotFoundError if litellm is not installed.
     """
-    # Read when litellm is imported; without it, that fetches a file from the network.
+    # Without this variable, the import downloads a file.
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     import litellm
 
     litellm.suppress_debug_info = True
     litellm.telemetry = False
-    # A setting that a provider does not take is an error: else the run is not the one defined.
+    # An unsupported setting is an error; else the run would differ from its definition.
     litellm.drop_params = False
-    # The first answer makes classes ready and warns of it; that is no part of a latency either.
+    # The first answer is slow and warns, so an empty one is made ahead of the run.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         litellm.ModelResponse()
@@ -54,7 +53,7 @@ def library() -> Any:
 
 
 def _watch_redirects() -> None:
-    """Have litellm's own clients refuse to go on to another server, where keys would go along."""
+    """Make litellm's clients refuse redirects to another server, which would get the keys."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
     from litellm.llms.openai.common_utils import BaseOpenAILLM
 
@@ -79,35 +78,39 @@ def _watch_redirects() -> None:
 
 
 class LiteLLMModel(Client):
-    """A model of one of litellm's providers; the keys come from the provider's own variables.
+    """A client for a model of litellm's providers, ``provider/model``.
 
-    Args:
-        name: ``provider/model``.
-        options: How it is reached; litellm translates the settings by OpenAI's names for them.
-
-    Raises:
-        FatalError: A setting is not for that provider.
+    Raises FatalError if the provider does not take a setting.
     """
 
-    # litellm raises whatever went wrong in it, on an odd answer also KeyError and the like.
+    # litellm lets any exception through, such as KeyError for an unusual answer.
     FAILURES = (Exception,)
 
     def __init__(self, name: str, options: RequestOptions) -> None:
         self._litellm = library()
         provider = name.partition("/")[0]
-        secrets = secrets_in([*_keys(os.environ), *options.extra_headers.values()])
-        advice = f"set the key that {provider} gave you, such as {provider.upper()}_API_KEY"
-        super().__init__(Endpoint(name, options.base_url or provider, secrets, advice), options)
+        keys = [
+            value for name, value in os.environ.items() if _SECRET_VARIABLE.search(name.upper())
+        ]
+        secrets = (
+            *secrets_in([*keys, *options.extra_headers.values()]),
+            *secrets_in_address(options.base_url or ""),
+        )
+        advice = f"set the API key of {provider}, such as {provider.upper()}_API_KEY"
+        address = (options.base_url or provider).partition("?")[0]
+        super().__init__(Endpoint(name, address, secrets, advice), options)
         self._options = options
         settings = {
             "extra_headers": dict(options.extra_headers),
             "base_url": options.base_url,
-            **_members(provider, options.extra_body),
+            **_body_arguments(provider, options.extra_body),
         }
         self._settings = {key: value for key, value in settings.items() if value not in (None, {})}
         if provider == "vertex_ai" and options.calling.get("parallel_tool_calls") is False:
-            # litellm leaves the setting out without a word.
-            raise FatalError(f"{provider} cannot be asked for one call at a time: leave it out")
+            # litellm would drop the setting silently.
+            raise FatalError(
+                f"{provider} cannot be limited to one call: leave out --parallel-tool-calls"
+            )
         self._name = name
 
     async def close(self) -> None:
@@ -119,10 +122,12 @@ class LiteLLMModel(Client):
         return sending
 
     def _arguments(self, request: Request) -> dict[str, Any]:
-        """Return what litellm is called with."""
-        # A list of its own: litellm takes out what a provider does not want, Gemini's say.
+        """Return litellm's arguments for a request."""
+        # A copy, because litellm removes members that a provider does not accept.
         tools = json.loads(request.tools.encoded) if request.tools else []
-        messages = [dict(self._accepted(message)) for message in request.messages]
+        for tool in tools if "no-response" in self._demands else ():
+            tool["function"].pop("response", None)
+        messages = [dict(self._accepted(each)) for each in self._arranged(request.messages)]
         if is_marked(self._name, request, self._options):
             tools, messages = marked_tools(tools), marked_messages(messages)
         arguments = {
@@ -133,7 +138,7 @@ class LiteLLMModel(Client):
             "num_retries": 0,
             "max_retries": 0,
             "timeout": self._timeout,
-            # Without it, litellm looks for a package that it does not install.
+            # Without this, litellm looks for a package that it does not install.
             "_skip_mcp_handler": True,
         }
         if tools:
@@ -141,25 +146,25 @@ class LiteLLMModel(Client):
         return arguments
 
     def _body(self, answer: Any) -> object:
-        return _restored(answer.model_dump(warnings=False))
+        return _restore(answer.model_dump(warnings=False))
 
-    def _explained(self, error: Exception) -> ModelError:
+    def _explain(self, error: Exception) -> ModelError:
         if isinstance(error, self._litellm.UnsupportedParamsError):
             found = _REFUSED_SETTINGS.search(str(error))
             if found and "tools" not in found[1]:
-                return FatalError(f"{self._name} does not take {found[1]}: leave it out of the run")
+                return FatalError(f"{self._name} does not take {found[1]}; leave it out")
         known = known_cause(error, self._endpoint)
         if known is not None:
             return known
-        said, status = _said(str(error)), getattr(error, "status_code", None)
-        if isinstance(said, str) and _NO_KEY.match(said):
-            return classify(401, said, {}, self._endpoint)
-        # What litellm itself cannot do or read has a status that means nothing.
-        its_own = isinstance(error, self._litellm.APIError | self._litellm.APIConnectionError)
-        if not isinstance(status, int) or status < 300 or (its_own and status >= 500):
-            return classify_words(said, self._endpoint)
+        words, status = _find_words(str(error)), getattr(error, "status_code", None)
+        if isinstance(words, str) and _NO_KEY.match(words):
+            return classify(401, words, {}, self._endpoint)
+        # The status of litellm's own errors means nothing.
+        is_own = isinstance(error, self._litellm.APIError | self._litellm.APIConnectionError)
+        if not isinstance(status, int) or status < 300 or (is_own and status >= 500):
+            return classify_words(words, self._endpoint)
         headers = getattr(error, "litellm_response_headers", None) or {}
-        return classify(status, said, headers, self._endpoint)
+        return classify(status, words, headers, self._endpoint)
 
 
 def is_provider(name: str) -> bool:
@@ -168,12 +173,7 @@ def is_provider(name: str) -> bool:
 
 
 def takes_choice(name: str, choice: object) -> bool:
-    """Tell whether what is asked of calls reaches a provider; litellm drops some without a word.
-
-    Args:
-        name: ``provider/model``.
-        choice: Of tools, as chat completions have it.
-    """
+    """Tell whether ``tool_choice`` reaches a provider; litellm silently drops it for some."""
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     made = library().utils.get_optional_params
     try:
@@ -183,31 +183,26 @@ def takes_choice(name: str, choice: object) -> bool:
             asked = {"model": model, "custom_llm_provider": provider, "tools": [tool]}
             return bool(made(**asked, tool_choice=choice) != made(**asked))
     except Exception:
-        # What it knows nothing of, or refuses, it says of the first request.
+        # litellm reports unknown models with the first request.
         return True
 
 
-def _members(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments by which further members of the body arrive as such.
+def _body_arguments(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return litellm's arguments for further members of the body.
 
-    Raises:
-        FatalError: A member cannot be set.
+    Raises FatalError if a member cannot be set.
     """
     check_members(body)
     if not body:
         return {}
     copied = json.loads(json.dumps(body))
-    # Bedrock's signed requests have a place of their own for what only some models know.
+    # Bedrock signs its requests, so litellm takes the members as arguments.
     return copied if provider == "bedrock" else {"extra_body": copied}
 
 
-def _keys(variables: Mapping[str, str]) -> list[str]:
-    return [value for name, value in variables.items() if _SECRET_VARIABLE.search(name.upper())]
-
-
-def _said(text: str) -> object:
-    """Return what the provider said, without litellm's words around it."""
-    text = _WHO_SAYS_SO.sub("", text)
+def _find_words(text: str) -> object:
+    """Return the provider's words or error body, without litellm's prefix."""
+    text = _ERROR_PREFIX.sub("", text)
     first, traceback, _ = text.partition("Traceback (most recent call last)")
     if traceback:
         return first.strip() if _NO_KEY.match(first) else _UNREADABLE
@@ -218,19 +213,19 @@ def _said(text: str) -> object:
     return body
 
 
-def _restored(body: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer with what litellm set aside or made up put right again."""
+def _restore(body: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer with the members that litellm had moved or invented restored."""
     for choice in body["choices"]:
         aside = choice.pop("provider_specific_fields", None) or {}
         choice |= {"error": aside.get("error")}
         choice["finish_reason"] = aside.get("native_finish_reason", choice["finish_reason"])
         message = choice["message"]
         own = message.pop("provider_specific_fields", None) or {}
-        # The provider's thoughts under litellm's name for them; they go back under their own.
+        # Reasoning goes back under the provider's name, not under litellm's.
         if not own.keys().isdisjoint(_THOUGHTS):
             message.pop("reasoning_content", None)
         message |= own
-    # No prompt is empty: nobody counted.
+    # A prompt is never empty, so these are no counts.
     if not (body.get("usage") or {}).get("prompt_tokens"):
         body["usage"] = None
     return body

@@ -1,4 +1,4 @@
-"""The name of a model, parsed once: what it stands for, and how it runs."""
+"""Model names: offline models, replays, Python agents and models on servers."""
 
 from __future__ import annotations
 
@@ -7,48 +7,46 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from trajectories.errors import DataError, nearest
+from trajectories.errors import DataError, find_nearest
 
 
 @dataclass(frozen=True)
 class ModelName:
-    """What the user typed, as one of the types below."""
+    """A name typed by the user, as one of the types below."""
 
     text: str
-    """The whole name."""
     is_live: ClassVar[bool] = False
-    """Whether it is asked over a connection, or is the user's own agent."""
+    """Whether the model is on a server or the user's agent."""
     is_hosted: ClassVar[bool] = False
-    """Whether a server is asked, so that options on servers apply."""
     plays_entries: ClassVar[bool] = True
-    """Whether it answers whatever it is asked, so that entries can be varied."""
+    """Whether the model can answer changed entries."""
 
     @property
     def argument(self) -> str:
-        """What stands behind the first colon."""
+        """The text after the first colon."""
         return self.text.partition(":")[2]
 
 
 class Oracle(ModelName):
-    """Plays the ground truth."""
+    """A model that plays the ground truth."""
 
 
 class Null(ModelName):
-    """Never calls a function."""
+    """A model that never calls a function."""
 
 
 class Scripted(ModelName):
-    """Knows the ground truth and falls short of it: ``scripted:RATE`` or ``scripted:POLICY``."""
+    """A model that errs on purpose: ``scripted:RATE`` or ``scripted:POLICY``."""
 
 
 class Replay(ModelName):
-    """Gives the answers of a recorded run: ``replay:PATH``."""
+    """The answers of a recorded run: ``replay:PATH``."""
 
     plays_entries = False
 
     @property
     def path(self) -> Path:
-        """The recorded run."""
+        """Path of the recorded run."""
         return Path(self.argument)
 
 
@@ -65,13 +63,12 @@ class Live(ModelName):
 
 
 PREFIXES: Mapping[str, type[ModelName]] = {"scripted": Scripted, "replay": Replay, "python": Agent}
-"""What stands before the colon of names that are not those of live models."""
 _WORDS: Mapping[str, type[ModelName]] = {"oracle": Oracle, "null": Null}
 _OFFLINE = ("oracle", "null", "scripted:RATE", "replay:PATH")
 
 
 def parsed(text: str) -> ModelName:
-    """Return what a name stands for; any other text is the name of a live model."""
+    """Return the type of a name; any other text names a model on a server."""
     prefix, colon, argument = text.partition(":")
     kind = _WORDS.get(text) or (PREFIXES.get(prefix) if colon else None)
     if kind is Replay and not argument:
@@ -80,24 +77,19 @@ def parsed(text: str) -> ModelName:
 
 
 def chosen(text: str, base_url: str | None) -> ModelName:
-    """Return the model that the user named.
+    """Return the model that the user named; with a base URL, any name is valid.
 
-    Args:
-        text: What the user typed.
-        base_url: The server that was named, or None; a server may have a model of any name.
-
-    Raises:
-        DataError: The name is empty, or nearly that of a model that needs no server.
+    Raises DataError if the name is empty, or close to that of an offline model.
     """
     if text in ("", "replay:"):
         raise DataError("--model", f"{text!r} names no model")
     model = parsed(text)
-    close = nearest(text.lower(), _OFFLINE, least=0.7)
+    close = find_nearest(text.lower(), _OFFLINE, least=0.7)
     if isinstance(model, Live) and close and not base_url:
         raise DataError("--model", f"{text!r}: did you mean {close}?")
     return model
 
 
 def agent_name(place: str) -> str:
-    """Return the name of the user's own agent, given its module and function."""
+    """Return the model name of an agent, given ``module:function``."""
     return f"python:{place}"

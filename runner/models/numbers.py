@@ -1,50 +1,52 @@
-"""Numbers as a user types them."""
+"""Parsers of numbers in options."""
 
 from __future__ import annotations
 
 from argparse import ArgumentTypeError
+from math import inf, nan
 
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 def positive(text: str) -> int:
-    """Read a whole number above 0, of no more digits than anything here is counted in."""
-    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
+    """Read a whole number above 0."""
+    if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) < 1:
         raise ArgumentTypeError(f"{text!r:.40} is not a positive whole number")
     return int(text)
 
 
 def index(text: str) -> int:
-    """Read a whole number from 0, of no more digits than anything here is counted in."""
-    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+    """Read a whole number from 0."""
+    if not text.isdecimal() or len(text) > _MAX_DIGITS:
         raise ArgumentTypeError(f"{text!r:.40} is not a whole number from 0")
     return int(text)
 
 
 def port(text: str) -> int:
-    """Read the number of a port."""
+    """Read a port number."""
     if not text.isdecimal() or len(text) > len("65535") or int(text) > 65535:
         raise ArgumentTypeError(f"{text!r:.40} is not a port, a number from 0 to 65535")
     return int(text)
 
 
 def from_zero(text: str) -> float:
-    """Read a finite number that is not negative."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
+    """Read a finite number from 0."""
+    value = _read_float(text)
+    if not 0 <= value < inf:
         raise ArgumentTypeError(f"{text!r} is not a number from 0")
     return value
 
 
 def above_zero(text: str) -> float:
     """Read a finite number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
+    value = _read_float(text)
+    if not 0 < value < inf:
         raise ArgumentTypeError(f"{text!r} is not a number above 0")
     return value
+
+
+def _read_float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return nan

@@ -1,7 +1,7 @@
-"""Models that our own client asks: of OpenAI-compatible servers, and of the providers in our table.
+"""Our own client for OpenAI-compatible servers and for the providers in our table.
 
-openai's own client takes longer to load than all of ours, and for every request it walks the whole
-conversation and tool list. So the body is encoded here, each message and list of tools once.
+openai's client is slow to load, and encodes the whole conversation for every request. This client
+encodes each message and each list of tools once.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -16,19 +17,21 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from envs import __version__
-from runner.models.apis import APIS, Speech
+from runner.models.apis import APIS, EncodedMessage
 from runner.models.base import (
     ChatMessage,
     FatalError,
     ModelError,
     Request,
     RequestOptions,
+    without_response,
 )
 from runner.models.caching import is_marked, marked_places, with_mark
 from runner.models.connection import Client, check_members, explain, secrets_in
-from runner.models.encoding import PerMessage
+from runner.models.encoding import MessageEncoder
 from runner.models.providers import OPENAI, Provider
-from runner.models.reply import Endpoint
+from runner.models.reply import Endpoint, secrets_in_address
+from runner.models.streaming import STREAMED, read_stream
 from runner.models.transport import (
     HttpAnswer,
     HttpRequest,
@@ -39,7 +42,7 @@ from runner.models.transport import (
 )
 
 _NO_KEY = "no-key-needed"
-"""What a server is sent where there is no key; some insist on one."""
+"""Key for servers without one; some require the header."""
 _NO_SUCH_PATH = (404, 405, 501)
 _HEADERS = {
     "Accept": "application/json",
@@ -50,36 +53,35 @@ _HEADERS = {
 
 
 class OpenAIModel(Client):
-    """A model of an OpenAI-compatible endpoint, or of a provider in our table.
+    """A client for a model of an OpenAI-compatible server, or of a provider in our table.
 
-    The provider's variable has its key; only at its own address there must be one.
+    The key comes from the provider's variable, and is required only at the provider's own address.
+
+    Raises FatalError if the key is missing, or a setting is invalid.
 
     Args:
-        name: The model's name as the endpoint knows it.
-        options: How it is reached; without a base URL it is where the provider's variable says, or
-            else at the provider's usual address.
-        provider: Who is asked.
-
-    Raises:
-        FatalError: No request can work: there is no key, or a setting makes no sense.
+        name: The model's name at the server.
+        options: Connection and settings. The base URL defaults to the provider's.
+        provider: The provider, or OpenAI for compatible servers.
     """
 
     FAILURES = (NoHttpAnswer,)
 
     def __init__(self, name: str, options: RequestOptions, provider: Provider = OPENAI) -> None:
-        url, key = _address(provider, options), provider.key
+        url, key = _find_address(provider, options), provider.key
         named, variable = provider.name, provider.keys[0]
         if not key and url.scheme == "https" and url.host == URL(provider.url or "").host:
-            more = ", or name another base URL" if provider is OPENAI else ""
-            raise FatalError(f"{named} wants an API key: set {variable}{more}")
-        headers = _checked_headers({variable: key, **options.extra_headers})
+            more = ", or pass --base-url" if provider is OPENAI else ""
+            raise FatalError(f"{named} requires an API key: set {variable}{more}")
+        headers = _check_headers({variable: key, **options.extra_headers})
         address = f"{url.scheme}://{url.authority}{url.path}"
-        secrets = secrets_in(headers.values())
-        advice = f"set {variable} to one that it accepts"
+        in_address = [secrets_in_address(str(u)) for u in (url, url.with_query(url.query))]
+        secrets = (*secrets_in(headers.values()), *chain(*in_address))
+        advice = f"set {variable} to a valid key"
         super().__init__(Endpoint(name, address, secrets, advice), options)
         del headers[variable]
         self._api = APIS[options.api] if options.api else provider.api_of(name)
-        path = _joined(url.raw_path, self._api.path.format(model=quote(name)))
+        path = _join_paths(url.raw_path, self._api.path.format(model=quote(name)))
         self._url = url.with_path(path, encoded=True).with_query(url.query)
         self._name = name
         self._full_name = f"{named}/{name}"
@@ -87,80 +89,94 @@ class OpenAIModel(Client):
         refused = provider.refuses & {*options.sampling, *options.calling}
         if refused:
             listed = ", ".join(map(repr, sorted(refused)))
-            raise FatalError(f"{self._full_name} does not take {listed}: leave it out of the run")
-        self._heads = {0: self._head(0)}
-        asked = self._api.calling(options.calling)
-        calling = {k: v for k, v in asked.items() if k not in options.extra_body}
-        self._calling = _encoded(calling).replace(b"{", b",", 1)[:-1] if calling else b""
-        self._encoded = PerMessage(self._speech)
-        self._headers = _sent(provider, key, headers)
+            raise FatalError(f"{self._full_name} does not take {listed}; leave it out")
+        self._tool_form = self._api.tool
+        self._heads = {0: self._encode_head(0)}
+        converted = self._api.calling(options.calling)
+        calling = {k: v for k, v in converted.items() if k not in options.extra_body}
+        self._calling = _encode(calling).replace(b"{", b",", 1)[:-1] if calling else b""
+        self._messages = MessageEncoder(self._encode_message)
+        self._headers = _make_headers(provider, key, headers)
         self._transport = Transport(secure=url.scheme == "https")
 
     async def close(self) -> None:
         """Release connections."""
         await self._transport.close()
 
-    def _head(self, trial: int) -> bytes:
-        """Return the beginning of every body of a trial, up to the conversation."""
+    def _encode_head(self, trial: int) -> bytes:
+        """Return the body of a trial's requests up to the conversation."""
         options = self._options
         check_members(options.extra_body)
-        asked = self._api.settings(self._name, options.sampling_of(trial))
-        settings = _merged(asked, options.extra_body)
-        return _encoded(settings)[:-1] + (b"," if settings else b"")
+        ours = self._api.settings(self._name, options.sampling_of(trial))
+        settings = _merge_settings(ours, options.extra_body)
+        if "stream" in self._demands:
+            settings |= STREAMED
+        return _encode(settings)[:-1] + (b"," if settings else b"")
 
-    def _speech(self, messages: Sequence[ChatMessage], place: int) -> Speech:
+    def _encode_message(self, messages: Sequence[ChatMessage], place: int) -> EncodedMessage:
         return self._api.speech(self._accepted(messages[place]), messages[:place])
 
-    def _leave_out(self, thoughts: frozenset[str]) -> None:
-        super()._leave_out(thoughts)
-        self._encoded = PerMessage(self._speech)
+    def _learn(self, thoughts: frozenset[str], demanded: frozenset[str]) -> None:
+        super()._learn(thoughts, demanded)
+        self._messages = MessageEncoder(self._encode_message)
+        self._heads.clear()
+        if "no-response" in demanded:
+            self._tool_form = without_response(self._api.tool)
+
+    def _encode_messages(self, messages: Sequence[ChatMessage]) -> Sequence[EncodedMessage]:
+        if not self._demands:
+            return self._messages.of(messages)
+        return [self._encode_message(messages, place) for place in range(len(messages))]
 
     def _send(self, request: Request) -> Awaitable[HttpAnswer]:
         if request.trial not in self._heads:
-            self._heads[request.trial] = self._head(request.trial)
+            self._heads[request.trial] = self._encode_head(request.trial)
         parts = [self._heads[request.trial]]
         marked = is_marked(self._full_name, request, self._options)
         if request.prompt is None:
-            places = marked_places(request.messages) if marked else ()
-            parts.append(self._api.members(self._encoded.of(request.messages), places))
+            messages = self._arranged(request.messages)
+            places = marked_places(messages) if marked else ()
+            parts.append(self._api.members(self._encode_messages(messages), places))
         else:
             parts.append(b'"prompt":%b' % json.dumps(request.prompt).encode())
         if request.tools is not None and request.tools.tools:
-            tools = request.tools.formed(self._api.tool)
+            tools = request.tools.formed(self._tool_form)
             before, after = self._api.tools
             parts += [before, with_mark(tools) if marked else tools, after, self._calling]
         content = b"".join([*parts, b"}"])
         return self._transport.post(HttpRequest(self._url, self._headers, content))
 
-    def _explained(self, error: Exception) -> ModelError:
+    def _explain(self, error: Exception) -> ModelError:
         return explain(error, self._endpoint)
 
     def _body(self, answer: HttpAnswer) -> object:
         endpoint = self._endpoint
         if self._options.api in ("responses", "completions") and answer.status in _NO_SUCH_PATH:
-            # It may have the model, and not this API.
+            # The server may have the model, but not this API.
             endpoint = endpoint._replace(model=f"/{self._api.path}, or no {endpoint.model}")
         check_status(answer, endpoint)
+        if answer.headers.get("content-type", "").startswith("text/event-stream"):
+            return read_stream(answer.content, endpoint.address)
         return self._api.completion(json_in(answer, self._endpoint.address))
 
 
-def _address(provider: Provider, options: RequestOptions) -> URL:
+def _find_address(provider: Provider, options: RequestOptions) -> URL:
     base = options.base_url or provider.base
     if base is None:
         raise FatalError(f"set {provider.bases[0]} to the base URL of {provider.name}")
     return checked_url(base)
 
 
-def _joined(base: str, path: str) -> str:
-    """Return a path behind a base, which may end with how the path begins."""
+def _join_paths(base: str, path: str) -> str:
+    """Join a base path and a path, without repeating a part that they share."""
     base, steps = base.rstrip("/"), path.split("/")
     for size in range(len(steps), 0, -1):
         base = base.removesuffix("/" + "/".join(steps[:size]))
     return f"{base}/{path}"
 
 
-def _sent(provider: Provider, key: str, given: Mapping[str, str]) -> CIMultiDict[str]:
-    """Return the headers of every request; the user's own win."""
+def _make_headers(provider: Provider, key: str, given: Mapping[str, str]) -> CIMultiDict[str]:
+    """Return the headers of every request; the user's headers override ours."""
     header, before = provider.credential
     headers = CIMultiDict({**_HEADERS, header: f"{before}{key or _NO_KEY}", **provider.headers})
     for name, variable in provider.variable_headers.items():
@@ -171,31 +187,30 @@ def _sent(provider: Provider, key: str, given: Mapping[str, str]) -> CIMultiDict
 
 
 def checked_url(text: str) -> URL:
-    """Return a base URL.
-
-    Raises:
-        FatalError: It is none, or holds a password.
-    """
+    """Return a base URL. Raises FatalError if the URL is invalid, or has a password."""
     try:
         url = URL(text)
-    except ValueError as error:
-        raise FatalError(f"the base URL is not valid: {error}") from None
+    except ValueError:
+        # The error may quote the address.
+        shown = text.partition("?")[0]
+        raise FatalError(f"the base URL {shown!r:.200} is not valid") from None
     if url.user or url.password:
-        raise FatalError("the base URL holds a password; send it as an Authorization header")
+        raise FatalError("the base URL contains a password; pass an Authorization --header")
     if url.scheme not in ("http", "https") or not url.host:
-        raise FatalError(f"the base URL {text!r} must be like http://localhost:8000/v1")
+        shown = text.partition("?")[0]
+        raise FatalError(f"the base URL {shown!r} must be like http://localhost:8000/v1")
     return url
 
 
-def _checked_headers(headers: Mapping[str, str]) -> dict[str, str]:
+def _check_headers(headers: Mapping[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not (name + value).isascii() or not (name + value).isprintable():
             raise FatalError(f"{name} has characters that cannot be sent")
     return dict(headers)
 
 
-def _merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings with the user's own, which win; those in an object win there."""
+def _merge_settings(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge the user's settings into ours, one level deep; the user's win."""
     both = {
         name: {**ours[name], **value}
         for name, value in theirs.items()
@@ -204,7 +219,7 @@ def _merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any
     return {**ours, **theirs, **both}
 
 
-def _encoded(settings: Mapping[str, Any]) -> bytes:
+def _encode(settings: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(settings, separators=(",", ":"), allow_nan=False).encode()
     except (TypeError, ValueError) as error:

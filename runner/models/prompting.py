@@ -1,8 +1,7 @@
-"""How a prompting model is asked: our own texts, from a file that a user can replace, or a format.
+"""Prompts for models without tool calls: the texts of a prompt file, or a prompt format.
 
-A format is one choice on each of four axes, and all that differs between formats is here: the
-prompt, put together from the files of ``configs/prompts/formats``, the notation that functions are
-shown in (JSON, Python stubs or XML: three ways to say the same), and how replies are read.
+A prompt format combines four choices: the language of calls, tags around calls, the notation of
+functions (JSON, Python stubs or XML), and the markup of the prompt.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from checkers.replies.formats import ReplyFormat
 from runner.models.tools import Document
-from trajectories.errors import DataError, nearest
+from trajectories.errors import DataError, find_nearest
 
 _PROMPTS = Path(__file__).parents[2] / "configs" / "prompts"
 DEFAULT = _PROMPTS / "default.toml"
@@ -35,31 +34,24 @@ _PLACEHOLDERS = {
 
 
 class PromptTexts(NamedTuple):
-    """The texts of one prompt file; placeholders are filled in by plain replacement."""
+    """The texts of a prompt file, with placeholders."""
 
     system: str
     observation: str
     handover_prompt: str
     handover_fc: str
     sha256: str
-    """Hash of the file, in hex."""
     first_user: str | None = None
-    """The first user message, around ``{request}`` and ``{functions}``; None where functions stand
-    in the system message."""
+    """Template of the first user message; None if the system message has the functions."""
 
 
 def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
-    """Read a prompt file.
+    """Read a prompt file; ``nests`` includes its text about nested calls.
 
-    Args:
-        path: The file.
-        nests: Whether a call may stand for a value in another, which models are then told.
-
-    Raises:
-        DataError: It cannot be read, or a text or its placeholder is missing.
+    Raises DataError if the file cannot be read, or a text or its placeholder is missing.
     """
     texts, digest = read_texts(path)
-    first_user = _first_user(texts.pop("place", {}), path)
+    first_user = _read_first_user(texts.pop("place", {}), path)
     nesting = texts.pop("nesting", "")
     if not isinstance(nesting, str):
         raise DataError(f"{path}: nesting", "is not a text")
@@ -67,17 +59,19 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     elsewhere = {} if first_user is None else {"system": ()}
     stripped = checked_texts(texts, {**wanted, **elsewhere}, path)
     if elsewhere and _PLACEHOLDERS["system"] in stripped["system"]:
-        raise DataError(f"{path}: system", "has functions, which [place] puts elsewhere")
-    said = f"{nesting.strip()} " if nests and nesting.strip() else ""
-    stripped["system"] = stripped["system"].replace("{nesting}", said)
+        raise DataError(
+            f"{path}: system",
+            "must not contain {functions}: [place] puts them into the user message",
+        )
+    note = f"{nesting.strip()} " if nests and nesting.strip() else ""
+    stripped["system"] = stripped["system"].replace("{nesting}", note)
     return PromptTexts(**stripped, sha256=digest, first_user=first_user)
 
 
 def read_texts(path: Path) -> tuple[dict[str, Any], str]:
-    """Return what a file of texts holds, and its hash in hex.
+    """Return the texts of a TOML file, and the file's hash in hex.
 
-    Raises:
-        DataError: It cannot be read.
+    Raises DataError if the file cannot be read.
     """
     try:
         content = path.read_bytes()
@@ -92,19 +86,13 @@ def read_texts(path: Path) -> tuple[dict[str, Any], str]:
 def checked_texts(
     texts: Mapping[str, Any], wanted: Mapping[str, Sequence[str]], path: Path
 ) -> dict[str, str]:
-    """Return texts of a file without blanks around them.
+    """Return the texts of a file, stripped; ``wanted`` has the placeholders by the text's name.
 
-    Args:
-        texts: What the file holds.
-        wanted: The names of the texts that it must hold, each with its placeholders.
-        path: The file.
-
-    Raises:
-        DataError: A text or its placeholder is missing, or there is one more.
+    Raises DataError if a text is missing or unknown, or lacks a placeholder.
     """
     for name in texts:
         if name not in wanted:
-            raise DataError(f"{path}: {name}", f"unknown text; there are {', '.join(wanted)}")
+            raise DataError(f"{path}: {name}", f"unknown text; the texts are {', '.join(wanted)}")
     for name, placeholders in wanted.items():
         if not isinstance(texts.get(name), str):
             raise DataError(f"{path}: {name}", "is missing or not a text")
@@ -114,8 +102,8 @@ def checked_texts(
     return {name: text.strip() for name, text in texts.items()}
 
 
-def _first_user(place: object, path: Path) -> str | None:
-    """Return the first user message that a file's ``[place]`` asks for, None where for none."""
+def _read_first_user(place: object, path: Path) -> str | None:
+    """Return the template of the first user message from a file's ``[place]``, or None."""
     where = f"{path}: [place]"
     known = {"functions", "user"}
     if not isinstance(place, Mapping) or not known.issuperset(place):
@@ -125,7 +113,7 @@ def _first_user(place: object, path: Path) -> str | None:
         raise DataError(f"{where} functions", 'must be "system" or "user"')
     if functions == "system":
         if user is not None:
-            raise DataError(f"{where} user", 'is of no use without functions = "user"')
+            raise DataError(f"{where} user", 'has no effect without functions = "user"')
         return None
     if not isinstance(user, str):
         raise DataError(f"{where} user", "is missing or not a text")
@@ -136,7 +124,7 @@ def _first_user(place: object, path: Path) -> str | None:
 
 
 def as_first_user(text: str, request: str, documents: Sequence[Document]) -> str:
-    """Fill what the user says and function documents into a text, neither into the other."""
+    """Fill the user's request and the function documents into a template."""
     parts = {"{request}": request, "{functions}": render(documents, "json")}
     return _FIRST_USER.sub(lambda found: parts[found[0]], text)
 
@@ -161,16 +149,13 @@ Markup = Literal["plain", "markdown"]
 
 
 class PromptFormat(NamedTuple):
-    """One way to ask."""
+    """A prompt format for single-turn entries."""
 
     returns: Returns
-    """What calls are written in."""
     tagged: bool
-    """Whether calls stand between marks, and nothing else counts as calls."""
+    """Whether only calls between tags count."""
     documents: Notation
-    """What functions are shown in."""
     markup: Markup
-    """How the prompt itself is written."""
 
     @property
     def name(self) -> str:
@@ -180,34 +165,28 @@ class PromptFormat(NamedTuple):
     @property
     def sha256(self) -> str:
         """Hash of the prompt, in hex."""
-        return sha256(_frame(self).encode()).hexdigest()
+        return sha256(_build_frame(self).encode()).hexdigest()
 
     def system(self, documents: Sequence[Document]) -> str:
-        """Return the first message."""
-        return _frame(self).replace("{functions}", render(documents, self.documents))
+        """Return the system message."""
+        return _build_frame(self).replace("{functions}", render(documents, self.documents))
 
     @property
     def reader(self) -> ReplyFormat:
-        """What turns a reply into calls."""
+        """The format of replies."""
         return ReplyFormat(self.returns, self.tagged)
 
 
 _TAGS = {False: "bare", True: "tagged"}
 
-ALL = tuple(
-    [
-        PromptFormat(*choices)
-        for choices in product(get_args(Returns), _TAGS, get_args(Notation), get_args(Markup))
-    ]
-)
-"""Every combination: 36 formats."""
+_CHOICES = (get_args(Returns), _TAGS, get_args(Notation), get_args(Markup))
+ALL = tuple([PromptFormat(*choices) for choices in product(*_CHOICES)])
 
 
 def formats_named(names: Iterable[str]) -> list[PromptFormat]:
-    """Return the formats of some names, or all of them for ``all``.
+    """Return formats by name, or all of them for ``all``.
 
-    Raises:
-        DataError: There is none of a name.
+    Raises DataError if a format does not exist.
     """
     known = {each.name: each for each in ALL}
     wanted = list(dict.fromkeys(names))
@@ -215,21 +194,23 @@ def formats_named(names: Iterable[str]) -> list[PromptFormat]:
         return list(ALL)
     for name in wanted:
         if name not in known:
-            close = nearest(name, known, least=0.0)
-            raise DataError("--formats", f"{name!r} is no format; did you mean {close}, or all?")
+            close = find_nearest(name, known, least=0.0)
+            raise DataError(
+                "--formats", f"unknown format {name!r}; did you mean {close}? all runs every format"
+            )
     return [known[name] for name in wanted]
 
 
 @cache
-def _frame(prompt_format: PromptFormat) -> str:
-    """Return the prompt, but for the functions."""
+def _build_frame(prompt_format: PromptFormat) -> str:
+    """Return the prompt without the functions."""
     parts = [prompt_format.returns, *(["tag"] if prompt_format.tagged else [])]
-    reply = " ".join(map(_text, parts))
-    frame = _text(prompt_format.markup).replace("{language}", prompt_format.documents)
+    reply = " ".join(map(_read_part, parts))
+    frame = _read_part(prompt_format.markup).replace("{language}", prompt_format.documents)
     return frame.replace("{reply}", reply)
 
 
-def _text(name: str) -> str:
+def _read_part(name: str) -> str:
     return (FOLDER / f"{name}.txt").read_text(encoding="utf-8").strip()
 
 
@@ -243,28 +224,22 @@ _PYTHON_TYPES = {
     "dict": "dict",
     "any": "Any",
 }
-_TOLD_APART = ("type", "description", "items", "properties", "required")
-"""Members of a schema that are not listed with the others, such as a default."""
+_MAIN_MEMBERS = ("type", "description", "items", "properties", "required")
 
 
 def render(documents: Sequence[Document], notation: Notation) -> str:
-    """Return documents as text.
-
-    Args:
-        documents: In BFCL's dialect of JSON Schema.
-        notation: What they are written in.
-    """
+    """Return documents in BFCL's dialect of JSON Schema as text in a notation."""
     if notation == "json":
         return json.dumps(documents, indent=4, ensure_ascii=False)
-    write = _python if notation == "python" else _xml
+    write = _write_python if notation == "python" else _write_xml
     return "\n\n".join("\n".join(write(document)) for document in documents)
 
 
-def _python(document: Document) -> Iterator[str]:
+def _write_python(document: Document) -> Iterator[str]:
     schema = document["parameters"]
     required = schema.get("required", ())
     parameters = [
-        f"{name}: {_type(value, _PYTHON_TYPES)}{'' if name in required else ' = ...'}"
+        f"{name}: {_type_name(value, _PYTHON_TYPES)}{'' if name in required else ' = ...'}"
         for name, value in schema["properties"].items()
     ]
     yield f"def {document['name']}({', '.join(parameters)}):"
@@ -272,59 +247,61 @@ def _python(document: Document) -> Iterator[str]:
     if parameters:
         yield ""
         yield "    Args:"
-        yield from _python_members(schema["properties"], 8)
+        yield from _write_python_members(schema["properties"], 8)
     yield '    """'
 
 
-def _python_members(properties: Mapping[str, Any], indent: int) -> Iterator[str]:
+def _write_python_members(properties: Mapping[str, Any], indent: int) -> Iterator[str]:
     for name, schema in properties.items():
-        notes = [f"{key}: {json.dumps(v, ensure_ascii=False)}." for key, v in _more(schema)]
+        notes = [
+            f"{key}: {json.dumps(v, ensure_ascii=False)}." for key, v in _list_other_members(schema)
+        ]
         about = " ".join([f"{schema.get('description', '')}", *notes])
-        yield f"{' ' * indent}{name} ({_type(schema, _PYTHON_TYPES)}): {about}"
-        yield from _python_members(_members(schema), indent + 4)
+        yield f"{' ' * indent}{name} ({_type_name(schema, _PYTHON_TYPES)}): {about}"
+        yield from _write_python_members(_find_members(schema), indent + 4)
 
 
-def _type(schema: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Return a type with that of its elements, by other names where there are any."""
+def _type_name(schema: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """Return the name of a type, with the type of its elements."""
     word = str(schema.get("type", "any"))
     name = names.get(word, word)
     items = schema.get("items")
-    return f"{name}[{_type(items, names)}]" if isinstance(items, Mapping) else name
+    return f"{name}[{_type_name(items, names)}]" if isinstance(items, Mapping) else name
 
 
-def _xml(document: Document) -> Iterator[str]:
+def _write_xml(document: Document) -> Iterator[str]:
     schema = document["parameters"]
     yield f"<function name={quoteattr(document['name'])}>"
     yield f"  <description>{escape(document['description'])}</description>"
-    yield from _xml_members(schema, 2)
+    yield from _write_xml_members(schema, 2)
     yield "</function>"
 
 
-def _xml_members(schema: Mapping[str, Any], indent: int) -> Iterator[str]:
+def _write_xml_members(schema: Mapping[str, Any], indent: int) -> Iterator[str]:
     blanks = " " * indent
-    members = _members(schema)
+    members = _find_members(schema)
     for name, member in members.items():
-        # A schema that does not say which members it requires means all.
+        # Without "required", all members are required.
         required = "true" if name in schema.get("required", members) else "false"
-        attributes = f"name={quoteattr(name)} type={quoteattr(_type(member, {}))}"
+        attributes = f"name={quoteattr(name)} type={quoteattr(_type_name(member, {}))}"
         yield f'{blanks}<parameter {attributes} required="{required}">'
         yield f"{blanks}  <description>{escape(str(member.get('description', '')))}</description>"
-        for key, value in _more(member):
+        for key, value in _list_other_members(member):
             text = escape(json.dumps(value, ensure_ascii=False))
             yield f"{blanks}  <{key}>{text}</{key}>"
-        yield from _xml_members(member, indent + 2)
+        yield from _write_xml_members(member, indent + 2)
         yield f"{blanks}</parameter>"
 
 
-def _more(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what else a schema says of a value or its elements, such as an enumeration."""
+def _list_other_members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the other members of a schema and of its elements, such as an enumeration."""
     items = schema.get("items")
     for part in (schema, items if isinstance(items, Mapping) else {}):
-        yield from ((key, value) for key, value in part.items() if key not in _TOLD_APART)
+        yield from ((key, value) for key, value in part.items() if key not in _MAIN_MEMBERS)
 
 
-def _members(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+def _find_members(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the members of an object, or of the objects in a list."""
     items = schema.get("items")
-    found = schema.get("properties") or (_members(items) if isinstance(items, Mapping) else {})
+    found = schema.get("properties") or (_find_members(items) if isinstance(items, Mapping) else {})
     return found if isinstance(found, Mapping) else {}

@@ -1,7 +1,7 @@
-"""Providers that our own client asks: where each is, which variable has its key, what is special.
+"""Table of the providers that our own client supports: address, key variables, peculiarities.
 
-All others are litellm's to ask, also those whose address depends on an account, a region or a
-deployment. A test compares this table with what litellm says of the same providers.
+litellm serves all other providers, such as those whose address depends on an account or a region.
+A test compares this table with litellm's.
 """
 
 from __future__ import annotations
@@ -18,56 +18,53 @@ from runner.models.gemini_api import GEMINI, GEMMA
 
 @dataclass(frozen=True, kw_only=True)
 class Provider:
-    """How one provider is reached, and how it is asked."""
+    """Connection and API of one provider."""
 
     name: str
     url: str | None = None
-    """Base URL; None where everybody has another one."""
     bases: tuple[str, ...] = ()
-    """Variables with another base URL; the first that is set counts."""
+    """Variables that override the base URL; the first that is set counts."""
     keys: tuple[str, ...] = ()
     """Variables with the key; the first that is set counts."""
     api: Api = CHAT
     models: Mapping[str, Api] = field(default_factory=dict)
-    """Other APIs, by what names of models begin with."""
+    """Other APIs, by prefix of the model's name."""
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
-    """Which header has the key, and what stands before it."""
+    """Header of the key, and the text before the key."""
     tokens: tuple[str, ...] = ()
-    """Variables with a bearer token, which is sent where there is no key."""
+    """Variables with a bearer token, sent if there is no key."""
     headers: Mapping[str, str] = field(default_factory=dict)
     variable_headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers that are sent if a variable is set."""
     refuses: frozenset[str] = frozenset()
-    """Settings that it does not take."""
 
     @property
     def base(self) -> str | None:
-        """The base URL, as a variable has it if one is set."""
-        return _first(self.bases) or self.url
+        """The base URL, from a variable if one is set."""
+        return _read_first_variable(self.bases) or self.url
 
     @property
     def key(self) -> str:
-        """The key or token, empty if there is none."""
-        return _first((*self.keys, *self.tokens))
+        """The key or token, or an empty text."""
+        return _read_first_variable((*self.keys, *self.tokens))
 
     @property
     def credential(self) -> tuple[str, str]:
-        """The header that has the key, and what stands before it."""
-        is_token = not _first(self.keys) and _first(self.tokens)
+        """Header of the key or token, and the text before it."""
+        is_token = not _read_first_variable(self.keys) and _read_first_variable(self.tokens)
         return ("Authorization", "Bearer ") if is_token else self.key_header
 
     def api_of(self, model: str) -> Api:
-        """Return the API by which a model is asked."""
+        """Return the API of a model."""
         found = [api for begin, api in self.models.items() if model.startswith(begin)]
         return found[0] if found else self.api
 
 
-def _first(variables: tuple[str, ...]) -> str:
+def _read_first_variable(variables: tuple[str, ...]) -> str:
     values = [os.environ.get(name, "").strip() for name in variables]
     return next(filter(None, values), "")
 
 
-def _deepseek(model: str, given: Settings) -> Settings:
+def _convert_deepseek(model: str, given: Settings) -> Settings:
     rest = dict(given)
     effort = rest.pop("reasoning_effort", None)
     if effort is not None:
@@ -75,31 +72,31 @@ def _deepseek(model: str, given: Settings) -> Settings:
     return {"model": model, **rest}
 
 
-def _fireworks(model: str, given: Settings) -> Settings:
+def _convert_fireworks(model: str, given: Settings) -> Settings:
     full = model if model.startswith("accounts/") else f"accounts/fireworks/models/{model}"
     return {"model": full, **given}
 
 
-def _mistral(model: str, given: Settings) -> Settings:
+def _convert_mistral(model: str, given: Settings) -> Settings:
     return {"model": model, **{{"seed": "random_seed"}.get(k, k): v for k, v in given.items()}}
 
 
-def _mistral_calling(given: Settings) -> Settings:
+def _convert_mistral_choice(given: Settings) -> Settings:
     return {**given, "tool_choice": "any"} if given.get("tool_choice") == "required" else given
 
 
-def _mistral_items(message: ChatMessage) -> tuple[ChatMessage, ...]:
-    """Leave out an answer that says nothing; it is refused."""
-    says_nothing = message["role"] == "assistant" and not message["content"]
-    return () if says_nothing and not message.get("tool_calls") else (message,)
+def _drop_empty_answer(message: ChatMessage) -> tuple[ChatMessage, ...]:
+    """Drop an empty answer, which Mistral refuses."""
+    is_empty = not (message["content"] or message.get("tool_calls"))
+    return () if message["role"] == "assistant" and is_empty else (message,)
 
 
 _MISTRAL = replace(
     CHAT,
     path="v1/chat/completions",
-    settings=_mistral,
-    calling=_mistral_calling,
-    items=_mistral_items,
+    settings=_convert_mistral,
+    calling=_convert_mistral_choice,
+    items=_drop_empty_answer,
 )
 _OPENROUTER = replace(
     CHAT, settings=lambda model, given: {"model": model, "usage": {"include": True}, **given}
@@ -110,7 +107,7 @@ _NO_SETTINGS = _NO_SEED | {"temperature", "top_p", "max_tokens"}
 
 
 def _chat(name: str, url: str | None = None, /, keys: str = "", **special: object) -> Provider:
-    """Return a row whose variables have their usual names, or keys separated by spaces."""
+    """Return a provider with the usual variables, or with other key variables."""
     usual = {"bases": (f"{name.upper()}_API_BASE",), **special}
     variables = (keys or f"{name.upper()}_API_KEY").split()
     return Provider(name=name, url=url, keys=tuple(variables), **usual)  # type: ignore[arg-type]
@@ -158,9 +155,10 @@ _ROWS = (
     _chat("cerebras", "https://api.cerebras.ai/v1", refuses=_NO_PARALLEL),
     _chat("dashscope", "https://dashscope.aliyuncs.com/compatible-mode/v1"),
     _chat("deepinfra", "https://api.deepinfra.com/v1/openai", refuses=_NO_SEED),
-    _chat("deepseek", "https://api.deepseek.com/beta", api=replace(CHAT, settings=_deepseek)),
+    _chat("deepseek", "https://api.deepseek.com/beta",
+          api=replace(CHAT, settings=_convert_deepseek)),
     _chat("fireworks_ai", "https://api.fireworks.ai/inference/v1", _FIREWORKS_KEYS,
-          bases=("FIREWORKS_API_BASE",), api=replace(CHAT, settings=_fireworks)),
+          bases=("FIREWORKS_API_BASE",), api=replace(CHAT, settings=_convert_fireworks)),
     _chat("friendliai", "https://api.friendli.ai/serverless/v1",
           "FRIENDLIAI_API_KEY FRIENDLI_TOKEN", bases=("FRIENDLI_API_BASE",)),
     _chat("github", "https://models.inference.ai.azure.com"),
@@ -193,4 +191,3 @@ _ROWS = (
 )
 # fmt: on
 PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _ROWS}
-"""By the word before the slash of a model's name; OpenAI itself is named otherwise."""

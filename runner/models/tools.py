@@ -1,4 +1,4 @@
-"""Function documents, and how they become tools that every provider accepts."""
+"""Function documents, and their conversion into tools that every provider accepts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envs.errors import ConfigError
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from envs.registry import backend_class
 from envs.session import Session
 from envs.tool import Document as Document
@@ -24,8 +24,8 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from envs import schema
 else:
-    # It brings pydantic, which takes longer to load than most runs take to begin.
-    schema = lazily("envs.schema")
+    # It imports pydantic, which is slow to load.
+    schema = lazy_module("envs.schema")
 
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 _JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}
@@ -36,11 +36,11 @@ _SYNTAX_NOTES = {
 }
 _FLOAT_NOTE = " A number, may have a fraction."
 _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
-_LONGEST_NAME = 64
+_MAX_NAME_CHARS = 64
 
 
 def offered_tools(session: Session) -> dict[str, Tool]:
-    """Return the functions that a session offers, by name; where it offers all, each once."""
+    """Return the functions that a session offers, by name, without aliases."""
     offered, backends = session.offered, session.backends
     return {
         name: tool
@@ -50,28 +50,26 @@ def offered_tools(session: Session) -> dict[str, Tool]:
 
 
 def own_documents(environments: Iterable[str]) -> list[Document]:
-    """Return our documents of all functions of some backends.
+    """Return our documents of all functions of backends.
 
-    Raises:
-        DataError: There is no such backend.
+    Raises DataError if a backend does not exist.
     """
     try:
         tools = [tool for name in environments for tool in backend_class(name).TOOLS.values()]
     except ConfigError as error:
         raise DataError("$.environments", str(error)) from None
-    return [_own_document(tool) for tool in tools]
+    return [_make_own_document(tool) for tool in tools]
 
 
 @cache
-def _own_document(tool: Tool) -> Document:
-    return schema.spec(tool).document()
+def _make_own_document(tool: Tool) -> Document:
+    return schema.make_spec(tool).document()
 
 
 def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
-    """Return the documents that come with BFCL's data.
+    """Return the documents of BFCL's data folder.
 
-    Raises:
-        DataError: A file is missing or malformed.
+    Raises DataError if a file is missing or malformed.
     """
     return [
         document
@@ -81,119 +79,120 @@ def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
 
 
 def documents_for(trajectory: Trajectory) -> list[Document]:
-    """Return the documents of a single turn's functions as its data has them; of others none.
+    """Return the documents of a single-turn entry's functions.
 
-    Raises:
-        DataError: There is no such function or backend.
+    Raises DataError if a function or backend does not exist.
     """
     if trajectory.documents is not None:
         return [*trajectory.documents]
     documents = {each["name"]: each for each in own_documents(trajectory.environments)}
     for name in trajectory.functions or ():
         if name not in documents:
-            raise DataError(trajectory.id, f"$.expects.functions: its backends have no {name!r}")
+            raise DataError(
+                trajectory.id, f"$.expects.functions: the backends have no function {name!r}"
+            )
     return [documents[name] for name in trajectory.functions or ()]
 
 
-def _with_texts(document: Document, typed: Callable[[Mapping[str, Any]], str]) -> Document:
+def _convert_to_texts(document: Document, typed: Callable[[Mapping[str, Any]], str]) -> Document:
     schema = document["parameters"]
-    texts = {name: _as_text(value, typed(value)) for name, value in schema["properties"].items()}
+    texts = {
+        name: _convert_to_text(value, typed(value)) for name, value in schema["properties"].items()
+    }
     return {**document, "parameters": {**schema, "properties": texts}}
 
 
-def _as_text(schema: Mapping[str, Any], typed: str) -> dict[str, Any]:
+def _convert_to_text(schema: Mapping[str, Any], typed: str) -> dict[str, Any]:
     kept = {key: value for key, value in schema.items() if key not in ("items", "properties")}
     words = f"{schema.get('description', '')}{typed}"
     return {**kept, "type": "string", "description": words.lstrip()}
 
 
-def _own_typed(_language: str, schema: Mapping[str, Any]) -> str:
-    return f" Its type is {_in_words(schema)}."
+def _note_type(_language: str, schema: Mapping[str, Any]) -> str:
+    return f" Its type is {_describe_type(schema)}."
 
 
-def _in_words(schema: Mapping[str, Any]) -> str:
+def _describe_type(schema: Mapping[str, Any]) -> str:
     kind = str(schema.get("type", "any"))
     if isinstance(schema.get("items"), Mapping):
-        return f"{kind} of {_in_words(schema['items'])}"
+        return f"{kind} of {_describe_type(schema['items'])}"
     members = schema.get("properties")
     if isinstance(members, Mapping) and members:
-        listed = ", ".join(f"{name} ({_in_words(value)})" for name, value in members.items())
+        listed = ", ".join(f"{name} ({_describe_type(value)})" for name, value in members.items())
         return f"{kind} with {listed}"
     return kind
 
 
 def with_syntax_note(document: Document, note: str = _SYNTAX_NOTES["python"]) -> Document:
-    """Return a document that says in which syntax values are."""
+    """Return a document with a note on the syntax of values."""
     return {**document, "description": document["description"] + note}
 
 
 def legal_name(name: str) -> str:
-    """Return a function's name as a provider accepts it, where no other stands in its way."""
-    return _ILLEGAL.sub("_", name)[:_LONGEST_NAME]
+    """Return a function's name as providers accept it."""
+    return _ILLEGAL.sub("_", name)[:_MAX_NAME_CHARS]
 
 
-class Names:
-    """Function names that a provider accepts, and the way back to the real ones.
+class FunctionNames:
+    """Mapping between real function names and unique names that providers accept.
 
     Args:
-        names: The real ones.
-        shown: By these, what is to stand in their place; None for themselves.
+        names: Real names.
+        shown: Name to show, by real name; None for the real names.
     """
 
     def __init__(self, names: Iterable[str], shown: Mapping[str, str] | None = None) -> None:
         self._legal: dict[str, str] = {}
         self._real: dict[str, str] = {}
         for name in names:
-            wanted = name if shown is None else shown[name]
-            legal = self._free(legal_name(wanted))
+            legal = self._make_unique(legal_name(name if shown is None else shown[name]))
             self._legal[name] = legal
             self._real[legal] = name
 
     def legal(self, name: str) -> str:
-        """Return the name to send."""
+        """Return the sent name of a function."""
         return self._legal[name]
 
     def shown(self, name: str) -> str:
-        """Return the name under which a function is known; of one that is not there its own."""
+        """Return the sent name of a function; an unknown name stays as it is."""
         return self._legal.get(name, name)
 
     def real(self, legal: str) -> str:
-        """Return the function that a model means; a name that was never sent is itself."""
+        """Return the real name of a sent name; an unknown name stays as it is."""
         return self._real.get(legal, legal)
 
-    def _free(self, wanted: str) -> str:
+    def _make_unique(self, wanted: str) -> str:
         name, number = wanted, 1
         while name in self._real:
             number += 1
             suffix = f"_{number}"
-            name = wanted[: _LONGEST_NAME - len(suffix)] + suffix
+            name = wanted[: _MAX_NAME_CHARS - len(suffix)] + suffix
         return name
 
 
-class Footnotes(NamedTuple):
-    """What is said of functions besides their documents."""
+class FunctionNotes(NamedTuple):
+    """Notes that are added to function documents."""
 
     syntax: Mapping[str, str] = _SYNTAX_NOTES
-    """Behind descriptions of functions: in which syntax values are, by language."""
     float: str = _FLOAT_NOTE
-    """Behind those of parameters that take fractions."""
-    typed: Callable[[str, Mapping[str, Any]], str] = _own_typed
-    """Behind those of parameters that are texts of a language: their type, by the schema."""
+    typed: Callable[[str, Mapping[str, Any]], str] = _note_type
+    """Returns the note on the type of a parameter that is source text."""
     bare_items: bool = False
-    """Whether numbers in a list are not described."""
     response: bool = False
-    """Whether a tool also has what the document says of results."""
+    """Whether tools include the document's result schema."""
 
 
-OWN_FOOTNOTES = Footnotes()
+OWN_FOOTNOTES = FunctionNotes()
 
 
-def as_tool(document: Document, names: Names, notes: Footnotes = OWN_FOOTNOTES) -> dict[str, Any]:
+def as_tool(
+    document: Document, names: FunctionNames, notes: FunctionNotes = OWN_FOOTNOTES
+) -> dict[str, Any]:
     """Return a document as a chat-completions tool with a valid JSON Schema."""
     function = {
         "name": names.legal(document["name"]),
         "description": document["description"],
-        "parameters": {**_schema(document["parameters"], notes), "type": "object"},
+        "parameters": {**_convert_schema(document["parameters"], notes), "type": "object"},
     }
     if notes.response and "response" in document:
         function["response"] = document["response"]
@@ -201,129 +200,118 @@ def as_tool(document: Document, names: Names, notes: Footnotes = OWN_FOOTNOTES) 
 
 
 class Toolbox:
-    """The functions of some backends, as documents and as tools.
-
-    Episodes over the same backends share one, so that tools are made and encoded once.
+    """The functions of backends, as documents and as tools; episodes share a toolbox.
 
     Args:
-        documents: Of all functions of the backends.
-        language: What argument values are written in.
-        notes: The sentences behind descriptions.
-        shown: Function to the name under which it is shown; None for its own.
+        documents: Documents of all functions.
+        language: Language of argument values.
+        notes: Notes on functions and parameters.
+        shown: Name to show, by function; None for the real names.
     """
 
     def __init__(
         self,
         documents: Sequence[Document],
         language: str = "python",
-        notes: Footnotes = OWN_FOOTNOTES,
+        notes: FunctionNotes = OWN_FOOTNOTES,
         shown: Mapping[str, str] | None = None,
     ) -> None:
         self._language = language
-        self._footnotes = notes
+        self._notes = notes
         self._documents = {document["name"]: document for document in documents}
-        self.names = Names(self._documents, shown)
+        self.names = FunctionNames(self._documents, shown)
         self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
 
     def with_function(self, document: Document) -> Toolbox:
-        """Return one that has a further function before its own."""
-        return Toolbox([document, *self._documents.values()], self._language, self._footnotes)
+        """Return a toolbox with a further function at the front."""
+        return Toolbox([document, *self._documents.values()], self._language, self._notes)
 
     @property
     def size(self) -> int:
-        """Characters of all documents."""
+        """Number of characters of all documents."""
         return sum(len(json.dumps(document)) for document in self._documents.values())
 
     def plain(self, offered: frozenset[str]) -> list[Document]:
-        """Return the documents of functions as they are."""
+        """Return the documents of the offered functions, without notes."""
         return [d for name, d in self._documents.items() if name in offered]
 
     def early(self, offered: frozenset[str]) -> list[Document]:
         """Return the documents of functions that are offered from the start."""
-        note = self._footnotes.syntax[self._language]
+        note = self._notes.syntax[self._language]
         return [with_syntax_note(document, note) for document in self.plain(offered)]
 
     def late(self, offers: Sequence[str]) -> list[Document]:
-        """Return the documents of functions that are handed over later, in that order."""
+        """Return the documents of functions that a later turn adds."""
         return [self._documents[name] for name in offers]
 
     def tools(self, offered: frozenset[str], late: tuple[str, ...]) -> ToolList:
-        """Return the tools of a request; functions that were handed over late come last.
-
-        Args:
-            offered: All functions that may be called.
-            late: Those of them that were handed over, in that order.
-        """
+        """Return the tools of a request; the added functions ``late`` come last."""
         key = (offered, late)
         if key not in self._tool_lists:
-            note = self._footnotes.syntax[self._language]
-            early = [self._tool(each, note) for each in self.plain(offered.difference(late))]
+            note = self._notes.syntax[self._language]
+            early = [self._make_tool(each, note) for each in self.plain(offered.difference(late))]
             self._tool_lists[key] = ToolList(
-                [*early, *(self._tool(each, "") for each in self.late(late))]
+                [*early, *(self._make_tool(each, "") for each in self.late(late))]
             )
         return self._tool_lists[key]
 
-    def _tool(self, document: Document, note: str) -> dict[str, Any]:
-        shown = self._footnotes
-        about = note, shown.float, shown.bare_items, shown.response
-        return _shared_tool(Same(document), self.names.legal(document["name"]), *about)
+    def _make_tool(self, document: Document, note: str) -> dict[str, Any]:
+        notes, legal = self._notes, self.names.legal(document["name"])
+        options = note, notes.float, notes.bare_items, notes.response
+        return _make_shared_tool(Same(document), legal, *options)
 
 
 @lru_cache(maxsize=4096)
-def _shared_tool(
+def _make_shared_tool(
     document: Same, legal: str, note: str, float_note: str, bare_items: bool, response: bool
 ) -> dict[str, Any]:
-    """Return a document as a tool, made once for all lists that have it."""
-    names = Names([document.value["name"]], {document.value["name"]: legal})
-    notes = Footnotes(float=float_note, bare_items=bare_items, response=response)
+    """Return a document as a tool, cached for all lists that have the tool."""
+    names = FunctionNames([document.value["name"]], {document.value["name"]: legal})
+    notes = FunctionNotes(float=float_note, bare_items=bare_items, response=response)
     return as_tool(with_syntax_note(document.value, note), names, notes)
 
 
 def toolbox_of(
-    trajectory: Trajectory,
-    folder: Path | None = None,
-    notes: Footnotes = OWN_FOOTNOTES,
+    trajectory: Trajectory, folder: Path | None = None, notes: FunctionNotes = OWN_FOOTNOTES
 ) -> Toolbox:
-    """Return the functions that a trajectory's model is shown.
+    """Return the functions of a trajectory, with BFCL's documents if its data folder is given.
 
-    Args:
-        trajectory: The trajectory.
-        folder: BFCL's data folder, to show its documents; None for our own.
-        notes: The sentences behind descriptions.
-
-    Raises:
-        DataError: A file with documents is missing or malformed.
+    Raises DataError if a file with documents is missing or malformed.
     """
     if trajectory.functions is None:
-        told = (notes.syntax["python"], notes.float, notes.bare_items, notes.response)
-        return _shared_toolbox(trajectory.environments, folder, *told)
+        options = (notes.syntax["python"], notes.float, notes.bare_items, notes.response)
+        return _make_shared_toolbox(trajectory.environments, folder, *options)
     documents, language = documents_for(trajectory), trajectory.language
     return Toolbox(as_texts(documents, language, notes), language, notes)
 
 
-def as_texts(documents: Sequence[Document], language: str, notes: Footnotes) -> Sequence[Document]:
-    """Return documents whose values of Java and JavaScript are texts, their types told in words."""
+def as_texts(
+    documents: Sequence[Document], language: str, notes: FunctionNotes
+) -> Sequence[Document]:
+    """Return documents whose Java or JavaScript values are strings, with a note on the type."""
     if language == "python":
         return documents
     # These have no JSON form.
     typed = partial(notes.typed, language)
-    return [_with_texts(document, typed) for document in documents]
+    return [_convert_to_texts(document, typed) for document in documents]
 
 
 def documents_of(trajectory: Trajectory, folder: Path | None) -> Sequence[Document]:
-    """Return the documents of all functions of a trajectory's backends, or that it brings."""
+    """Return the documents of all functions of a trajectory or of its backends."""
     if trajectory.functions is not None:
         return documents_for(trajectory)
-    return _shared_documents(trajectory.environments, folder)
+    return _read_shared_documents(trajectory.environments, folder)
 
 
 @cache
-def _shared_documents(environments: tuple[str, ...], folder: Path | None) -> Sequence[Document]:
+def _read_shared_documents(
+    environments: tuple[str, ...], folder: Path | None
+) -> Sequence[Document]:
     return bfcl_documents(environments, folder) if folder else own_documents(environments)
 
 
 @cache
-def _shared_toolbox(
+def _make_shared_toolbox(
     environments: tuple[str, ...],
     folder: Path | None,
     syntax_note: str,
@@ -331,13 +319,13 @@ def _shared_toolbox(
     bare_items: bool,
     response: bool,
 ) -> Toolbox:
-    documents = _shared_documents(environments, folder)
-    notes = Footnotes({"python": syntax_note}, float_note, _own_typed, bare_items, response)
+    documents = _read_shared_documents(environments, folder)
+    notes = FunctionNotes({"python": syntax_note}, float_note, _note_type, bare_items, response)
     return Toolbox(documents, notes=notes)
 
 
-def _schema(schema: Mapping[str, Any], notes: Footnotes) -> dict[str, Any]:
-    """Return a schema whose types are JSON Schema's, all the way down."""
+def _convert_schema(schema: Mapping[str, Any], notes: FunctionNotes) -> dict[str, Any]:
+    """Return a schema whose types, at all levels, are those of JSON Schema."""
     mapped = dict(schema)
     kind = schema.get("type")
     if isinstance(kind, str):
@@ -349,18 +337,22 @@ def _schema(schema: Mapping[str, Any], notes: Footnotes) -> dict[str, Any]:
         described = f"{schema.get('description', '')}{notes.float}"
         mapped["description"] = described.lstrip()
     if isinstance(schema.get("properties"), Mapping):
-        mapped["properties"] = {k: _schema(v, notes) for k, v in schema["properties"].items()}
+        mapped["properties"] = {
+            k: _convert_schema(v, notes) for k, v in schema["properties"].items()
+        }
     for keyword in ("anyOf", "oneOf", "allOf"):
         if isinstance(schema.get(keyword), list):
-            mapped[keyword] = [_schema(member, notes) for member in schema[keyword]]
+            mapped[keyword] = [_convert_schema(member, notes) for member in schema[keyword]]
     if isinstance(schema.get("additionalProperties"), Mapping):
-        mapped["additionalProperties"] = _schema(schema["additionalProperties"], notes)
+        mapped["additionalProperties"] = _convert_schema(schema["additionalProperties"], notes)
     if isinstance(schema.get("items"), Mapping):
         bare = notes.bare_items and schema["items"].get("type") == "float"
         mapped["items"] = (
-            {**schema["items"], "type": "number"} if bare else _schema(schema["items"], notes)
+            {**schema["items"], "type": "number"}
+            if bare
+            else _convert_schema(schema["items"], notes)
         )
     elif mapped.get("type") == "array":
-        # Some providers refuse an array that does not say of what.
+        # Some providers refuse an array without items.
         mapped["items"] = {}
     return mapped

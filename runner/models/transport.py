@@ -1,4 +1,4 @@
-"""What carries requests: aiohttp, which takes a fraction of the CPU that httpx takes."""
+"""HTTP transport on aiohttp, which takes a fraction of httpx's CPU time."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from runner.models.base import FatalError, RequestError, TransientError
 from runner.models.reply import Endpoint, classify
 
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30.0)
-_MOST_REDIRECTS = 10
+_MAX_REDIRECTS = 10
 _REDIRECTS = (301, 302, 303, 307, 308)
-_LARGEST_ANSWER = 8_000_000
-"""Bytes of an answer that are read, and that it may decode to."""
+_MAX_ANSWER_BYTES = 8_000_000
+"""Maximum bytes of an answer, before and after decompression."""
 _BUFFER = 1 << 16
 _PROVISIONAL = range(100, 200)
-"""Statuses after which the answer is yet to come."""
 _SIZE = "Content-Length"
 
 
 class HttpRequest(NamedTuple):
-    """A request as it goes out."""
+    """An HTTP request."""
 
     url: URL
     headers: Mapping[str, str]
@@ -38,32 +37,29 @@ class HttpRequest(NamedTuple):
 
 
 class HttpAnswer(NamedTuple):
-    """What came back."""
+    """An HTTP answer, decompressed."""
 
     status: int
     headers: Mapping[str, str]
-    """By name, in whatever case."""
     content: bytes
-    """Decoded."""
 
 
 class NoHttpAnswer(Exception):
-    """A request got no answer; the cause says why."""
+    """A request without an HTTP answer; the exception's cause has the reason."""
 
 
 class Transport:
     """Connections to servers.
 
-    A client session of aiohttp puts together anew for every request what is the same in all. So the
-    bytes are put together here, and aiohttp does what is hard: it connects, keeps connections and
-    reads answers. Where a proxy may be in between, it does all.
+    aiohttp's sessions build the same headers anew for every request. So this class writes the bytes
+    itself, and uses aiohttp for connections and answers. With a proxy, a session does everything.
 
     Args:
-        secure: Whether they are encrypted; certificates take a while to load.
+        secure: Whether connections use TLS; certificates take a while to load.
     """
 
     def __init__(self, *, secure: bool) -> None:
-        self._tls = _trusted() if secure else True
+        self._tls = _make_tls_context() if secure else True
         self._connector: aiohttp.TCPConnector | None = None
         self._session: aiohttp.ClientSession | None = None
         self._heads: dict[URL, _Head] = {}
@@ -72,19 +68,17 @@ class Transport:
         """Send one request and read its whole answer.
 
         Raises:
-            NoHttpAnswer: There is none.
-            RequestError: It is too large, or encoded otherwise than by gzip.
-            FatalError: The server sends requests on to another one, where keys in headers would go
-                along, or in circles.
+            NoHttpAnswer: The server did not answer.
+            RequestError: The answer is too large, or its encoding is not gzip.
+            FatalError: The server redirects to another server, or in circles.
         """
         if self._connector is None:
             self._open()
         url = request.url
-        for _ in range(_MOST_REDIRECTS):
+        for _ in range(_MAX_REDIRECTS):
             try:
-                got = await (self._post if self._session is None else self._post_by_proxy)(
-                    url, request
-                )
+                post = self._post if self._session is None else self._post_by_proxy
+                got = await post(url, request)
             except (RequestError, TransientError):
                 raise
             except Exception as error:
@@ -93,7 +87,7 @@ class Transport:
             if place is None:
                 return got
             url = within(url, place)
-        raise FatalError(f"{url.origin()} is no usable base URL: it sends requests on in circles")
+        raise FatalError(f"{url.origin()} is not a usable base URL: it redirects in circles")
 
     async def close(self) -> None:
         """Close all connections."""
@@ -103,14 +97,14 @@ class Transport:
             await self._connector.close()
 
     def _open(self) -> None:
-        # How many requests are under way is the caller's to say.
+        # The caller limits the number of requests.
         self._connector = aiohttp.TCPConnector(limit=0, ssl=self._tls)
         if getproxies():
             self._session = aiohttp.ClientSession(
                 connector=self._connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=_TIMEOUT,
-                # What is decoded is bounded.
+                # _read_read_whole() limits the decompressed size.
                 auto_decompress=False,
                 trust_env=True,
             )
@@ -129,7 +123,7 @@ class Transport:
         try:
             sending, protocol = connection.transport, connection.protocol
             if sending is None or protocol is None or sending.is_closing():
-                raise aiohttp.ClientConnectionError("it was closed at once")
+                raise aiohttp.ClientConnectionError("the server closed it at once")
             protocol.set_response_params(
                 read_until_eof=True, auto_decompress=False, read_bufsize=_BUFFER
             )
@@ -139,14 +133,14 @@ class Transport:
             while message.code in _PROVISIONAL:
                 message, payload = await protocol.read()
             answer = HttpAnswer(
-                message.code, message.headers, await _whole(message.headers, payload)
+                message.code, message.headers, await _read_whole(message.headers, payload)
             )
             unsent = sending.get_write_buffer_size()
         except BaseException:
             connection.close()
             raise
         if unsent:
-            # The server has answered before it had read everything.
+            # The server answered before it had read the whole request.
             connection.close()
         else:
             connection.release()
@@ -157,27 +151,22 @@ class Transport:
         async with self._session.request(
             "POST", url, headers=request.headers, data=request.content, allow_redirects=False
         ) as got:
-            return HttpAnswer(got.status, got.headers, await _whole(got.headers, got.content))
+            return HttpAnswer(got.status, got.headers, await _read_whole(got.headers, got.content))
 
 
 class _Head(NamedTuple):
-    """What requests to one address have in common."""
+    """The head of all requests to one address."""
 
     headers: Mapping[str, str]
     request: aiohttp.ClientRequest
-    """Says to what it connects."""
     before: bytes
-    """What is sent before the size of the content."""
+    """Bytes before the size of the content."""
     behind: bytes
-    """And between that and the content."""
+    """Bytes between the size and the content."""
 
     @classmethod
     def of(cls, url: URL, headers: Mapping[str, str]) -> _Head:
-        """Return what is sent ahead of contents.
-
-        Raises:
-            ValueError: A header is none.
-        """
+        """Return the head of requests. Raises ValueError if a header is invalid."""
         loop = asyncio.get_running_loop()
         request = aiohttp.ClientRequest("POST", url, headers=headers, data=b"", loop=loop)
         lines = [f"POST {request.url.raw_path_qs} HTTP/1.1"]
@@ -188,108 +177,96 @@ class _Head(NamedTuple):
         return cls(headers, request, before.encode(), b"\r\n\r\n")
 
 
-def _trusted() -> ssl.SSLContext:
-    """Return how servers prove who they are; a system's own certificates are often missing."""
+def _make_tls_context() -> ssl.SSLContext:
+    """Return the TLS settings; certifi stands in for the system's certificates, often missing."""
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
     if not (file or folder):
         file = certifi.where()
     return ssl.create_default_context(cafile=file, capath=folder)
 
 
-async def _whole(headers: Mapping[str, str], answer: aiohttp.StreamReader) -> bytes:
-    """Return the content of an answer, decoded.
+async def _read_whole(headers: Mapping[str, str], answer: aiohttp.StreamReader) -> bytes:
+    """Return the content of an answer, decompressed.
 
     Raises:
-        RequestError: It is too large, or encoded otherwise than by gzip.
-        TransientError: It is not encoded as it says.
+        RequestError: The content is too large, or its encoding is not gzip.
+        TransientError: The content is not valid gzip.
     """
     parts, size = [], 0
     async for part in answer.iter_any():
         parts.append(part)
         size += len(part)
-        if size > _LARGEST_ANSWER:
-            raise _too_large()
+        if size > _MAX_ANSWER_BYTES:
+            raise _make_size_error()
     content = b"".join(parts)
     encoding = headers.get("content-encoding", "identity").strip().lower()
     if encoding in ("", "identity"):
         return content
     if encoding != "gzip":
-        raise RequestError(
-            f"the server's answer is encoded as {encoding[:20]!r}, only gzip is read"
-        )
+        raise RequestError(f"the server's answer is encoded as {encoding[:20]!r}, not as gzip")
+    decoded = b""
     try:
-        decoded = zlib.decompressobj(31).decompress(content, _LARGEST_ANSWER)
+        # A gzip file may have several members.
+        while content and len(decoded) < _MAX_ANSWER_BYTES:
+            member = zlib.decompressobj(31)
+            decoded += member.decompress(content, _MAX_ANSWER_BYTES - len(decoded))
+            content = member.unused_data.lstrip(b"\0")
     except zlib.error as error:
-        raise TransientError(f"the server's answer is no gzip, as it says: {error}") from None
-    if len(decoded) == _LARGEST_ANSWER:
-        raise _too_large()
+        raise TransientError(f"the server's answer is not valid gzip: {error}") from None
+    if len(decoded) == _MAX_ANSWER_BYTES:
+        raise _make_size_error()
     return decoded
 
 
-def _too_large() -> RequestError:
-    return RequestError(f"the server's answer has more than {_LARGEST_ANSWER} bytes")
+def _make_size_error() -> RequestError:
+    return RequestError(f"the server's answer has more than {_MAX_ANSWER_BYTES} bytes")
 
 
 def within(url: URL, place: str) -> URL:
-    """Return where a server sends a request on to.
+    """Return the target of a redirect.
 
-    Raises:
-        FatalError: To another server, where keys in headers would go along, or nowhere.
+    Raises FatalError if the target is invalid, or on another server, which would get the keys.
     """
     try:
         target = url.join(URL(place))
-        elsewhere = target.origin() != url.origin()
+        is_elsewhere = target.origin() != url.origin()
     except ValueError:
-        raise FatalError(f"{url.origin()} is no usable base URL: it sends requests on") from None
-    if elsewhere:
+        raise FatalError(f"{url.origin()} is not a usable base URL: it redirects") from None
+    if is_elsewhere:
         raise FatalError(
-            f"{url.origin()} sends requests on to {target.origin()}; keys do not go "
-            "there unasked: if that is the server, name it by --base-url"
+            f"{url.origin()} redirects to {target.origin()}, which may not get your key; to "
+            "use that server, pass it as --base-url"
         )
     return target
 
 
 def check_status(answer: HttpAnswer, endpoint: Endpoint) -> None:
-    """Refuse an answer that is an error.
-
-    Raises:
-        ModelError: It is; the message says what it means.
-    """
+    """Refuse an answer with the status of an error. Raises ModelError if the status is an error."""
     if not 200 <= answer.status < 300:
         raise classify(answer.status, parsed(answer.content), answer.headers, endpoint)
 
 
 def json_in(answer: HttpAnswer, address: str) -> object:
-    """Return the parsed JSON of an answer.
+    """Return the parsed JSON of a server's answer.
 
-    Args:
-        answer: Read as a whole.
-        address: Of who sent it, for the wording of the error.
-
-    Raises:
-        TransientError: It is no JSON, or a mere text.
+    Raises TransientError if the answer is not JSON, or a JSON string.
     """
     body = parsed(answer.content)
     if not isinstance(body, str):
         return body
     kind = answer.headers.get("content-type", "no stated type")
     raise TransientError(
-        f"{address} sent {len(answer.content)} bytes of {kind} that are no "
-        "JSON object; should this go on, check the base URL"
+        f"{address} sent {len(answer.content)} bytes of {kind}, not a JSON object; check --base-url"
     )
 
 
 def parsed(content: bytes) -> object:
-    """Return the value of a JSON text, or the text if it is not JSON; NaN and the like are null."""
+    """Return the value of a JSON text, or the text itself; NaN and infinity become null."""
     try:
         return _JSON.decode(content.decode(json.detect_encoding(content), "surrogatepass"))
     except (ValueError, RecursionError):
         return content.decode(errors="replace")
 
 
-def _nothing(_: str) -> None:
-    """Stand for a number that is none."""
-
-
-# Made once: to make one takes as long as to read a short answer.
-_JSON = json.JSONDecoder(parse_constant=_nothing)
+# Created once: creating a decoder takes as long as reading a short answer.
+_JSON = json.JSONDecoder(parse_constant=lambda _: None)

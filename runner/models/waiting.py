@@ -1,4 +1,4 @@
-"""How long a server asks to wait, in whatever form it says so: headers, body or words."""
+"""Reader of the wait that a server asks for, in headers or in the body."""
 
 from __future__ import annotations
 
@@ -16,69 +16,60 @@ _IN_WORDS = re.compile(
     rf"\b(?:(?:try|retry)(?: again)?|wait)\W+(?:(?:in|after|for)\W*)?((?:{_PART}\s*){{1,5}})",
     re.IGNORECASE,
 )
-_WHAT = ("requests", "tokens", "input-tokens", "output-tokens")
-_LARGEST_SPAN = 1e8
-"""Numbers beyond it are no seconds but a moment."""
+_LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
+_MAX_SECONDS = 1e8
+"""Larger numbers are timestamps."""
 
 
 def retry_after(headers: Mapping[str, str], detail: str = "") -> float | None:
-    """Return how many seconds a server asks to wait, None where it does not say.
-
-    Args:
-        headers: Headers of the answer.
-        detail: What its body says, with the delay of a ``RetryInfo`` in it.
-    """
+    """Return the seconds that a server asks to wait, or None; ``detail`` is the body's message."""
     found = {name.lower(): value.strip() for name, value in headers.items()}
-    if (milliseconds := _number(found.get("retry-after-ms"))) is not None:
+    if (milliseconds := _parse_seconds(found.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
-    # The server's clock may be wrong; its own date is, if so, by as much.
-    now = _moment(found.get("date")) or datetime.now(UTC)
+    # The server's date cancels an error of its clock.
+    now = _parse_timestamp(found.get("date")) or datetime.now(UTC)
     wanted = found.get("retry-after")
-    for seconds in (_number(wanted), _until(wanted, now), _resets(found, now), _in_words(detail)):
+    for seconds in (_parse_seconds(wanted), _seconds_until(wanted, now), _find_reset(found, now)):
         if seconds is not None:
             return seconds
-    return None
+    worded = _IN_WORDS.search(detail)
+    return _parse_duration(worded[1]) if worded else None
 
 
-def _resets(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return in how many seconds what is used up may be used again."""
+def _find_reset(headers: Mapping[str, str], now: datetime) -> float | None:
+    """Return the seconds until the used-up rate limits reset."""
     waits = []
-    for what in _WHAT:
+    for limit in _LIMITS:
         for left, reset in (
-            (f"x-ratelimit-remaining-{what}", f"x-ratelimit-reset-{what}"),
-            (f"anthropic-ratelimit-{what}-remaining", f"anthropic-ratelimit-{what}-reset"),
+            (f"x-ratelimit-remaining-{limit}", f"x-ratelimit-reset-{limit}"),
+            (f"anthropic-ratelimit-{limit}-remaining", f"anthropic-ratelimit-{limit}-reset"),
         ):
             if headers.get(left) == "0":
-                waits.append(_span(headers.get(reset), now))
+                waits.append(_read_reset(headers.get(reset), now))
     for prefix in ("x-ratelimit", "ratelimit"):
         if headers.get(f"{prefix}-remaining") == "0":
-            waits.append(_span(headers.get(f"{prefix}-reset"), now))
+            waits.append(_read_reset(headers.get(f"{prefix}-reset"), now))
     return max((wait for wait in waits if wait is not None), default=None)
 
 
-def _span(value: str | None, now: datetime) -> float | None:
-    """Return the seconds until a reset: a number of them, a duration or a moment."""
-    number = _number(value)
+def _read_reset(value: str | None, now: datetime) -> float | None:
+    """Return the seconds until a reset, given as a number, a duration or a timestamp."""
+    number = _parse_seconds(value)
     if number is None:
         text = value or ""
-        return _duration(text) if _DURATION.fullmatch(text) else _until(value, now)
-    if number <= _LARGEST_SPAN:
+        return _parse_duration(text) if _DURATION.fullmatch(text) else _seconds_until(value, now)
+    if number <= _MAX_SECONDS:
         return number
-    # A moment, in seconds or milliseconds.
-    moment = number / 1000 if number > _LARGEST_SPAN * 1000 else number
-    return max(0.0, moment - now.timestamp())
+    # A timestamp, in seconds or milliseconds.
+    timestamp = number / 1000 if number > _MAX_SECONDS * 1000 else number
+    return max(0.0, timestamp - now.timestamp())
 
 
-def _in_words(detail: str) -> float | None:
-    found = _IN_WORDS.search(detail)
-    return _duration(found[1]) if found else None
-
-
-def _duration(text: str) -> float:
+def _parse_duration(text: str) -> float:
     return sum(float(number) * _UNITS[unit.lower()] for number, unit in _PARTS.findall(text))
 
 
-def _number(value: str | None) -> float | None:
+def _parse_seconds(value: str | None) -> float | None:
     try:
         seconds = float(value or "")
     except ValueError:
@@ -86,13 +77,13 @@ def _number(value: str | None) -> float | None:
     return seconds if math.isfinite(seconds) and seconds >= 0 else None
 
 
-def _until(value: str | None, now: datetime) -> float | None:
-    moment = _moment(value)
+def _seconds_until(value: str | None, now: datetime) -> float | None:
+    moment = _parse_timestamp(value)
     return None if moment is None else max(0.0, (moment - now).total_seconds())
 
 
-def _moment(value: str | None) -> datetime | None:
-    """Return a moment as HTTP or RFC 3339 has it."""
+def _parse_timestamp(value: str | None) -> datetime | None:
+    """Parse a timestamp of HTTP or RFC 3339."""
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             moment = read(value or "")

@@ -1,1 +1,1 @@
-"""What a run leaves behind: run folders, BFCL's result files, verdict files, exports."""
+"""Files of runs: run folders, BFCL's result files, verdict files and exports."""

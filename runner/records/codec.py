@@ -1,7 +1,7 @@
-"""Frozen records as JSON: read and written by what the types of their members say.
+"""JSON codec for frozen records, driven by the types of their members.
 
-A reader is made once for each type, from plain checks, so that a large run is read about as fast as
-its JSON is parsed. A place where a value does not fit is only put together when there is one.
+Each type gets one reader made of plain checks, so that reading a large run takes about as long as
+parsing its JSON. The path of a mismatch is built only after a mismatch.
 """
 
 from __future__ import annotations
@@ -29,45 +29,44 @@ _WORDS = {
     bool: "true or false",
     NoneType: "null",
 }
-_LONGEST = 60
+_MAX_SHOWN_CHARS = 60
 
 
-class Unfit(Exception):
-    """A value that is not of the type that it should be of."""
+class TypeMismatch(Exception):
+    """A value that does not have the declared type."""
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.path = path
 
-    def below(self, part: str) -> Unfit:
-        """Return the complaint as that of a value that holds this one."""
-        return Unfit(self.message, part + self.path)
+    def below(self, part: str) -> TypeMismatch:
+        """Return the same mismatch, seen from the enclosing value."""
+        return TypeMismatch(self.message, part + self.path)
 
 
 def read(kind: type[_Record], value: object, where: str) -> _Record:
-    """Return the record that a JSON value stands for; members that no type names are passed over.
+    """Read a record from a JSON value; unknown members are ignored.
+
+    Raises DataError if a member is missing or has another type.
 
     Args:
-        kind: A NamedTuple; a member that has a default may be missing.
+        kind: A NamedTuple; members with a default may be missing.
         value: The JSON value.
         where: File and line.
-
-    Raises:
-        DataError: A member is missing or not of its type; says which.
     """
     try:
         return cast(_Record, _members(cast(Any, kind))(value))
-    except Unfit as misfit:
+    except TypeMismatch as misfit:
         raise DataError(where, f"${misfit.path}: {misfit.message}") from None
 
 
 _AS_IT_IS = frozenset([str, int, float, bool, NoneType, dict])
-"""Types of values that are written as they are."""
+"""Types of values that need no conversion."""
 
 
-def written(value: Any) -> Any:
-    """Return a record as a JSON value; a member that is ABSENT is left out."""
+def to_json_value(value: Any) -> Any:
+    """Convert a record to a JSON value, without ABSENT members."""
     if type(value) in _AS_IT_IS:
         return value
     if hasattr(value, "to_json"):
@@ -75,42 +74,42 @@ def written(value: Any) -> Any:
     if hasattr(value, "_fields"):
         return members_of(value)
     if isinstance(value, (list, tuple)):
-        return [each if type(each) in _AS_IT_IS else written(each) for each in value]
+        return [each if type(each) in _AS_IT_IS else to_json_value(each) for each in value]
     return value
 
 
 def members_of(record: Any) -> dict[str, Any]:
-    """Return the members of a record as a JSON object."""
+    """Convert a record to a JSON object."""
     pairs = zip(record._fields, record, strict=True)
     return {
-        name: value if type(value) in _AS_IT_IS else written(value)
+        name: value if type(value) in _AS_IT_IS else to_json_value(value)
         for name, value in pairs
         if value is not ABSENT
     }
 
 
-class WrittenText(str):
-    """JSON text of a value that was written before."""
+class EncodedJson(str):
+    """JSON text of a value that is already encoded."""
 
     __slots__ = ()
 
 
-def text_of(value: object) -> str:
-    """Return a record, or what holds some, as JSON text on one line, in ASCII.
+def encode(value: object) -> str:
+    """Encode a value that may hold records as one line of ASCII JSON.
 
-    A number that is infinite or none, which JSON has no word for, is written as text.
+    Non-finite numbers, which JSON does not have, become strings.
     """
     return _WRITERS[type(value)](value)
 
 
-def text_of_members(members: Mapping[str, Any]) -> str:
-    """Return an object whose members may be records, or hold some, as ``text_of`` does."""
-    pairs = [f"{encode_basestring_ascii(name)}:{text_of(each)}" for name, each in members.items()]
+def encode_members(members: Mapping[str, Any]) -> str:
+    """Encode an object like ``encode``."""
+    pairs = [f"{encode_basestring_ascii(name)}:{encode(each)}" for name, each in members.items()]
     return f"{{{','.join(pairs)}}}"
 
 
-class _Writers(dict[type, Write]):
-    """What writes the values of a type as text, as ``written`` has them."""
+class _Encoders(dict[type, Write]):
+    """Encoders by type, equal to encoding the value of ``written``."""
 
     def __missing__(self, kind: type) -> Write:
         writer = self[kind] = _writer_of(kind)
@@ -119,7 +118,7 @@ class _Writers(dict[type, Write]):
 
 def _writer_of(kind: Any) -> Write:
     if hasattr(kind, "to_json"):
-        return lambda value: text_of(value.to_json())
+        return lambda value: encode(value.to_json())
     if hasattr(kind, "_fields"):
         return _record_writer(kind)
     return _list_text if issubclass(kind, (list, tuple)) else _encoded
@@ -146,7 +145,7 @@ def _list_text(values: Sequence[Any]) -> str:
 
 
 def _object_text(members: dict[Any, Any]) -> str:
-    # An encoder takes longer to begin than a small object to write.
+    # Starting an encoder takes longer than writing a small object.
     pairs = []
     for name, value in members.items():
         if type(name) is not str or type(value) not in _PLAIN:
@@ -166,20 +165,20 @@ _PLAIN: dict[type, Write] = {
     bool: lambda value: "true" if value else "false",
     NoneType: lambda _: "null",
 }
-_WRITERS = _Writers({**_PLAIN, dict: _object_text, WrittenText: str})
-# ASCII, since a model's text may hold half of a surrogate pair, which UTF-8 has no bytes for.
+_WRITERS = _Encoders({**_PLAIN, dict: _object_text, EncodedJson: str})
+# ASCII, because a model's text may hold a lone surrogate, which UTF-8 cannot encode.
 _JSON = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
 def _encoded(value: object) -> str:
     try:
         return _JSON.encode(value)
-    except ValueError:  # a number that is none
+    except ValueError:  # a non-finite number
         return _JSON.encode(_as_words(value))
 
 
 def _as_words(value: object) -> object:
-    """Return a JSON value with text in place of numbers that are infinite or none."""
+    """Replace non-finite numbers by strings."""
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, Mapping):
@@ -191,7 +190,7 @@ def _as_words(value: object) -> object:
 
 @cache
 def reader_of(hint: Any) -> Read:
-    """Return what reads a value of a type: of JSON's own, a union, a list, or a record of such."""
+    """Return the reader of a type: a JSON type, a union, a list, an object or a record."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint in (Any, object):
         return lambda value: value
@@ -212,15 +211,14 @@ def reader_of(hint: Any) -> Read:
 
 
 def _plain(kind: type) -> Read:
-    """Return what reads a value of one of JSON's types; a whole number is a number too."""
     kinds = (int, float) if kind is float else (kind,)
 
     def read_value(value: Any) -> Any:
-        # By its very type, since true and false are whole numbers to Python.
+        # Exact types, because bool is a subclass of int.
         if type(value) not in kinds:
-            raise Unfit(_must_be(_WORDS[kind], value))
+            raise TypeMismatch(_must_be(_WORDS[kind], value))
         if kind is float and not abs(value) < inf:
-            raise Unfit(f"must be a finite number, is {value}")
+            raise TypeMismatch(f"must be a finite number, is {value}")
         return value
 
     return read_value
@@ -229,7 +227,7 @@ def _plain(kind: type) -> Read:
 def _words(known: tuple[Any, ...]) -> Read:
     def read_value(value: Any) -> Any:
         if value not in known:
-            raise Unfit(_must_be(" or ".join(map(str, known)), value))
+            raise TypeMismatch(_must_be(" or ".join(map(str, known)), value))
         return value
 
     return read_value
@@ -243,11 +241,10 @@ def _union(readers: Sequence[Read], *, nullable: bool) -> Read:
         for reader in readers:
             try:
                 return reader(value)
-            except Unfit as misfit:
-                # Its traceback would hold this frame, and the frame what was read, until a
-                # collection of cycles.
+            except TypeMismatch as misfit:
+                # Its traceback would keep this frame, and so the value, in memory.
                 complaints.append(misfit.with_traceback(None))
-        # What came furthest into the value knows best what is wrong with it.
+        # The mismatch deepest in the value is the most telling.
         raise max(complaints, key=lambda misfit: len(misfit.path))
 
     return read_value
@@ -256,12 +253,12 @@ def _union(readers: Sequence[Read], *, nullable: bool) -> Read:
 def _sequence(member: Read) -> Read:
     def read_value(value: Any) -> Any:
         if not isinstance(value, list):
-            raise Unfit(_must_be("a list", value))
+            raise TypeMismatch(_must_be("a list", value))
         found: list[Any] = []
         try:
             for each in value:
                 found.append(member(each))
-        except Unfit as misfit:
+        except TypeMismatch as misfit:
             raise misfit.below(f"[{len(found)}]") from None
         return found
 
@@ -270,7 +267,7 @@ def _sequence(member: Read) -> Read:
 
 def _object(value: Any) -> Any:
     if not isinstance(value, dict):
-        raise Unfit(_must_be("an object", value))
+        raise TypeMismatch(_must_be("an object", value))
     return value
 
 
@@ -280,8 +277,8 @@ def _mapping(member: Read) -> Read:
         for name, each in _object(value).items():
             try:
                 found[name] = member(each)
-            except Unfit as misfit:
-                raise misfit.below(f"[{name!r:.{_LONGEST}}]") from None
+            except TypeMismatch as misfit:
+                raise misfit.below(f"[{name!r:.{_MAX_SHOWN_CHARS}}]") from None
         return found
 
     return read_value
@@ -292,7 +289,9 @@ def _own(kind: Any) -> Read:
         try:
             return kind.from_json(_object(value))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise Unfit(f"is no {kind.__name__.lower()}: {error!r:.{_LONGEST}}") from None
+            raise TypeMismatch(
+                f"is not a {kind.__name__.lower()}: {error!r:.{_MAX_SHOWN_CHARS}}"
+            ) from None
 
     return read_value
 
@@ -310,16 +309,16 @@ def _members(kind: Any) -> Read:
             if name in value:
                 try:
                     found.append(member(value[name]))
-                except Unfit as misfit:
+                except TypeMismatch as misfit:
                     raise misfit.below(f".{name}") from None
             elif name in defaults:
                 found.append(defaults[name])
             else:
-                raise Unfit("is missing", f".{name}")
+                raise TypeMismatch("is missing", f".{name}")
         return kind(*found)
 
     return read_value
 
 
 def _must_be(what: str, value: object) -> str:
-    return f"must be {what}, is {value!r:.{_LONGEST}}"
+    return f"must be {what}, is {value!r:.{_MAX_SHOWN_CHARS}}"

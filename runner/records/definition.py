@@ -1,4 +1,4 @@
-"""What defines a run: its model and settings, its data, and how its episodes are judged."""
+"""Run definition: model, settings, data and checking rules of a run."""
 
 from __future__ import annotations
 
@@ -12,84 +12,80 @@ from runner.records.record import JsonObject
 
 
 class DatasetReference(NamedTuple):
-    """Which data a run is of."""
+    """Data set of a run."""
 
     name: str
-    """What the user called it."""
+    """Name that the user gave."""
     version: str
-    """Its version, where it says."""
+    """Version, if the data set has one."""
     sha256: str
-    """Hash of what was loaded of it, in hex."""
+    """Hash of the loaded entries in hex."""
 
 
 class Selection(NamedTuple):
-    """Which entries of the data, and how often."""
+    """Selected entries of the data set, and number of trials."""
 
     category: str | None
-    """Categories or suites between commas; null for those that are taken by default."""
+    """Categories or suites, separated by commas; null for the default."""
     ids: str | None
-    """Ids between commas; null for all."""
+    """Ids, separated by commas; null for all."""
     limit: int | None
-    """How many, from the first; null for all."""
+    """Maximum number of entries; null for all."""
     sample: int | None
     """Size of a stratified sample; null for none."""
     sample_seed: int | None
-    """Seed of the sample."""
     trials: int
-    """How often each is done."""
-    split: str | None = None
-    """A part of the data that has a name; left out for the whole."""
+    """Episodes per entry."""
+    subset: str | None = None
+    """Named subset of the data set; left out for the whole."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was chosen as a JSON object."""
+        """Return the selection as a JSON object."""
         members = members_of(self)
-        if self.split is None:
-            del members["split"]
+        if self.subset is None:
+            del members["subset"]
         return members
 
 
-def asked_of(settings: type) -> Any:
-    """Return the record of those of the settings that define a run."""
+def recorded_settings_class(settings: type) -> Any:
+    """Return the record class of the settings that define a run."""
     members = recorded(settings)
     late = [None for member in members if not member.always]
     make: Any = namedtuple
-    made = make("Asked", [m.name for m in members], defaults=late, module=__name__)
+    made = make("RecordedSettings", [m.name for m in members], defaults=late, module=__name__)
     made.__annotations__ = {member.name: member.kind for member in members}
     return made
 
 
-class Asked(asked_of(LiveSettings)):  # type: ignore[misc]
-    """How a model was reached and asked: those of the settings that decide what it answers."""
+class RecordedSettings(recorded_settings_class(LiveSettings)):  # type: ignore[misc]
+    """Settings of the model that influence its answers."""
 
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as a JSON object; a later one is left out where it is null."""
+        """Return the settings as a JSON object; newer settings are left out if null."""
         late = self._field_defaults
         return {k: v for k, v in members_of(self).items() if v is not None or k not in late}
 
 
 class RunDefinition(NamedTuple):
-    """Everything that defines a run's result: it is gone on with only under an equal one."""
+    """All settings that determine a run's result; a run resumes only under an equal definition."""
 
     model: str
-    """The model's name."""
-    settings: Asked
-    """How it was reached and asked."""
+    """Name of the model."""
+    settings: RecordedSettings
     prompts_sha256: str
-    """Hash of our own texts that were put to it, in hex."""
+    """Hash of Turnwise's own prompts in hex."""
     dataset: DatasetReference
-    """What it was asked about."""
     profile: str
-    """Name of the profile by which episodes are executed and judged."""
+    """Name of the checking profile."""
     step_limit: int
-    """Steps with calls that a turn may take."""
+    """Maximum steps with calls per turn."""
     selection: Selection
-    """Which entries, and how often."""
     simulator: str
     """Version of turnwise."""
     extensions: Mapping[str, JsonObject] = {}
-    """What extensions determine of it, by their names; left out where none does."""
+    """Settings of extensions by name; left out if empty."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the definition as a JSON object."""
@@ -105,6 +101,5 @@ class RunFile(NamedTuple):
     format: int
     """``FORMAT``."""
     definition: RunDefinition
-    """What defines the run's result."""
     note: JsonObject
-    """What else is worth knowing of its start, such as the time and the command line."""
+    """Facts about the start, such as time and command line."""

@@ -1,4 +1,4 @@
-"""Runs in the formats of others: BFCL's result files, and chat transcripts."""
+"""Export of runs as BFCL's result files and as chat transcripts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from runner.records.run import Run
 from trajectories.errors import DataError
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 
-_LONGEST_NAME = 200
+_MAX_NAME_CHARS = 200
 
 
 def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = None) -> list[Path]:
@@ -24,9 +24,9 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
 
     Args:
         run: The run.
-        folder: Below it there will be ``<model>/<group>/``.
-        trial: Which trial to write; such files have room for one.
-        model: What to call the model, instead of its name; BFCL scores only names that it knows.
+        folder: Parent of ``<model>/<group>/``.
+        trial: The trial to write; result files hold one.
+        model: Another name for the model; BFCL scores only names that it knows.
 
     Raises:
         DataError: The run has no finished episode of that trial, or a file cannot be written.
@@ -51,40 +51,38 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
 
 
 def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bool = True) -> int:
-    """Write the conversations of a run, or of what passed, as transcripts; return how many.
+    """Write the conversations of a run as transcripts, and return their number.
 
     Args:
         run: The run.
         path: The file.
-        only_passed: Whether what failed is left out.
+        only_passed: Whether failed episodes are left out.
         named: Whether the user named the file, so that a link is followed.
 
     Raises:
         DataError: A tool call and its result do not match, or a file cannot be read or written.
     """
-    found = transcripts_of(run, only_passed=only_passed)
+    found = tuning_transcripts(run, only_passed=only_passed)
     write_whole(path, [_line(each.line) for each in found], named=named)
     return len(found)
 
 
 class TuningTranscript(NamedTuple):
-    """The conversation of an episode, as fine-tuning takes it."""
+    """Conversation of an episode for fine-tuning."""
 
     record: EpisodeRecord
     line: dict[str, Any]
-    """``messages``, ``tools`` where there are any, and ``metadata``."""
+    """``messages``, ``tools`` if any, and ``metadata``."""
 
 
-def transcripts_of(run: Run, *, only_passed: bool) -> list[TuningTranscript]:
-    """Return the conversations of a run, or of what passed.
+def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]:
+    """Return the conversations of a run for fine-tuning.
 
-    Each has what fine-tuning takes: the messages as they were sent, and the tools that were
-    offered at the end. Thoughts are ``reasoning_content`` whatever the server called them; what
-    only it can read of them, such as signatures, is left out. So are episodes that ended in an
-    error, or without an answer for what the model did. Of a search it is the branch that stands.
+    Each has the messages as sent and the tools offered at the end. Reasoning becomes
+    ``reasoning_content``, without signatures and the like. Episodes that ended in an error or a
+    rejected request are left out. A search contributes the branch that it kept.
 
-    Raises:
-        DataError: A tool call and its result do not match, or a file cannot be read.
+    Raises DataError if a tool call and its result do not match, or a file cannot be read.
     """
     wanted = {"passed"} if only_passed else {"passed", "failed"}
     chosen = [each for each in run.records if each.outcome in wanted and each.fault is None]
@@ -94,26 +92,25 @@ def transcripts_of(run: Run, *, only_passed: bool) -> list[TuningTranscript]:
 
 
 def _folder_name(model: str) -> str:
-    """Return a model's name as BFCL's folders have it, if it can be the name of a folder at all."""
-    name = re.sub(r"[^\w.:+=@-]+", "-", model.replace("/", "_"))[:_LONGEST_NAME]
+    """Return a model's name as BFCL's folders spell it."""
+    name = re.sub(r"[^\w.:+=@-]+", "-", model.replace("/", "_"))[:_MAX_NAME_CHARS]
     return name if name.strip(".") else "model"
 
 
 def _place(category: Category) -> tuple[str, str]:
-    """Return the folder and the file of a category's results."""
     facts = FACTS[category]
     return facts.folder, f"BFCL_v4_{facts.file}_result.json"
 
 
 def _bfcl_entry(record: EpisodeRecord, category: Category, where: str) -> dict[str, Any]:
-    # Text where turns should be is how BFCL writes down an error, whoever's it is.
+    # BFCL records an error as text in place of turns.
     if record.fault is not None:
         result = f"{NO_ANSWER} {record.fault.said}"
         return {"id": record.id, "result": result, FAULT_MEMBER: record.fault.kind}
     if record.outcome == "error" or record.result is None:
         return {"id": record.id, "result": f"{NO_ANSWER} {record.error}"}
     if any(step.turn >= len(record.result) for step in record.steps):
-        raise DataError(where, "has a step in a turn of which there is no result")
+        raise DataError(where, "has a step in a turn without a result")
     nested = partial(_nested, record.steps, len(record.result))
     answered: Any = record.result
     figures: dict[str, Any] = {
@@ -122,9 +119,9 @@ def _bfcl_entry(record: EpisodeRecord, category: Category, where: str) -> dict[s
         "latency": nested(lambda step: step.latency),
     }
     if category in SINGLE_TURN:
-        # Here a result is the one step, and its figures are those of all answers that it took.
+        # The result is the one step; its figures are the sums over all answers.
         if [len(turn) for turn in record.result] != [1] or not record.steps:
-            raise DataError(where, f"is of {category} and has not one step")
+            raise DataError(where, f"is of {category} but does not have exactly one step")
         figures = {name: _total(steps) for name, (steps,) in figures.items()}
         ((answered,),) = record.result
     return {"id": record.id, "result": answered, **figures}
@@ -137,7 +134,7 @@ def _total(figures: Sequence[Any]) -> Any:
 def _nested(
     steps: Sequence[StepRecord], count: int, figure: Callable[[StepRecord], Any]
 ) -> list[list[Any]]:
-    """Return a figure of all steps as turns of steps."""
+    """Group a figure of all steps by turn."""
     turns: list[list[Any]] = [[] for _ in range(count)]
     for step in steps:
         turns[step.turn].append(figure(step))
@@ -147,7 +144,7 @@ def _nested(
 def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> dict[str, Any]:
     if not _paired(record.messages):
         where = f"{run.path}: {record.id}"
-        raise DataError(where, "a tool call of the conversation has no result, or a result no call")
+        raise DataError(where, "has a tool call without a result, or a result without a call")
     transcript: dict[str, Any] = {"messages": _readable(record)}
     digest = record.steps[-1].tools if record.steps else None
     if digest is not None:
@@ -159,14 +156,14 @@ def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> di
 
 
 def _name_of(tool: Mapping[str, Any]) -> object:
-    """Return the name of a tool as chat servers have them; those of other APIs have it outside."""
+    """Return the name of a tool in the form of chat completions or of another API."""
     function = tool.get("function")
     return function.get("name") if isinstance(function, dict) else tool.get("name")
 
 
 def _readable(record: EpisodeRecord) -> list[Mapping[str, Any]]:
-    """Return the messages of an episode without what its server put in for itself."""
-    # An answer is the first message after those that it was asked with.
+    """Return the messages of an episode without members that only its server reads."""
+    # An answer follows the messages of its request.
     replies = {step.request_messages: step.reply for step in record.steps}
     pairs = [(message, replies.get(place)) for place, message in enumerate(record.messages)]
     return [_readable_answer(message, reply) if reply else message for message, reply in pairs]
@@ -187,7 +184,7 @@ def _readable_answer(message: Mapping[str, Any], reply: ReplyRecord) -> dict[str
 
 
 def _paired(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether all tool calls have their results right after them, in their order."""
+    """Tell whether the results of all tool calls follow them in order."""
     awaited: list[str] = []
     for message in messages:
         if message.get("role") == "tool":
@@ -201,11 +198,7 @@ def _paired(messages: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _category(run: Run, record: EpisodeRecord) -> Category:
-    """Return the category of an episode, which becomes part of a file's name.
-
-    Raises:
-        DataError: There is no such category.
-    """
+    """Return the category of an episode. Raises DataError if the category does not exist."""
     try:
         return Category(record.category)
     except ValueError:
@@ -214,9 +207,8 @@ def _category(run: Run, record: EpisodeRecord) -> Category:
 
 
 def _natural(id: str) -> list[str | int]:
-    """Return what sorts ids by the numbers in them: text and numbers take turns in it."""
-    parts = re.split(r"(\d+)", id)
-    return [int(part) if index % 2 else part for index, part in enumerate(parts)]
+    """Return a sort key that orders ids by the numbers in them."""
+    return [int(x) if i % 2 else x for i, x in enumerate(re.split(r"(\d+)", id))]
 
 
 def _line(value: dict[str, Any]) -> bytes:

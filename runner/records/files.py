@@ -1,10 +1,10 @@
-"""Files that survive the end of a process: whole lines, whole files, and a lock on a folder.
+"""Files that survive a kill: whole lines, whole files and a lock on a folder.
 
-A line is added by one system call and never edited. At whatever moment a process is killed, a file
-has at most one unfinished line, its last, which the next process cuts off.
+One system call appends a line, and lines are never edited. A killed process leaves at most one
+unfinished last line, which the next process cuts off.
 
-What the user names as an output may be a link or no file at all, and is written through. In the
-folder of a run nothing is: it may be a stranger's, and a link in it lead anywhere.
+An output that the user names may be a link or a pipe, and is written through. In a run folder,
+which may come from a stranger, links are never written through, and pipes and devices are refused.
 """
 
 from __future__ import annotations
@@ -12,46 +12,48 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from errno import ELOOP
+from errno import EINVAL, ELOOP
 from io import TextIOWrapper
 from pathlib import Path
+from stat import S_ISREG
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
 from trajectories.errors import DataError
-from trajectories.jsonl import NotFinite, parse_object
+from trajectories.jsonl import NonFiniteNumber, parse_object
 
 LOCK_FILE = "lock"
 _BUFFER = 1 << 17
-"""Bytes read at once: lines of episodes are long."""
+"""Bytes per read."""
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""Flag to open a pipe without waiting for its other end."""
 
 
-class NotWritten(DataError):
-    """A file or folder cannot be written, for example since the disk is full."""
+class WriteError(DataError):
+    """A file or folder cannot be written, for example because the disk is full."""
 
 
 class FileLine(NamedTuple):
-    """One line of a file."""
+    """One line of a JSON lines file."""
 
     where: str
     """File and line number."""
     raw: bytes
     """The line with its line break."""
     value: dict[str, Any]
-    """The JSON object that it holds."""
     end: int
-    """Offset in the file of what follows."""
+    """Offset of the next line."""
 
 
-class HeldFolder:
-    """A folder that this process writes, until it is closed."""
+class LockedFolder:
+    """A folder that only this process writes until it closes it."""
 
     _opened: ExitStack
 
     def close(self) -> None:
-        """Bring everything to the disk and let others have the folder."""
+        """Sync all files to disk and release the folder."""
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -67,44 +69,36 @@ class HeldFolder:
 
 
 class LineFile:
-    """A file to which whole lines are added."""
+    """A file of whole lines that are only appended."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with writing(path):
-            # Unbuffered: what is added goes to the end of the file in one system call.
+        with report_write_errors(path):
+            # Unbuffered, so that one system call appends a line.
             self._file = open(path, "ab", buffering=0, opener=_unlinked)  # noqa: SIM115
 
     def mended(self) -> Iterator[FileLine]:
-        """Yield the lines there are; at the end, cut off what was never finished."""
+        """Yield the lines, then cut off an unfinished last line."""
         end = 0
-        for line in lines(self._path):
+        for line in read_lines(self._path):
             end = line.end
             yield line
-        with writing(self._path):
+        with report_write_errors(self._path):
             if end < self._size():
                 self._file.truncate(end)
 
     def append(self, line: bytes) -> None:
-        """Add a line, or nothing of it.
-
-        Raises:
-            DataError: It cannot be written.
-        """
-        with writing(self._path):
+        """Append a whole line or nothing. Raises DataError if the line cannot be written."""
+        with report_write_errors(self._path):
             written = self._file.write(line)
             if written == len(line):
                 return
             self._file.truncate(self._size() - (written or 0))
-        raise NotWritten(str(self._path), "cannot be written: no space left")
+        raise WriteError(str(self._path), "cannot be written: no space left")
 
     def sync(self) -> None:
-        """Wait until all lines are on the disk.
-
-        Raises:
-            DataError: They cannot be put there.
-        """
-        with writing(self._path):
+        """Sync all lines to disk. Raises DataError if the disk refuses them."""
+        with report_write_errors(self._path):
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
@@ -116,55 +110,67 @@ class LineFile:
 
 
 def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
-    """Write a file, and its folder if need be, that is seen only when all of it is on the disk.
+    """Write a file and its folder; the file appears only when it is complete on disk.
+
+    Raises DataError if the file cannot be written.
 
     Args:
         path: The file.
-        chunks: What to write.
-        named: Whether the user named it, as those of ``written``; else a link that has its name is
-            replaced.
-
-    Raises:
-        DataError: It cannot be written.
+        chunks: Its content.
+        named: Whether the user named it; if not, a link of that name is replaced.
     """
-    with writing(path):
+    with report_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with _output(path) if named else _upcoming(path) as file:
             file.writelines(chunks)
 
 
+def check_writable(path: Path | None) -> None:
+    """Check that an output file can be written, before the work for it; None is no file.
+
+    Raises DataError if its folder does not exist or cannot be written.
+    """
+    if path is None or not _is_file(path):
+        return
+    if not path.name or path.is_dir():
+        raise WriteError(str(path), "cannot be written: it is not a file name")
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise WriteError(str(path), f"cannot be written: the folder {folder} does not exist")
+    if not os.access(folder, os.W_OK):
+        raise WriteError(str(path), f"cannot be written: no permission to write in {folder}")
+
+
 @contextmanager
 def written(path: Path) -> Iterator[IO[str]]:
-    """Open a file for writing that appears under its name only when all of it is there.
+    """Open a file for writing that appears only when it is complete.
 
-    A link is followed; what is no file, such as a pipe, is written as it goes.
+    A link is followed; a pipe or device is written directly.
 
-    Raises:
-        DataError: It cannot be written.
+    Raises DataError if the file cannot be written.
     """
     if not path.name:
-        raise DataError(str(path), "cannot be written: it names no file")
-    with writing(path), _output(path) as raw:
+        raise DataError(str(path), "cannot be written: it is not a file name")
+    with report_write_errors(path), _output(path) as raw:
         file = TextIOWrapper(raw, encoding="utf-8")
         yield file
         file.detach()
 
 
 def _output(path: Path) -> AbstractContextManager[IO[bytes]]:
-    """Open what the user named."""
     return _upcoming(Path(os.path.realpath(path))) if _is_file(path) else path.open("wb")
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether a path leads to a file that another one may replace, or to nothing yet."""
+    """Tell whether a path leads to a regular file or to nothing yet."""
     held_open = path.absolute().parts[1:2] in (("dev",), ("proc",))
     return not held_open and (path.is_file() or not path.exists())
 
 
 @contextmanager
 def _upcoming(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file anew that gets its name when all of it is there."""
-    upcoming = unfinished(path)
+    """Open a new file that gets its name when it is complete."""
+    upcoming = unfinished_path(path)
     upcoming.unlink(missing_ok=True)
     try:
         with upcoming.open("xb") as file:
@@ -177,21 +183,20 @@ def _upcoming(path: Path) -> Iterator[IO[bytes]]:
             upcoming.unlink()
 
 
-def lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
-    """Yield the whole lines of a file, which may still be written or never have been made.
+def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
+    """Yield the whole lines of a file, which may not exist or may still grow.
 
-    What a last line that is unfinished or damaged holds is passed over.
+    An unfinished or damaged last line is ignored.
+
+    Raises DataError if the file cannot be read, or another line is not a JSON object.
 
     Args:
         path: The file.
-        containing: Lines with none of these are passed over, whatever they hold; by default none.
-
-    Raises:
-        DataError: The file cannot be read, or another line is not a JSON object.
+        containing: If given, only lines that contain one of these are parsed.
     """
     end = 0
     damaged: DataError | None = None
-    for number, raw in enumerate(raw_lines(path), start=1):
+    for number, raw in enumerate(read_raw_lines(path), start=1):
         if damaged is not None:
             raise damaged
         end += len(raw)
@@ -201,7 +206,7 @@ def lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
         try:
             text = _decoded(raw, where)
             value = parse_object(text, where)
-        except NotFinite:
+        except NonFiniteNumber:
             raise
         except DataError as error:
             damaged = error
@@ -209,16 +214,12 @@ def lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
             yield FileLine(where, raw, value, end)
 
 
-def raw_lines(path: Path) -> Iterator[bytes]:
-    """Yield the finished lines of a file as they stand there.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
+def read_raw_lines(path: Path) -> Iterator[bytes]:
+    """Yield the finished lines of a file unparsed. Raises DataError if the file cannot be read."""
     try:
-        with path.open("rb", buffering=_BUFFER) as file:
+        with open(path, "rb", buffering=_BUFFER, opener=_regular) as file:
             for raw in file:
-                # What follows an unfinished line belongs to it, should it be finished meanwhile.
+                # Another process may finish the line meanwhile; the rest then belongs to it.
                 if not raw.endswith(b"\n"):
                     return
                 yield raw
@@ -228,6 +229,15 @@ def raw_lines(path: Path) -> Iterator[bytes]:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
 
 
+def read_run_text(path: Path) -> str:
+    """Return the text of a file of a run folder.
+
+    Raises OSError if it cannot be read or is no regular file, UnicodeDecodeError if it is not text.
+    """
+    with open(path, encoding="utf-8", opener=_regular) as file:
+        return file.read()
+
+
 def _decoded(raw: bytes, where: str) -> str:
     try:
         return raw.decode("utf-8")
@@ -235,21 +245,20 @@ def _decoded(raw: bytes, where: str) -> str:
         raise DataError(where, f"is not UTF-8 text: {error.reason}") from None
 
 
-def unfinished(path: Path) -> Path:
-    """Return where a file is while it is not yet whole."""
+def unfinished_path(path: Path) -> Path:
+    """Return the temporary path of an unfinished file."""
     return path.with_name(f".{path.name}.unfinished")
 
 
-def locked(folder: Path) -> IO[str]:
-    """Return a file that keeps other processes out until it is closed.
+def lock_folder(folder: Path) -> IO[str]:
+    """Lock a folder until the returned file is closed.
 
-    Raises:
-        DataError: Another process has it.
+    Raises DataError if another process has locked it.
     """
-    # Not there on Windows, where runs can still be read and exported.
+    # Missing on Windows, where runs can still be read and exported.
     import fcntl
 
-    with writing(folder):
+    with report_write_errors(folder):
         file = open(folder / LOCK_FILE, "a+", encoding="utf-8", opener=_unlinked)  # noqa: SIM115
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -267,18 +276,27 @@ def locked(folder: Path) -> IO[str]:
 
 
 def _unlinked(path: str, flags: int) -> int:
-    """Open a file for ``open``, but none that a link leads to."""
+    """Opener for ``open`` that refuses links, pipes and devices."""
     try:
-        return os.open(path, flags | _NO_LINK, 0o666)
+        return _regular(path, flags | _NO_LINK)
     except OSError as error:
         if error.errno == ELOOP:
-            raise OSError(ELOOP, "it is a link; put the file itself there") from None
+            raise OSError(ELOOP, "it is a link; replace it by the file itself") from None
         raise
 
 
+def _regular(path: str, flags: int) -> int:
+    """Opener for ``open`` that refuses pipes and devices."""
+    handle = os.open(path, flags | _NO_WAIT, 0o666)
+    if not S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(EINVAL, "it is not a regular file")
+    return handle
+
+
 def sync_folder(folder: Path) -> None:
-    """Bring to the disk which files a folder holds."""
-    with writing(folder):
+    """Sync the entries of a folder to disk."""
+    with report_write_errors(folder):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)
@@ -287,16 +305,12 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Tell the user where a file or folder cannot be written.
-
-    Raises:
-        NotWritten: It cannot.
-    """
+def report_write_errors(path: Path) -> Iterator[None]:
+    """Convert errors of the file system to ``WriteError``."""
     try:
         yield
     except OSError as error:
-        raise NotWritten(str(path), f"cannot be written: {error.strerror}") from None
+        raise WriteError(str(path), f"cannot be written: {error.strerror}") from None
     except UnicodeEncodeError as error:
         half = ascii(error.object[error.start])
-        raise NotWritten(str(path), f"cannot be written: {half} is half a character") from None
+        raise WriteError(str(path), f"cannot be written: {half} is a lone surrogate") from None

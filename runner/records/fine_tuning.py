@@ -1,4 +1,4 @@
-"""Transcripts as files that libraries for fine-tuning take: TRL's, and ShareGPT's form of them."""
+"""Transcripts for fine-tuning libraries: TRL's format and ShareGPT's."""
 
 from __future__ import annotations
 
@@ -13,37 +13,34 @@ from trajectories.errors import DataError
 
 Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
-"""In which form transcripts are written."""
 
 _MODEL = ("gpt", "function_call")
-"""Who speaks in ShareGPT's form at every second place, the first being the user's."""
+"""Speakers of every second message in ShareGPT's format; the user speaks first."""
 _SEARCH_ENDED = ("give_up", "exhausted")
 
 
-def was_ended(transcript: TuningTranscript) -> bool:
-    """Tell whether a search ended a turn of it, so that the model's last words are not there."""
+def was_ended_by_search(transcript: TuningTranscript) -> bool:
+    """Tell whether a search ended one of the turns, so that the model's last words are missing."""
     return any(end.why in _SEARCH_ENDED for end in transcript.record.turn_ends)
 
 
-def as_trl(transcript: TuningTranscript) -> Json:
-    """Return a transcript as ``SFTTrainer`` takes it, with what chat templates read.
+def to_trl(transcript: TuningTranscript) -> Json:
+    """Convert a transcript for ``SFTTrainer`` and chat templates.
 
-    Arguments are objects, results have their function's name, and ``tools`` is JSON text, which is
-    read before the template sees it.
+    Arguments become objects, results get their function's name, and ``tools`` becomes JSON text.
     """
     line = transcript.line
     tools = {"tools": json.dumps(line["tools"])} if "tools" in line else {}
     return {"messages": _for_templates(line["messages"]), **tools, "metadata": line["metadata"]}
 
 
-def as_sharegpt(transcript: TuningTranscript) -> Json:
-    """Return a transcript in ShareGPT's form, as LLaMA-Factory takes it.
+def to_sharegpt(transcript: TuningTranscript) -> Json:
+    """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
-    Who speaks takes turns: what the user says or calls gave, then what the model says or calls.
-    Words beside calls have no place there, nor have thoughts.
+    User messages or results alternate with the model's words or calls. The format has no place for
+    words beside calls, or for reasoning.
 
-    Raises:
-        DataError: The model speaks twice in a row.
+    Raises DataError if the model speaks twice in a row.
     """
     line, said = transcript.line, list[Json]()
     system = [m["content"] for m in line["messages"] if m["role"] == "system"]
@@ -53,7 +50,8 @@ def as_sharegpt(transcript: TuningTranscript) -> Json:
             results.append(str(message["content"]))
             continue
         if results:
-            said.append({"from": "observation", "value": _together(results)})
+            value = results[0] if len(results) == 1 else json.dumps(results)
+            said.append({"from": "observation", "value": value})
             results = []
         if message["role"] == "user":
             _user_says(said, str(message["content"]))
@@ -68,19 +66,18 @@ def as_sharegpt(transcript: TuningTranscript) -> Json:
 
 WRITERS: Mapping[TrainingFormat, Callable[[TuningTranscript], Json]] = {
     "openai-messages": lambda transcript: transcript.line,
-    "sharegpt": as_sharegpt,
-    "trl": as_trl,
+    "sharegpt": to_sharegpt,
+    "trl": to_trl,
 }
-"""What makes a line of each form."""
+"""Converters by format."""
 
 
 def write_transcripts(
     transcripts: Iterable[TuningTranscript], form: TrainingFormat, path: Path, *, named: bool = True
 ) -> int:
-    """Write transcripts in a form, one a line, and return how many.
+    """Write one transcript per line, and return their number.
 
-    Raises:
-        DataError: One cannot be written in it, or the file cannot be written.
+    Raises DataError if a transcript does not fit the format, or the file cannot be written.
     """
     lines = [f"{json.dumps(WRITERS[form](each))}\n".encode() for each in transcripts]
     write_whole(path, lines, named=named)
@@ -113,11 +110,6 @@ def _call(call: Mapping[str, Any]) -> Json:
     return {"name": function["name"], "arguments": arguments}
 
 
-def _together(results: Sequence[str]) -> str:
-    """Return the results of one answer's calls as one text."""
-    return results[0] if len(results) == 1 else json.dumps(list(results))
-
-
 def _user_says(said: list[Json], text: str) -> None:
     if said and said[-1]["from"] == "human":
         said[-1] = {"from": "human", "value": f"{said[-1]['value']}\n\n{text}"}
@@ -136,5 +128,5 @@ def _check_turns(said: Sequence[Json], transcript: TuningTranscript) -> None:
     for place, each in enumerate(said):
         if (each["from"] in _MODEL) is not bool(place % 2):
             record = transcript.record
-            what = "the model and the user do not take turns, which ShareGPT's form asks for"
+            what = "the model and the user do not alternate, as ShareGPT's format requires"
             raise DataError(f"{record.id}, trial {record.trial}", what)

@@ -1,7 +1,6 @@
-"""Lines of one kind in a folder of their own, beside a file that says what defines them.
+"""Ledger: a folder with lines of one type and a file that defines them.
 
-A line is added in one piece as the lines of a run are: a killed process leaves at most an
-unfinished last line, which the next one cuts off.
+A killed process leaves at most one unfinished last line, which the next process cuts off.
 """
 
 from __future__ import annotations
@@ -14,8 +13,15 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from runner.records.codec import read
-from runner.records.files import HeldFolder, LineFile, locked, sync_folder, write_whole, writing
-from runner.records.record import Spent
+from runner.records.files import (
+    LineFile,
+    LockedFolder,
+    lock_folder,
+    report_write_errors,
+    sync_folder,
+    write_whole,
+)
+from runner.records.record import SpentBudget
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
@@ -25,29 +31,28 @@ AnyLine = TypeVar("AnyLine")
 
 
 class LedgerFiles(NamedTuple):
-    """How the two files of a ledger are named."""
+    """Names of a ledger's two files."""
 
     head: str
-    """What defines it, and what else is worth knowing of its start."""
+    """File with the definition and facts about the start."""
     lines: str
 
 
-class Ledger(HeldFolder, ABC, Generic[AnyLine]):
-    """The lines of one folder, in all its lives; written by one process at a time.
+class Ledger(LockedFolder, ABC, Generic[AnyLine]):
+    """Lines of one folder, over all resumes; one process writes them at a time.
 
     Args:
-        folder: Where they are kept; made if need be.
-        files: How its files are named.
-        kind: What a line is.
-        definition: What defines the lines, as a JSON object.
-        note: What else to keep of the start.
+        folder: Created if missing.
+        files: Names of its files.
+        kind: Type of a line.
+        definition: Settings that define the lines, as a JSON object.
+        note: Other facts about the start.
 
     Attributes:
-        folder: Where they are kept.
-        spent: What has been used for them.
+        spent: Budget spent for the lines.
 
     Raises:
-        DataError: The folder was begun otherwise, is in use, or cannot be read or written.
+        DataError: The folder has another definition, is in use, or cannot be read or written.
     """
 
     def __init__(
@@ -59,11 +64,11 @@ class Ledger(HeldFolder, ABC, Generic[AnyLine]):
         note: Mapping[str, Any],
     ) -> None:
         self.folder = folder
-        self.spent = Spent()
-        with writing(folder):
+        self.spent = SpentBudget()
+        with report_write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
-            opened.enter_context(locked(folder))
+            opened.enter_context(lock_folder(folder))
             _begin(folder / files.head, definition, note)
             self._file = LineFile(folder / files.lines)
             opened.callback(self._file.close)
@@ -75,13 +80,12 @@ class Ledger(HeldFolder, ABC, Generic[AnyLine]):
 
     @abstractmethod
     def _take(self, line: AnyLine) -> None:
-        """Take note of a line that is kept, and of what had been used by then."""
+        """Register a stored line and the budget spent by then."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
-        """Add a line as it is to be written, or only take note of it where it is not to be.
+        """Append a line in its written form, if any, and register it.
 
-        Raises:
-            DataError: The file cannot be written.
+        Raises DataError if the file cannot be written.
         """
         if raw is not None:
             self._file.append(raw)
@@ -89,10 +93,9 @@ class Ledger(HeldFolder, ABC, Generic[AnyLine]):
 
 
 def read_definition(path: Path) -> dict[str, Any]:
-    """Return what defines a ledger, of the file that says it, as JSON.
+    """Return the definition in a ledger's file as JSON.
 
-    Raises:
-        DataError: The file cannot be read.
+    Raises DataError if the file cannot be read.
     """
     head = parse_object(read_text(path), str(path))
     if head.get("format") != FORMAT or not isinstance(head.get("definition"), dict):
@@ -102,10 +105,9 @@ def read_definition(path: Path) -> dict[str, Any]:
 
 
 def _begin(path: Path, definition: Mapping[str, Any], note: Mapping[str, Any]) -> None:
-    """Write what defines a ledger, or see that the same began it.
+    """Write the definition of a ledger, or check that it is the same.
 
-    Raises:
-        DataError: Another one did.
+    Raises DataError if the definitions differ.
     """
     whole = {"format": FORMAT, "definition": definition, "note": note}
     if not path.exists():
@@ -116,4 +118,4 @@ def _begin(path: Path, definition: Mapping[str, Any], note: Mapping[str, Any]) -
     for name in {**mine, **begun}:
         if begun.get(name) != mine.get(name):
             told = f"{begun.get(name)!r:.60}, now {mine.get(name)!r:.60}"
-            raise DataError(str(path.parent), f"was begun otherwise: {name} was {told}")
+            raise DataError(str(path.parent), f"has other settings: {name} was {told}")

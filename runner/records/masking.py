@@ -1,7 +1,8 @@
-"""Run files in which secrets do not stand: keys and the like are masked, ordinary words never.
+"""Masking of secrets in run files.
 
-A secret is taken for an ordinary word where the data say it too, or the record's own names do:
-masking it would guard nothing, and alter what was asked, done and judged.
+A text that also occurs in the data or in the record's own names counts as an ordinary word, not as
+a secret. Masking it would protect nothing, and would change the recorded requests, calls and
+verdicts.
 """
 
 from __future__ import annotations
@@ -11,32 +12,31 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.records.codec import text_of, text_of_members, written
-from runner.records.secret import MASK
+from runner.records.codec import encode, encode_members, to_json_value
+from runner.records.redaction import MASK
 
-_SHORTEST_SECRET = 8
-# Inside a text with calls such a secret can only be part of a word; others may be its syntax.
+_MIN_SECRET_CHARS = 8
+# In a text with calls, such a secret can only be part of a word; others may be syntax.
 _WORD = re.compile(r"[\w.+/=~ -]*")
 _CONTENT = ("result", "arguments", "before", "after", "evidence")
-"""Members below which models name members."""
+"""Members whose member names come from models."""
 
 
-class Secrets:
-    """Writes the lines of a run, masking some texts however they are escaped.
+class SecretMask:
+    """Encoder of run lines that masks secrets in every escaped form.
 
     Args:
-        secrets: The texts; those of fewer than eight characters are ordinary text.
-        said: Returns what the data say in a trajectory, by its id.
+        secrets: Secret texts; those shorter than eight characters are ignored.
+        said: Returns the texts of a trajectory by its id.
 
     Attributes:
-        masked: How many occurrences in episodes were masked.
-        altered: The episodes in whose calls some were, so that they may end otherwise when they are
-            executed again.
-        kept: The lines that keep such a text, since it is an ordinary word there.
+        masked: Number of masked occurrences in episodes.
+        altered: Episodes with masked calls, which may get another verdict when executed again.
+        kept: Lines that keep such a text because it is an ordinary word there.
     """
 
     def __init__(self, secrets: Sequence[str], said: Callable[[str], str] = lambda _: "") -> None:
-        known = sorted({text for text in secrets if len(text) >= _SHORTEST_SECRET})
+        known = sorted({text for text in secrets if len(text) >= _MIN_SECRET_CHARS})
         self._forms = [_forms(text) for text in sorted(known, key=len, reverse=True)]
         self._said = said
         self.masked = 0
@@ -44,7 +44,7 @@ class Secrets:
         self.kept: list[str] = []
 
     def of_run(self, run: Mapping[str, Any]) -> bytes:
-        """Return the file of a run; its settings and its note are masked, names are not."""
+        """Return the run file, with masked settings and note."""
         definition = run["definition"]
         settings = definition["settings"]
         if settings:
@@ -55,17 +55,17 @@ class Secrets:
         return f"{json.dumps(public, indent=2, allow_nan=False)}\n".encode()
 
     def of_tools(self, line: Mapping[str, Any]) -> bytes:
-        """Return the line of a tool list, which is the data's own: it is written as it is."""
-        text = text_of(line)
+        """Return the line of a tool list unmasked, because it is data."""
+        text = encode(line)
         self.spare(text, "a tool list")
         return f"{text}\n".encode()
 
     def spare(self, text: str, where: str) -> None:
-        """Take what the data say for ordinary text, from now on.
+        """Treat the secrets in a text of the data as ordinary words from now on.
 
         Args:
             text: The data's text as JSON.
-            where: What it is, for ``kept``.
+            where: Its name in ``kept``.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:
@@ -79,20 +79,20 @@ class Secrets:
 
         Args:
             episode: Its members.
-            known: Some of them with WrittenText in place of what was written before.
+            known: Members that are already encoded.
         """
-        text = text_of_members({**episode, **(known or {})})
+        text = encode_members({**episode, **(known or {})})
         if any(_in(text, forms) for forms in self._forms):
-            plain = {name: written(member) for name, member in episode.items()}
-            text = text_of(self._public(plain, text))
+            plain = {name: to_json_value(member) for name, member in episode.items()}
+            text = encode(self._public(plain, text))
         return f"{text}\n".encode()
 
     def of_step(self, line: object) -> bytes | None:
-        """Return the line of a step; None where there is a secret in it.
+        """Return the line of a step; None if the step contains a secret.
 
-        Masked it would not be what was said, and could not be gone on with.
+        A run cannot resume from a masked step.
         """
-        text = text_of(line)
+        text = encode(line)
         return None if any(_in(text, forms) for forms in self._forms) else f"{text}\n".encode()
 
     def _public(self, episode: Mapping[str, Any], text: str) -> Any:
@@ -117,7 +117,7 @@ def _in(text: str, forms: Sequence[str]) -> bool:
 
 
 def _masked(value: Any, secrets: Sequence[Sequence[str]]) -> tuple[Any, int]:
-    """Return a JSON value with texts masked, and how many were."""
+    """Return a JSON value with masked texts, and their number."""
     number = 0
 
     def mask(value: Any) -> Any:
@@ -137,9 +137,9 @@ def _masked(value: Any, secrets: Sequence[Sequence[str]]) -> tuple[Any, int]:
 
 
 def _forms(secret: str) -> list[str]:
-    """Return a text as it is escaped, the longest first, and last as it is."""
+    """Return the escaped forms of a text, longest first, and the text itself last."""
     forms = {secret}
-    # Texts in a record may themselves be JSON with JSON in it, or have Python's texts in them.
+    # Texts in a record may hold JSON within JSON, or Python literals.
     for _ in range(3):
         forms |= {json.dumps(form, ensure_ascii=a)[1:-1] for form in forms for a in (False, True)}
         forms |= {repr(form)[1:-1] for form in forms} | {ascii(form)[1:-1] for form in forms}
@@ -148,7 +148,7 @@ def _forms(secret: str) -> list[str]:
 
 
 def _words(episode: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of an episode that are the data's or ours: names, ids and kinds."""
+    """Yield the texts of an episode that no model wrote, such as names, ids and kinds."""
     yield from (
         episode["id"],
         episode["category"],
@@ -166,7 +166,7 @@ def _words(episode: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield the names of members, but for those that a model gave."""
+    """Yield the names of members, except those from a model."""
     if isinstance(value, Mapping):
         for name, member in value.items():
             yield str(name)

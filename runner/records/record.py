@@ -1,12 +1,12 @@
-"""What is kept of a run: what defines it, and of each episode what was said, done and judged.
+"""Records of episodes: messages, steps, turn ends and verdicts, as in a run folder.
 
-These records are the format of a run folder: each is one JSON object with its members under the
-same names. ``runner.records.store`` writes them and ``runner.records.run`` reads them.
+Each record is one JSON object with its members under the same names. ``runner.records.store``
+writes them and ``runner.records.run`` reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
 from checkers.profile import Mode
@@ -14,255 +14,269 @@ from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from envs.state import ABSENT, Difference, to_json
 from runner import extension
 from runner.models.base import ToolCall, Usage
-from runner.records.codec import members_of, read, written
+from runner.records.codec import members_of, read, to_json_value
 from trajectories.errors import DataError
-from trajectories.schema import Trajectory
+from trajectories.schema import Trajectory, derive_base
 
 if TYPE_CHECKING:
     from checkers.replies.formats import ReplyFormat
     from envs import notebook
+    from runner.extension import RunFeature
 else:
-    notebook = lazily("envs.notebook")
+    notebook = lazy_module("envs.notebook")
 
 FORMAT = 1
-"""Version of the files; a run of another one is refused."""
+"""Version of the files; runs of other versions are refused."""
 
 TIMING_FIELDS = frozenset({"attempts", "latency"})
-"""Members of a step in which runs differ that are otherwise the same."""
+"""Members of a step that differ between otherwise equal runs."""
 
 Key = tuple[str, int]
-"""An episode's trajectory and trial."""
+"""Trajectory id and trial of an episode."""
 
 Outcome = Literal["passed", "failed", "error"]
-"""What became of an episode; an error is the harness's or the provider's, not the model's."""
+"""Outcome of an episode; the harness or the provider caused an error, not the model."""
 
-Why = Literal["answer", "cut_off", "unreadable", "empty", "step_limit", "give_up", "exhausted"]
+Why = Literal[
+    "answer",
+    "cut_off",
+    "refusal",
+    "content_filter",
+    "unreadable",
+    "empty",
+    "step_limit",
+    "give_up",
+    "exhausted",
+]
+
+STOPS: Mapping[str, Why] = {
+    "length": "cut_off",
+    "refusal": "refusal",
+    "content_filter": "content_filter",
+}
+"""Why an answer stopped early, by the server's stop reason."""
 
 JsonObject = Mapping[str, Any]
 
 
 def call_text(call: Call | MalformedCall) -> str:
-    """Return a call as it is recorded, or why none could be read."""
+    """Return a call as text, or why it could not be read."""
     return f"(unreadable: {call.message})" if isinstance(call, MalformedCall) else str(call)
 
 
 class Change(NamedTuple):
-    """One place of the state that a step changed."""
+    """A place in the state that a step changed."""
 
     path: str
-    """Where, such as ``TicketAPI.ticket_queue[1].status``."""
+    """Such as ``TicketAPI.ticket_queue[1].status``."""
     before: Any = ABSENT
-    """The value as JSON; no member where there was none."""
+    """The old value as JSON; left out for a new place."""
     after: Any = ABSENT
-    """The value as JSON; no member where there is none any more."""
+    """The new value as JSON; left out for a removed place."""
 
     @classmethod
     def of(cls, difference: Difference) -> Self:
-        """Return the change that leads from the expected value to the actual one."""
-        path, before, after = difference
-        return cls(
-            path,
-            before if before is ABSENT else to_json(before),
-            after if after is ABSENT else to_json(after),
-        )
+        """Return the change from the expected to the actual value."""
+        path, *values = difference
+        return cls(path, *(v if v is ABSENT else to_json(v) for v in values))
 
 
 class ReplyRecord(NamedTuple):
-    """What a model answered."""
+    """Answer of a model."""
 
     text: str | None
-    """What it said."""
     tool_calls: Sequence[ToolCall]
-    """Its calls as the server sent them; empty of a prompting model."""
+    """Calls as the server sent them; empty for a prompting model."""
     reasoning: str | None
-    """What it thought, where the server tells."""
+    """Reasoning, if the server returns it."""
     finish_reason: str | None
-    """Why it stopped, in the server's words."""
+    """Stop reason in the server's words; ``refusal`` for a refusal apart from the text."""
 
 
 class StepRecord(NamedTuple):
-    """One request to the model, and what its answer led to."""
+    """One request to the model, its answer and the effects of the answer's calls."""
 
     turn: int
     """Index of the turn."""
     request_messages: int
-    """How many of the episode's messages were sent, from the first."""
+    """Number of the episode's messages that were sent, from the first."""
     tools: str | None
-    """Digest of the tool list that was sent; null of a prompting model."""
+    """Digest of the sent tool list; null for a prompting model."""
     reply: ReplyRecord
-    """The answer."""
     calls: Sequence[str]
-    """The calls that were executed, as text."""
+    """Executed calls as text."""
     results: Sequence[str]
-    """What each call gave, as the model read it."""
+    """Result of each call, as the model read it."""
     changes: Sequence[Change]
-    """What the calls changed in the state."""
+    """Changes of the state."""
     usage: Usage
-    """Tokens; null where the server did not say."""
+    """Tokens; null if the server did not report them."""
     latency: float
     """Seconds from sending the request to having read the answer."""
     cost: float | None
-    """US dollars; null where no price is known."""
+    """US dollars; null without a known price."""
     attempts: int
-    """How often the request was made until it was answered; 0 where the answer was kept."""
+    """Requests made until the answer came; 0 for an answer from a cache."""
     asked: Any = ABSENT
-    """Its number among the requests, from 0, where some were undone; else no member."""
+    """Number of the request, from 0, if the search undid some; otherwise left out."""
 
 
 class AnsweredStep(NamedTuple):
-    """One answered request of an episode that is under way: a line of ``underway.jsonl``.
+    """One answered request of an unfinished episode: a line of ``underway.jsonl``.
 
-    Such a line also has, as ``spent``, what the run had used by then.
+    The line also has the budget spent by then, as ``spent``.
     """
 
     id: str
-    """The trajectory's id."""
+    """Id of the trajectory."""
     trial: int
-    """Which trial of it, from 0."""
+    """Number of the trial, from 0."""
     step: StepRecord
-    """The request, its answer, and what that led to."""
     message: JsonObject
-    """The answer as it stands among the messages, with what its server wants to see again."""
+    """The answer as a message, with members that its server expects back."""
 
     @property
     def key(self) -> Key:
-        """Trajectory and trial."""
+        """Trajectory id and trial."""
         return self.id, self.trial
 
     @property
     def place(self) -> int:
-        """What grows from answer to answer; where it falls, the episode began anew."""
+        """Number that grows with every answer; it falls when the episode restarts."""
         step = self.step
         return step.asked if isinstance(step.asked, int) else step.request_messages
 
 
-class Spent(NamedTuple):
-    """What a run has used so far, in all its lives."""
+class SpentBudget(NamedTuple):
+    """Budget that a run has spent so far, over all resumes."""
 
     requests: int = 0
-    """Requests made, those without an answer too."""
+    """Requests, including unanswered ones."""
     tokens: int = 0
-    """Tokens in and out."""
+    """Input and output tokens."""
     cost: float | None = None
-    """US dollars; None while no price is known."""
+    """US dollars; None without a known price."""
 
 
-class Life(NamedTuple):
-    """One sitting of a run, from its first request to its end: a line of ``lives.jsonl``."""
+class RunSegment(NamedTuple):
+    """Segment of a run between two resumes: a line of ``lives.jsonl``."""
 
     seconds: float
-    """By the clock."""
+    """Wall-clock time."""
     concurrency: int
     """Episodes at once."""
     gpu_price: float | None = None
-    """US dollars that the machine of the model costs per hour; null where nobody said."""
+    """Hourly price of the model's server in US dollars, if given."""
 
 
 class TurnEnd(NamedTuple):
-    """Why a turn ended."""
+    """End of a turn, with its reason."""
 
     turn: int
     """Index of the turn."""
     why: Why
-    """``answer`` in words, ``cut_off`` by the server, ``unreadable`` calls, ``empty``, or the
-    ``step_limit``. In a search also ``give_up``, or ``exhausted`` where it might ask no more."""
+    """``answer`` in words, ``cut_off`` at the maximum length, ``refusal`` or ``content_filter`` of
+    the provider, ``unreadable`` calls, ``empty`` answer, or ``step_limit``; in a search also
+    ``give_up``, or ``exhausted`` request limit."""
     detail: str | None
-    """What was wrong with the last answer."""
+    """Defect of the last answer."""
 
 
-class Untold(NamedTuple):
-    """A fact that the user asked to hear and was not told."""
+class UnreportedFact(NamedTuple):
+    """Required information that no answer reported."""
 
     turn: int
     """Index of the turn."""
     fact: str
-    """The fact, as people read it."""
+    """The fact in words."""
 
 
-class Telling(NamedTuple):
-    """What the words that ended the turns of an episode told the user."""
+class InfoReport(NamedTuple):
+    """Required information that an episode's answers reported."""
 
     facts: int
-    """How many the user asked to hear."""
+    """Number of required facts."""
     turns: int
-    """How many turns have such facts."""
-    untold: Sequence[Untold]
-    """Those that were not told, in order."""
+    """Number of turns with required facts."""
+    untold: Sequence[UnreportedFact]
+    """Facts not reported, in order."""
     waiting: int
-    """How many turns lack something that comes one turn later."""
+    """Number of turns that lack a value or function until the next turn."""
     asked: int
-    """In how many of these it was asked for."""
+    """Number of these in which the model asked for it."""
 
 
-class Fault(NamedTuple):
-    """What a model did so that its server gave no answer, which ended the episode."""
+class ServerRejection(NamedTuple):
+    """Request that the server rejected because of the model, which ended the episode."""
 
     kind: str
-    """Such as ``context_overflow``: a ``FaultKind``, or what ``--errors-as`` makes a failure."""
+    """Such as ``context_overflow``: a ``FaultKind``, or a kind given to ``--errors-as``."""
     said: str
-    """The server's words, in one line."""
+    """The server's message in one line."""
 
 
 class EpisodeMember(Protocol):
-    """What an extension keeps of an episode: a named tuple, or a class with ``to_json``."""
+    """Data of an extension in an episode: a named tuple, or a class with ``to_json``."""
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Names of functions that only the extension offers: no kept step calls them."""
+        """Names of the extension's own functions; no step of the record calls them."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return all answered requests in their order, given the steps of the record."""
+        """Return all answered requests in order, given the steps of the record."""
         return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
-        """Return the answer of a step as it stood among the messages; None of a kept step."""
+        """Return the answer of a step as a message; None for a step of the record."""
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield JSON path and what is wrong of members that do not fit the record."""
+        """Yield JSON path and message for each member that contradicts the record."""
         yield from ()
 
 
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
-    One that ended in an error has its course so far: the request after its last step got no usable
-    answer. It has no result; of one that never began, what has a default here is left out.
+    An episode that ended in an error has its steps so far and no result. Members with a default are
+    left out if it ended before its first step.
     """
 
     id: str
-    """The trajectory's id."""
+    """Id of the trajectory."""
     trial: int
-    """Which trial of it, from 0."""
+    """Number of the trial, from 0."""
     category: str
-    """The trajectory's category."""
+    """Category of the trajectory."""
     outcome: Outcome | None
-    """What became of it; null in memory only, of a recorded answer that is yet to be judged."""
+    """Null only in memory, for a recorded answer that is not judged yet."""
     verdict: Verdict | None
-    """The verdict as ``--output`` has it; null of an error."""
+    """The verdict as in ``--output``; null after an error."""
     error: str | None
-    """What ended it, in one line, where that was not the model's fault."""
+    """Error that ended the episode, in one line."""
     messages: Sequence[JsonObject] = ()
-    """The whole conversation, once: every request was a beginning of it."""
+    """The whole conversation; each request sent a prefix of it."""
     steps: Sequence[StepRecord] = ()
     """One per request."""
     turn_ends: Sequence[TurnEnd] = ()
-    """One per turn that ended."""
+    """One per finished turn."""
     result: Sequence[Sequence[Step]] | None = None
     """Turns of steps, as in BFCL's result files."""
     traceback: str | None = None
-    """Of what the user's own agent raised."""
-    telling: Telling | None = None
-    """What was told; left out where nothing was asked to be told, or no words were recorded."""
-    fault: Fault | None = None
-    """What ended it in its last turn that was the model's doing; left out where nothing did."""
+    """Traceback of the user's own agent."""
+    telling: InfoReport | None = None
+    """Required information; left out if none was required or no words were recorded."""
+    fault: ServerRejection | None = None
+    """Rejection that ended the last turn, if any."""
     extensions: Mapping[str, Any] = {}
-    """What extensions keep of it, by their names, each an ``EpisodeMember``; left out if empty."""
+    """Data of extensions by name, each an ``EpisodeMember``; left out if empty."""
+    base: str | None = None
+    """Base entry of the trajectory, after the outcome; left out if the id names it."""
 
     @classmethod
     def of(
@@ -273,18 +287,21 @@ class EpisodeRecord(NamedTuple):
         *,
         trial: int = 0,
     ) -> Self:
-        """Return what became of a trajectory: its verdict, or the error that there is instead."""
+        """Return the record of a trajectory's verdict or error."""
         outcome: Outcome = "error" if verdict is None else "passed" if verdict.valid else "failed"
-        return cls(trajectory.id, trial, trajectory.category.value, outcome, verdict, error)
+        id, category, base = trajectory.id, trajectory.category.value, trajectory.base
+        named = base == derive_base(id, category)
+        made = cls(id, trial, category, outcome, verdict, error)
+        return made if named else made._replace(base=base)
 
     def __repr__(self) -> str:
-        """Return what became of it; the whole conversation is no matter of one line."""
-        became = f"error: {self.error!r}" if self.verdict is None else repr(self.verdict)
-        return f"EpisodeRecord({self.id}, trial {self.trial}, {became})"
+        """Return id, trial and verdict or error, without the conversation."""
+        end = f"error: {self.error!r}" if self.verdict is None else repr(self.verdict)
+        return f"EpisodeRecord({self.id}, trial {self.trial}, {end})"
 
     def _repr_html_(self) -> str:
         rows = [
-            (f"turn {step.turn}", call, result)
+            (f"turn {step.turn + 1}", call, result)
             for step in self.steps
             for call, result in zip(step.calls, step.results, strict=False)
         ]
@@ -292,12 +309,17 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Trajectory and trial."""
+        """Trajectory id and trial."""
         return self.id, self.trial
 
     @property
+    def scenario(self) -> str:
+        """The base entry; episodes with the same one are not independent."""
+        return derive_base(self.id, self.category) if self.base is None else self.base
+
+    @property
     def answered(self) -> list[AnsweredStep]:
-        """The steps, each with its answer as it stands among the messages."""
+        """The steps, each with its answer as a message."""
         found = []
         for step in self.requests:
             message = next((m for each in self._extended if (m := each.message_of(step))), None)
@@ -309,55 +331,66 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def requests(self) -> Sequence[StepRecord]:
-        """All answered requests in their order, also those whose answers were undone."""
+        """All answered requests in order, including those that a search undid."""
         return next((each.all_steps(self.steps) for each in self._extended), self.steps)
 
     @property
     def _extended(self) -> Sequence[EpisodeMember]:
         return [*self.extensions.values()]
 
+    def find_stop(self, turn: int | None, step: int | None) -> str | None:
+        """Return why a turn ended, or why the answer of one of its steps with calls did."""
+        if step is None:
+            return next((end.why for end in self.turn_ends if end.turn == turn), None)
+        steps = [each for each in self.steps if each.turn == turn and each.calls]
+        return STOPS.get(steps[step].reply.finish_reason or "") if step < len(steps) else None
+
     @property
     def turns(self) -> int:
-        """Number of turns of the trajectory, where there is a verdict that says so."""
+        """Number of the trajectory's turns; 0 without a verdict."""
         return self.verdict.turns if self.verdict else 0
 
     @property
     def turns_passed(self) -> int:
-        """Number of turns before the first failing one, where there is a verdict that says so."""
+        """Number of turns before the first failed one; 0 without a verdict."""
         return self.verdict.turns_passed if self.verdict else 0
 
     def verdict_line(self) -> dict[str, Any]:
-        """Return what became of the episode as one flat JSON object, for ``--output``."""
+        """Return the verdict or error as one flat JSON object, for ``--output``."""
         judged = self.verdict.to_json() if self.verdict else {"valid": None, "error": self.error}
         told = {} if self.telling is None else {"telling": members_of(self.telling)}
-        return {"id": self.id, "category": self.category, **judged, **told}
+        base = {} if self.base is None else {"base": self.base}
+        return {"id": self.id, "category": self.category, **base, **judged, **told}
 
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""
-        return {name: written(value) for name, value in self.present().items()}
+        return {name: to_json_value(value) for name, value in self.present().items()}
 
     def present(self) -> dict[str, Any]:
-        """Return the members that are written, as they are."""
+        """Return the members to write."""
         members = self._asdict()
-        members["extensions"] = {name: written(each) for name, each in self.extensions.items()}
+        members["extensions"] = {
+            name: to_json_value(each) for name, each in self.extensions.items()
+        }
         absent = [
             name
-            for name in ("traceback", "telling", "fault", "extensions")
+            for name in ("traceback", "telling", "fault", "extensions", "base")
             if members[name] in (None, {})
         ]
         if self.result is None:
             course = ("messages", "steps", "turn_ends", "result")
             absent += [name for name in course if not members[name]]
-        return {name: value for name, value in members.items() if name not in absent}
+        # The catalog of runs reads only the first members.
+        first = [*self._fields[: self._fields.index("verdict")], "base"]
+        return {name: members[name] for name in (*first, *members) if name not in absent}
 
     @classmethod
     def from_json(cls, value: object, where: str) -> EpisodeRecord:
-        """Return the episode of a JSON object at some place in a file.
+        """Return the episode of a JSON object; ``where`` is its place, for errors.
 
-        Raises:
-            DataError: A member is missing, or not what it must be.
+        Raises DataError if a member is missing or invalid.
         """
-        record = read(cls, with_extensions(value), where)
+        record = read(cls, upgrade_record(value), where)
         if record.extensions:
             record = record._replace(extensions=_extensions_of(record, where))
         for path, problem in _misfits(record):
@@ -365,8 +398,8 @@ class EpisodeRecord(NamedTuple):
         return record
 
 
-def with_extensions(value: Any) -> Any:
-    """Return a line of ``episodes.jsonl`` with the search that earlier revisions wrote in place."""
+def upgrade_record(value: Any) -> Any:
+    """Move the search that earlier revisions wrote in a record to ``extensions``."""
     if not isinstance(value, dict) or "search" not in value:
         return value
     members = dict(value)
@@ -374,17 +407,16 @@ def with_extensions(value: Any) -> Any:
 
 
 def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, EpisodeMember]:
-    """Return the members of extensions as they know them, given as JSON.
+    """Parse the members of extensions.
 
-    Raises:
-        DataError: An extension is not installed, or its member is not what it wrote.
+    Raises DataError if an extension is not installed, or its member is invalid.
     """
     members = record.extensions.items()
-    return {name: extension.named(name).episode(each, where) for name, each in members}
+    return {name: extension.load_extension(name).episode(each, where) for name, each in members}
 
 
 def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-    """Yield JSON path and what is wrong of members that do not fit each other, or are no chat."""
+    """Yield JSON path and message for each invalid message and each contradiction."""
     if record.trial < 0:
         yield ".trial", f"must be a number from 0, is {record.trial}"
     for index, message in enumerate(record.messages):
@@ -394,7 +426,7 @@ def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
         if step.turn < 0 or step.request_messages < 0:
             yield f".steps[{index}]", "turn and request_messages must be numbers from 0"
         if len(step.results) not in (0, len(step.calls)):
-            # Calls that are only compared have none.
+            # Calls that are only compared have no results.
             yield f".steps[{index}].results", f"must be as many as the {len(step.calls)} calls"
     for name, extended in record.extensions.items():
         for path, problem in extended.problems(record):
@@ -416,39 +448,67 @@ def _in_message(message: JsonObject) -> Iterator[tuple[str, str]]:
         match call:
             case {"id": str(), "type": str(), "function": {"name": str(), "arguments": str()}}:
                 continue
-        yield f".tool_calls[{index}]", "is no call of a function"
+        yield f".tool_calls[{index}]", "is not a function call"
 
 
-class Recorded(NamedTuple):
-    """An episode of a run that has been opened, and how its steps are read."""
+class RunProgress(NamedTuple):
+    """Finished episodes of a run and its plan."""
+
+    done: int
+    """Finished episodes; repeated episodes of an entry count once."""
+    planned: int | None
+    """Planned episodes; None if unknown."""
+    until_passed: bool = False
+    """Whether an entry is repeated until it passes, so that its episodes count as one."""
+
+    @classmethod
+    def of(
+        cls, episodes: Sequence[EpisodeRecord], planned: object, features: Iterable[RunFeature]
+    ) -> Self:
+        """Return the progress of a run; ``planned`` is the number in its note, if any."""
+        until_passed = any(feature.repeats_entries for feature in features)
+        done = len({each.id for each in episodes}) if until_passed else len(episodes)
+        return cls(done, planned if isinstance(planned, int) else None, until_passed)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether planned episodes are missing."""
+        return self.planned is not None and self.done < self.planned
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the progress as members of a run's JSON."""
+        return {"done": self.done, "planned": self.planned, "unfinished": self.is_unfinished}
+
+
+class RecordedEpisode(NamedTuple):
+    """An episode of an opened run, with the settings for reading its steps."""
 
     record: EpisodeRecord
-    """What was recorded of it."""
     mode: Mode
     """How the model called functions."""
     where: str = ""
     """File and line, or the run's folder."""
     reader: ReplyFormat | None = None
-    """How text is read, where it was asked for in another format than the usual one."""
+    """Reader of the run's own prompt format, if it has one."""
 
     @property
     def id(self) -> str:
-        """The trajectory's id."""
+        """Id of the trajectory."""
         return self.record.id
 
     @property
     def trial(self) -> int:
-        """Which trial of it, from 0."""
+        """Number of the trial, from 0."""
         return self.record.trial
 
     @property
     def turns(self) -> Sequence[Sequence[Step]] | None:
-        """Turns of steps; None where there is an error instead."""
+        """Turns of steps; None after an error."""
         return self.record.result
 
     @property
     def error(self) -> str | None:
-        """Why there are no steps."""
+        """Reason why the episode has no steps, or None."""
         if self.turns is not None:
             return None
-        return self.record.error or "there is no record of steps"
+        return self.record.error or "no steps were recorded"

@@ -1,7 +1,7 @@
-"""Answers of models kept by what was asked, so that a run that is repeated asks nothing twice.
+"""Cache of model answers, so that a repeated run sends no request twice.
 
-A file for each answer, named by a hash of the whole request, its entry and its trial: trials never
-share one. A file that is damaged, or cannot be written, is as if it were not there.
+Each answer has a file, named by a hash of the request, entry and trial; trials never share one.
+A damaged or unwritable file counts as missing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from runner.models.base import Reply, Request
-from runner.records.codec import read, written
-from runner.records.masking import Secrets
+from runner.records.codec import read, to_json_value
+from runner.records.masking import SecretMask
 from runner.records.record import Key
 from trajectories.errors import DataError
 
@@ -24,21 +24,21 @@ _FORMAT = 1
 
 
 class ReplyCache:
-    """The answers in a folder to what one model is asked in one way.
+    """Cached answers of one model with one group of settings.
 
     Args:
-        folder: Where they are kept; it need not be there.
-        asked: Whom and how, without secrets: all that a request does not say itself.
-        secrets: What is in no file: an answer that holds a secret is not kept.
+        folder: Folder of the cache; created on demand.
+        asked: Model and settings without secrets: everything that a request itself lacks.
+        secrets: Secrets; an answer that holds one is not cached.
     """
 
-    def __init__(self, folder: Path, asked: Mapping[str, Any], secrets: Secrets) -> None:
+    def __init__(self, folder: Path, asked: Mapping[str, Any], secrets: SecretMask) -> None:
         self._folder = folder
         self._asked = {"format": _FORMAT, **asked}
         self._secrets = secrets
 
     def find(self, episode: Key, request: Request) -> Reply | None:
-        """Return the answer that a request of an episode once got, which costs nothing now."""
+        """Return the cached answer to a request, at no cost."""
         path = self._path(episode, request)
         try:
             digest, _, text = path.read_bytes().partition(b"\n")
@@ -50,31 +50,25 @@ class ReplyCache:
         return reply._replace(tool_calls=tuple(reply.tool_calls), cost=0.0)
 
     def keep(self, episode: Key, request: Request, reply: Reply) -> None:
-        """Keep the answer to a request of an episode, if that can be done."""
-        text = self._secrets.of_step(written(reply))
+        """Cache the answer to a request, if possible."""
+        text = self._secrets.of_step(to_json_value(reply))
         if text is None:
             return
         path = self._path(episode, request)
         upcoming = path.with_suffix(f".{os.getpid()}")
-        # What is not kept is asked for again; it need not be on the disk when the power fails.
+        # A lost answer is only requested again, so no sync is needed.
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             upcoming.write_bytes(_digest(text) + b"\n" + text)
             upcoming.replace(path)
 
     def _path(self, episode: Key, request: Request) -> Path:
-        name = asked_digest(self._asked, episode, request)
+        name = request_digest(self._asked, episode, request)
         return self._folder / name[:2] / f"{name[2:]}.json"
 
 
-def asked_digest(asked: Mapping[str, Any], episode: Key, request: Request) -> str:
-    """Return a hash of all that was asked, in hex.
-
-    Args:
-        asked: Whom and how, without secrets.
-        episode: For what, and which time.
-        request: What.
-    """
+def request_digest(asked: Mapping[str, Any], episode: Key, request: Request) -> str:
+    """Return the hash of model, settings, episode and request in hex."""
     whole = {
         "asked": asked,
         "episode": episode,

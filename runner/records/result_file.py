@@ -1,8 +1,8 @@
-"""BFCL's result files, and the verdicts that were kept beside them.
+"""Reader of BFCL's result files, and of the verdicts beside them.
 
 A result file has lines ``{"id", "result"}``, in function-calling or prompting form. The result of a
 multi-turn entry is a list of turns, each a list of steps; that of a single-turn entry is its one
-step. Verdicts are lines of ours, or score files of BFCL.
+step. Verdicts are verdict lines of Turnwise or score files of BFCL.
 """
 
 from __future__ import annotations
@@ -14,42 +14,40 @@ from typing import Any, TypeGuard
 
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
-from runner.records.record import EpisodeRecord, Fault, Key, Recorded
+from runner.records.record import EpisodeRecord, Key, RecordedEpisode, ServerRejection
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 
 NO_ANSWER = "Error during inference:"
-"""How the text begins that stands in place of an answer where a request failed."""
+"""Prefix of the text that replaces an answer after a failed request."""
 FAULT_MEMBER = "fault"
-"""Member of a line that says of which kind the model's fault was that such a text speaks of."""
+"""Member with the kind of rejection, if the model caused the failure."""
 VERDICTS_FILE = "verdicts.jsonl"
-"""Where verdicts are looked for beside a run."""
+"""Default file of verdicts beside a run."""
 
 Verdicts = dict[Key, Mapping[str, Any]]
-"""By trajectory and trial, what is known of each: ``valid`` and ``error_type``, and perhaps more of
-what a verdict has as JSON."""
+"""Verdicts as JSON by trajectory id and trial: ``valid``, ``error_type`` and possibly more."""
 
 _ID = re.compile(r"(\w+?)_\d[\d-]*")
 _FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")
 _SCORE_FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_score\.json")
 _CATEGORIES = {facts.file: category for category, facts in FACTS.items()}
-_NO_STEPS = "there is an error where steps should be"
+_NO_STEPS = "the result file holds an error in place of steps"
 _STEP = 'text, null or a list of {"function": arguments} objects'
 
 
-def find(paths: Iterable[Path]) -> list[Path]:
-    """Return the result files that paths stand for: themselves, or those in a folder.
+def find_result_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the result files at paths or in folders.
 
-    Raises:
-        DataError: A path does not exist, or a folder holds no result file.
+    Raises DataError if a path does not exist, or a folder holds no result file.
     """
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
             inside = sorted(filter(_is_known, path.rglob("*_result.json")))
             if not inside:
-                raise DataError(str(path), "holds no *_result.json file of a category known here")
+                raise DataError(str(path), "holds no *_result.json file of a known category")
             found += inside
         elif path.exists():
             found.append(path)
@@ -58,55 +56,51 @@ def find(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
-def is_among(names: Iterable[str]) -> bool:
-    """Tell whether one of these names of files is that of a result file."""
+def has_result_file(names: Iterable[str]) -> bool:
+    """Tell whether one of the file names is a result file's."""
     return any(name.endswith("_result.json") and _is_known(Path(name)) for name in names)
 
 
-def read(path: Path, mode: Mode | None = None) -> list[Recorded]:
+def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
     """Read a result file.
+
+    Raises DataError if a line is not an entry of such a file, or an id occurs twice.
 
     Args:
         path: The file.
-        mode: How its model called functions; by default this is seen from the steps: a file with
-            tool calls in it is in function-calling form.
-
-    Raises:
-        DataError: A line is not an entry of such a file, or an id occurs twice.
+        mode: How its model called functions (default: ``fc`` if the file has tool calls).
     """
     entries: dict[str, tuple[EpisodeRecord, str]] = {}
     in_file = _category_of_file(path)
-    # What a model gave a call is its own: the call is refused, not the file.
+    # An invalid value of a model makes its call invalid, not the file.
     for where, line in read_objects(path, finite=False):
         record = _entry(where, line, in_file)
         if record.id in entries:
             _, earlier = entries[record.id]
-            raise DataError(where, f"the id {record.id!r} was on {earlier} already")
+            raise DataError(where, f"the id {record.id!r} is already at {earlier}")
         entries[record.id] = record, where
     if mode is None:
         mode = "fc" if _calls_functions(record for record, _ in entries.values()) else "prompt"
-    return [Recorded(record, mode, where) for record, where in entries.values()]
+    return [RecordedEpisode(record, mode, where) for record, where in entries.values()]
 
 
 def category_of(id: str) -> Category | None:
-    """Return the category that an id of BFCL's names, or None for any other id."""
+    """Return the category in an id of BFCL, or None for another id."""
     match = _ID.fullmatch(id)
     return _CATEGORIES.get(match[1]) if match else None
 
 
 def _is_known(path: Path) -> bool:
-    """Tell whether a result file is of a category that there is here."""
     return _category_of_file(path) is not None
 
 
 def _category_of_file(path: Path) -> Category | None:
-    """Return the category that a result file's name says, or None."""
     match = _FILE.fullmatch(path.name)
     return _CATEGORIES.get(match[1]) if match else None
 
 
 def _entry(where: str, line: dict[str, object], in_file: Category | None) -> EpisodeRecord:
-    """Return the entry of a line; an id that names no category is of the file's."""
+    """Return the entry of a line; the file names the category if the id does not."""
     name = line.get("id")
     if not isinstance(name, str):
         raise DataError(where, '$.id: must be text; a result line is {"id": ..., "result": ...}')
@@ -118,7 +112,7 @@ def _entry(where: str, line: dict[str, object], in_file: Category | None) -> Epi
     kind = line.get(FAULT_MEMBER)
     if isinstance(kind, str) and isinstance(result, str):
         said = result.removeprefix(NO_ANSWER).lstrip()
-        return record._replace(error=_NO_STEPS, fault=Fault(kind, said))
+        return record._replace(error=_NO_STEPS, fault=ServerRejection(kind, said))
     if category in SINGLE_TURN:
         if not _is_step(result):
             raise DataError(where, f"$.result: must be {_STEP}")
@@ -164,12 +158,11 @@ def categories_of(ids: Iterable[str]) -> list[Category]:
 def read_verdicts(path: Path, ids: Iterable[str]) -> Verdicts:
     """Read verdicts.
 
+    Raises DataError if no verdicts exist, or a line is invalid.
+
     Args:
         path: A file of verdict lines, a score file of BFCL, or a folder with such files.
         ids: The entries of the run; a score file lists only those that failed.
-
-    Raises:
-        DataError: There are no verdicts, or a line is none.
     """
     if not path.is_dir():
         return _verdicts_in(path, ids)
@@ -194,21 +187,21 @@ def _verdicts_in(path: Path, ids: Iterable[str]) -> Verdicts:
                     raise DataError(where, f"$.trial: must be a number from 0, is {trial!r:.60}")
                 verdicts[id, trial] = line
             case _:
-                raise DataError(where, 'is no verdict: there must be "id" and "valid"')
+                raise DataError(where, 'is not a verdict: it must have "id" and "valid"')
     return verdicts
 
 
 def _scored(
     path: Path, total: object, lines: Iterable[tuple[str, dict[str, Any]]], ids: Iterable[str]
 ) -> Verdicts:
-    """Return the verdicts of a score file: of the entries listed, and of those that are not."""
+    """Return the verdicts of a score file, which lists only failed entries."""
     name = _SCORE_FILE.fullmatch(path.name)
     category = category_of(f"{name[1]}_0") if name else None
     if category is None:
         raise DataError(str(path), "a score file is named after its category: CATEGORY_score.json")
     scored = [id for id in ids if category_of(id) is category]
     if len(scored) != total:
-        raise DataError(str(path), f"is about {total} entries, and the run has {len(scored)}")
+        raise DataError(str(path), f"covers {total} entries, but the run has {len(scored)}")
     verdicts: Verdicts = {(id, 0): {"valid": True, "error_type": None} for id in scored}
     for where, line in lines:
         match line:
@@ -219,5 +212,5 @@ def _scored(
             }:
                 verdicts[id, 0] = {"valid": False, "error_type": error}
             case _:
-                raise DataError(where, "is no line of a score file")
+                raise DataError(where, "is not a line of a score file")
     return verdicts

@@ -1,7 +1,4 @@
-"""Opening a recorded run, of whatever form: a run folder of ours, or result files of BFCL.
-
-All that looks at runs begins here. Only what is asked for is parsed: a large run takes seconds.
-"""
+"""Recorded runs: opens run folders and BFCL's result files, and parses only the wanted episodes."""
 
 from __future__ import annotations
 
@@ -9,39 +6,47 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from checkers.profile import PROFILES, Mode, Profile
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.extension import recorded_features
 from runner.records import result_file
+from runner.records.annotations import Annotations, read_annotations
 from runner.records.codec import read
-from runner.records.files import lines
-from runner.records.record import EpisodeRecord, Key, Life, Recorded
+from runner.records.files import read_lines
+from runner.records.record import (
+    EpisodeRecord,
+    Key,
+    RecordedEpisode,
+    RunProgress,
+    RunSegment,
+)
 from runner.records.run_files import (
     EPISODES_FILE,
     LIVES_FILE,
     RUN_FILE,
     TOOLS_FILE,
-    once,
     read_run_file,
+    require_unseen,
     tools_of,
 )
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 
 if TYPE_CHECKING:
     from checkers.replies import formats
     from runner.records import definition as definitions
     from runner.records.definition import RunDefinition
 else:
-    # Few runs have a format of their own, and result files no definition.
-    formats = lazily("checkers.replies.formats")
-    definitions = lazily("runner.records.definition")
+    # Few runs have a prompt format of their own, and result files have no definition.
+    formats = lazy_module("checkers.replies.formats")
+    definitions = lazy_module("runner.records.definition")
 
-_FEW = 8
-"""Up to so many tool lists are looked for in their file before anything of it is read."""
+_MAX_SEARCHED = 8
+"""Number of tool lists up to which only lines with their digests are parsed."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +54,27 @@ class Run:
     """A recorded run.
 
     Attributes:
-        name: The model's, or what the file or folder is called.
-        path: Where it is.
-        episodes: By trajectory and trial, in the order of the files.
-        definition: What defines a run of ours; None of result files.
-        note: What else was kept of its start.
-        lives: How long each sitting of a run of ours took; one that was killed is not among them.
+        name: Name of the model, the file or the folder.
+        episodes: Episodes by trajectory id and trial, in file order.
+        definition: The settings that define the run; None for result files.
+        note: Other facts about its start.
+        lives: Finished segments of the run; killed ones are missing.
     """
 
     name: str
     path: Path
-    episodes: Mapping[Key, Recorded]
+    episodes: Mapping[Key, RecordedEpisode]
     definition: RunDefinition | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
-    lives: Sequence[Life] = ()
+    lives: Sequence[RunSegment] = ()
 
     def __repr__(self) -> str:
-        """Return what it is; its episodes are no matter of one line."""
+        """Return name, number of episodes and path."""
         return f"Run({self.name!r}: {len(self.episodes)} episodes; {self.path})"
 
     @property
     def profile(self) -> Profile | None:
-        """How the run was executed and judged; None where it does not say."""
+        """Profile that executed and judged the run; None for result files."""
         return PROFILES[self.definition.profile] if self.definition else None
 
     @property
@@ -78,28 +82,33 @@ class Run:
         """The records of the episodes."""
         return (recorded.record for recorded in self.episodes.values())
 
+    @cached_property
+    def annotations(self) -> Annotations:
+        """Tags and notes. Raises DataError if their file cannot be read."""
+        return read_annotations(self.path)
+
+    @property
+    def progress(self) -> RunProgress | None:
+        """Finished and planned episodes; None for result files."""
+        if self.definition is None:
+            return None
+        features = recorded_features(self.definition, str(self.path / RUN_FILE))
+        return RunProgress.of([*self.records], self.note.get("episodes"), features)
+
     @property
     def ids(self) -> list[str]:
-        """The trajectories, each once."""
+        """Ids of the trajectories, each once."""
         return list(dict.fromkeys(id for id, _ in self.episodes))
 
-    def entries(self) -> dict[str, Recorded]:
-        """Return the episodes by trajectory, of a run with one trial.
-
-        Raises:
-            DataError: It has several of a trajectory.
-        """
+    def entries(self) -> dict[str, RecordedEpisode]:
+        """Return the episodes by trajectory id. Raises DataError if the run has several trials."""
         for id, trial in self.episodes:
             if trial:
-                raise DataError(str(self.path), f"has several trials of {id}; one is judged here")
+                raise DataError(str(self.path), f"has several trials of {id}; give a run with one")
         return {id: recorded for (id, _), recorded in self.episodes.items()}
 
-    def episode(self, id: str, trial: int) -> Recorded:
-        """Return one episode.
-
-        Raises:
-            DataError: There is none.
-        """
+    def episode(self, id: str, trial: int) -> RecordedEpisode:
+        """Return one episode. Raises DataError if it does not exist."""
         if (id, trial) not in self.episodes:
             trials = ", ".join(str(known) for name, known in sorted(self.episodes) if name == id)
             if not trials:
@@ -108,10 +117,9 @@ class Run:
         return self.episodes[id, trial]
 
     def tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """Return the tool lists that steps name, by digest.
+        """Return tool lists by digest.
 
-        Raises:
-            DataError: The file cannot be read, or lacks one.
+        Raises DataError if the file cannot be read, or lacks one of them.
         """
         wanted = list(digests)
         known = self.kept_tools(wanted)
@@ -121,68 +129,56 @@ class Run:
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """Return those of these tool lists that the run has, by digest.
+        """Return those of the tool lists that the run has, by digest.
 
-        Raises:
-            DataError: The file cannot be read.
+        Raises DataError if the file cannot be read.
         """
         wanted = list(digests)
-        # Of one episode few of a thousand lists are wanted, which take long to read.
-        parts = [digest.encode("utf-8", "replace") for digest in wanted[:_FEW]]
+        # One episode needs few of a thousand lists, and parsing all takes long.
+        parts = [digest.encode("utf-8", "replace") for digest in wanted[:_MAX_SEARCHED]]
         some = parts if len(parts) == len(wanted) else []
-        known = dict(tools_of(line) for line in lines(self.path / TOOLS_FILE, *some))
+        known = dict(tools_of(line) for line in read_lines(self.path / TOOLS_FILE, *some))
         return {digest: known[digest] for digest in wanted if digest in known}
 
 
-def open_run(*paths: Path, mode: Mode | None = None, only: str | None = None) -> Run:
+def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = None) -> Run:
     """Read a recorded run.
 
-    Args:
-        paths: A run folder of ours; or one or more result files, or folders of such.
-        mode: How the model of result files called functions; by default this is seen from them.
-        only: The trajectory whose episodes are wanted; by default all are.
+    Raises DataError if no run exists, it cannot be read, or it lacks ``only``.
 
-    Raises:
-        DataError: There is no run, something in it cannot be read, or it has nothing of ``only``.
+    Args:
+        paths: A run folder, or one or more result files or folders of result files.
+        mode: How the model of result files called functions (default: detected).
+        only: Id of the only wanted trajectory (default: all).
     """
-    path = paths[0]
-    run = _of_folder(path, only) if is_run(path) else _of_results(paths, mode, only)
+    if not paths or not all(isinstance(path, (str, Path)) for path in paths):
+        raise DataError("paths", f"must be at least one path, are {paths!r:.60}")
+    path, *_ = places = [Path(each) for each in paths]
+    run = _of_folder(path, only) if is_run(path) else _of_results(places, mode, only)
     if only is not None and not run.episodes:
-        hint = did_you_mean(only, open_run(*paths, mode=mode).ids)
+        hint = suggest_name(only, open_run(*paths, mode=mode).ids)
         raise DataError(str(path), f"{only!r} is not an entry of this run{hint}")
     return run
 
 
 def read_run(folder: Path) -> Run:
-    """Read a run folder of ours.
-
-    Raises:
-        DataError: There is none, or something in it cannot be read.
-    """
+    """Read a run folder. Raises DataError if it holds no run, or cannot be read."""
     return _of_folder(folder, None)
 
 
-def records_in(folder: Path) -> Iterator[EpisodeRecord]:
-    """Yield the records of a run folder of ours, one by one: none of them is held.
-
-    Raises:
-        DataError: One cannot be read.
-    """
-    for line in lines(folder / EPISODES_FILE):
+def read_records(folder: Path) -> Iterator[EpisodeRecord]:
+    """Yield the records of a run folder one by one. Raises DataError if a record cannot be read."""
+    for line in read_lines(folder / EPISODES_FILE):
         yield EpisodeRecord.from_json(line.value, line.where)
 
 
-def lives_in(folder: Path) -> list[Life]:
-    """Return how long the sittings of a run folder took, as far as that was kept.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
-    return [read(Life, line.value, line.where) for line in lines(folder / LIVES_FILE)]
+def read_segments(folder: Path) -> list[RunSegment]:
+    """Return the finished segments of a run folder. Raises DataError if the file cannot be read."""
+    return [read(RunSegment, line.value, line.where) for line in read_lines(folder / LIVES_FILE)]
 
 
 def is_run(path: Path) -> bool:
-    """Tell whether there is a run folder of ours."""
+    """Tell whether a path is a run folder."""
     return os.path.exists(f"{path}/{RUN_FILE}")
 
 
@@ -191,42 +187,44 @@ def _of_folder(folder: Path, only: str | None) -> Run:
     _, definition, note = read(definitions.RunFile, read_run_file(folder), str(file))
     if definition.profile not in PROFILES:
         known = " or ".join(PROFILES)
-        message = f"$.definition.profile: must be {known}, is {definition.profile!r}"
-        raise DataError(str(file), message)
+        raise DataError(
+            str(file), f"$.definition.profile: must be {known}, is {definition.profile!r}"
+        )
     reader = _reader_of(definition, str(file))
     mode = definition.settings.mode
-    episodes: dict[Key, Recorded] = {}
-    # As the run store writes it, so that only lines that have it somewhere are parsed.
+    episodes: dict[Key, RecordedEpisode] = {}
+    # Encoded as the store writes it, so that only lines that contain it are parsed.
     wanted = b"" if only is None else json.dumps(only).encode()
-    for line in lines(folder / EPISODES_FILE, wanted):
+    for line in read_lines(folder / EPISODES_FILE, wanted):
         if only is None or line.value.get("id") == only:
             record = EpisodeRecord.from_json(line.value, line.where)
-            episodes[once(record.key, episodes, line)] = Recorded(record, mode, line.where, reader)
-    return Run(definition.model, folder, episodes, definition, note, lives_in(folder))
+            episodes[require_unseen(record.key, episodes, line)] = RecordedEpisode(
+                record, mode, line.where, reader
+            )
+    return Run(definition.model, folder, episodes, definition, note, read_segments(folder))
 
 
 def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | None:
-    """Return what reads the answers of a run in a prompt format of its own.
+    """Return the reader of a run's own prompt format, if it has one.
 
-    Raises:
-        DataError: There is no such format any more.
+    Raises DataError if the format no longer exists.
     """
     readers = [each.reader(where) for each in recorded_features(definition, where)]
     return next((reader for reader in readers if reader is not None), None)
 
 
 def _of_results(paths: Iterable[Path], mode: Mode | None, only: str | None) -> Run:
-    found: dict[Key, Recorded] = {}
+    found: dict[Key, RecordedEpisode] = {}
     first, *_ = paths
-    for file in result_file.find(paths):
+    for file in result_file.find_result_files(paths):
         for recorded in result_file.read(file, mode):
             if recorded.record.key in found:
                 earlier = found[recorded.record.key].where
-                message = f"{recorded.id} is in {earlier} too; score one run at a time"
+                message = f"{recorded.id} is also in {earlier}; score one run at a time"
                 raise DataError(recorded.where, message)
             found[recorded.record.key] = recorded
     if not found:
-        raise DataError(str(first), "holds no entry")
+        raise DataError(str(first), "holds no entries")
     if only is not None:
         found = {key: recorded for key, recorded in found.items() if key[0] == only}
     return Run(Path(realpath(first)).name.removesuffix(".json"), first, found)

@@ -1,4 +1,4 @@
-"""The files of a run folder: their names, and how their lines are read."""
+"""Files of a run folder: names, and readers of their lines."""
 
 from __future__ import annotations
 
@@ -6,50 +6,52 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from runner.records.files import FileLine
+from runner.records.files import FileLine, read_run_text
 from runner.records.record import FORMAT
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 RUN_FILE = "run.json"
-"""What defines the run, and what else is worth knowing of its start."""
+"""Definition of the run and facts about its start."""
 EPISODES_FILE = "episodes.jsonl"
-"""One line per finished episode, in the order in which they finished; none twice."""
+"""One line per finished episode, in order of completion."""
 TOOLS_FILE = "tools.jsonl"
 """One line per tool list: its ``digest`` and the ``tools``."""
 SUPERSEDED_FILE = "superseded.jsonl"
-"""Lines that were taken out of the episodes so that these could be done again."""
+"""Lines of episodes that were repeated."""
 
 UNDERWAY_FILE = "underway.jsonl"
-"""One line per answered request of the episodes that are not finished, each with what the run has
-used by then; those of finished ones go when the run is closed or opened."""
+"""One line per answered request of unfinished episodes, with the budget spent by then."""
 
 LIVES_FILE = "lives.jsonl"
-"""One line per sitting that ended of itself or was interrupted: how long it took."""
+"""One line per finished or interrupted segment of the run, with its duration."""
 
 _Unique = TypeVar("_Unique")
 
 
 def read_run_file(folder: Path) -> dict[str, Any]:
-    """Return what a run's file holds, of which only the format has been checked.
+    """Read ``run.json``, and check its format only.
 
-    Raises:
-        DataError: There is none, or it is of another format.
+    Raises DataError if the file is missing or has another format.
     """
     path = folder / RUN_FILE
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_run_text(path)
     except (FileNotFoundError, NotADirectoryError):
-        raise DataError(str(folder), f"holds no run: there is no {RUN_FILE}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"cannot be read: {error}") from None
+        raise DataError(str(folder), f"holds no run: {RUN_FILE} is missing") from None
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None
     run = parse_object(text, str(path))
     if run.get("format") != FORMAT:
         found = run.get("format")
-        raise DataError(str(path), f"is of format {found!r}; this turnwise reads format {FORMAT}")
+        raise DataError(str(path), f"has format {found!r}; this turnwise reads format {FORMAT}")
     if not (isinstance(run.get("definition"), dict) and isinstance(run.get("note"), dict)):
         raise DataError(str(path), 'must hold the objects "definition" and "note"')
-    _group_extensions(run["definition"])
+    if not isinstance(run["definition"].get("extensions", {}), dict):
+        raise DataError(str(path), "$.definition.extensions: must be an object")
+    _upgrade(run["definition"])
     return run
 
 
@@ -57,13 +59,15 @@ _GROUPED = {"prompt_format": "formats", "protocol": "formats", "retrieve": "retr
     "vary": "experiments",
     "search": "search",
 }
-"""Members of a definition that earlier revisions wrote, and the extensions that have them now."""
+"""Members of definitions by earlier revisions, and their extensions."""
 _GROUPED_SETTINGS = {"compress": "compression", "tokenizer": "compression"}
 
 
-def _group_extensions(definition: dict[str, Any]) -> None:
-    """Put the members that earlier revisions wrote beside the core's below their extensions."""
-    settings = definition.get("settings")
+def _upgrade(definition: dict[str, Any]) -> None:
+    """Convert the members of a definition by an earlier revision."""
+    settings, selection = definition.get("settings"), definition.get("selection")
+    if isinstance(selection, dict) and "split" in selection:
+        selection["subset"] = selection.pop("split")
     holders = [(definition, _GROUPED)]
     if isinstance(settings, dict):
         holders.append((settings, _GROUPED_SETTINGS))
@@ -74,23 +78,17 @@ def _group_extensions(definition: dict[str, Any]) -> None:
 
 
 def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:
-    """Return digest and tools of a line.
-
-    Raises:
-        DataError: It holds none.
-    """
+    """Return digest and tools of a line. Raises DataError if the line has other members."""
     match line.value:
-        case {"digest": str(digest), "tools": list(tools)}:
+        case {"digest": str(digest), "tools": list(tools)} if all(
+            isinstance(tool, dict) for tool in tools
+        ):
             return digest, tools
-    raise DataError(line.where, 'no tool list with "digest" and "tools"')
+    raise DataError(line.where, 'must be a tool list: text "digest" and objects "tools"')
 
 
-def once(key: _Unique, seen: Collection[_Unique], line: FileLine) -> _Unique:
-    """Return a line's key, which must not have been seen.
-
-    Raises:
-        DataError: It has.
-    """
+def require_unseen(key: _Unique, seen: Collection[_Unique], line: FileLine) -> _Unique:
+    """Return a line's key. Raises DataError if an earlier line has the same key."""
     if key in seen:
-        raise DataError(line.where, f"{key!r} is in the file twice")
+        raise DataError(line.where, f"{key!r} occurs twice in the file")
     return key

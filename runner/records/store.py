@@ -1,10 +1,9 @@
-"""A run that is being written: what defines it, its finished episodes, the tools it was offered.
+"""Store of a running run: definition, finished episodes, answers so far and offered tools.
 
-A line is written in one piece when its episode is done, and never edited. Until then each of its
-answers is written down as it comes. At whatever moment a process is killed, opening the folder
-again drops at most an unfinished last line, and an episode goes on from its last answer. Lines are
-brought to the disk by a thread while the run goes on, since waiting for a disk would hold up all
-episodes: a power failure may cost the last few, a kill costs none.
+Each line is written in one piece and never edited. The answers of unfinished episodes are written
+as they arrive. A kill loses nothing: opening the folder again drops at most an unfinished last
+line, and each episode resumes from its last answer. A thread syncs the files to disk, because
+waiting for the disk would delay all episodes; a power failure may lose the last few lines.
 """
 
 from __future__ import annotations
@@ -19,35 +18,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from envs.state import ABSENT
-from runner.records.codec import WrittenText, members_of, read, text_of
+from runner.records.codec import EncodedJson, encode, members_of, read
 from runner.records.definition import RunDefinition
 from runner.records.files import (
     LOCK_FILE,
     FileLine,
-    HeldFolder,
     LineFile,
-    NotWritten,
-    lines,
-    locked,
-    raw_lines,
+    LockedFolder,
+    WriteError,
+    lock_folder,
+    read_lines,
+    read_raw_lines,
+    report_write_errors,
     sync_folder,
-    unfinished,
+    unfinished_path,
     write_whole,
-    writing,
 )
-from runner.records.masking import Secrets
+from runner.records.masking import SecretMask
 from runner.records.record import (
     FORMAT,
     AnsweredStep,
     EpisodeRecord,
     Key,
-    Life,
     Outcome,
-    Spent,
+    RunSegment,
+    SpentBudget,
     StepRecord,
 )
+from runner.records.redaction import MASK
 from runner.records.run_files import (
     EPISODES_FILE,
     LIVES_FILE,
@@ -55,94 +55,82 @@ from runner.records.run_files import (
     SUPERSEDED_FILE,
     TOOLS_FILE,
     UNDERWAY_FILE,
-    once,
     read_run_file,
+    require_unseen,
     tools_of,
 )
-from runner.records.secret import MASK
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from concurrent import futures
 else:
-    # Only a run that is being written has a thread.
-    futures = lazily("concurrent.futures")
+    # Only a running run has a thread.
+    futures = lazy_module("concurrent.futures")
 
 _NEXT_SUPERSEDED_FILE = "superseded.next"
-_LONGEST_MODEL_NAME = 60
-_MOST_OBSOLETE = 64_000_000
-"""Bytes of finished episodes that may stand among the requests of those that are not."""
+_MAX_MODEL_NAME_CHARS = 60
+_MAX_OBSOLETE_BYTES = 64_000_000
+"""Size of finished episodes' answers at which the file of answers is rewritten."""
 _BEFORE_STEP = b'"step":'
-"""What stands before a step in its line, and not within a text before it, where quotes are escaped.
-"""
+"""Marks the step in its line; texts before it cannot hold it, because their quotes are escaped."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
-class Keeps(Protocol):
-    """What keeps the episodes of a run: its store, or what passes them on to it."""
+class EpisodeSink(Protocol):
+    """Receiver of a run's episodes: its store, or a proxy for it."""
 
     def append(self, record: EpisodeRecord) -> None:
         """Add a finished episode."""
         ...
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Keep a tool list, to be done before an episode names it."""
+        """Store a tool list before an episode names it."""
         ...
 
-    def put_step(self, step: AnsweredStep, spent: Spent) -> None:
-        """Keep an answer of an episode that is under way, and what the run has used so far."""
+    def put_step(self, step: AnsweredStep, spent: SpentBudget) -> None:
+        """Store an answer of an unfinished episode and the budget spent so far."""
         ...
 
 
-class _Underway(NamedTuple):
-    """A line of answers: an ``AnsweredStep``, and what the run had used by then."""
+class _AnswerLine(NamedTuple):
+    """A line of ``underway.jsonl``: an ``AnsweredStep`` and the budget spent by then."""
 
     id: str
     trial: int
-    step: WrittenText
+    step: EncodedJson
     message: Mapping[str, Any]
-    spent: Spent
+    spent: SpentBudget
 
 
-class _Kept(NamedTuple):
-    """An answer of an episode that is under way, as it is kept."""
+class _KeptAnswer(NamedTuple):
+    """A stored answer of an unfinished episode."""
 
     place: int
     raw: bytes
-    """The line."""
     step: StepRecord | None = None
-    """What the line was made of, by this process; a part of it is the record's text."""
+    """Source of the line if this process wrote it; ``begin`` and ``end`` delimit its text."""
     begin: int = 0
     end: int = 0
 
     @property
-    def text(self) -> WrittenText:
+    def text(self) -> EncodedJson:
         """The step's text in the line."""
-        return WrittenText(self.raw[self.begin : self.end].decode())
+        return EncodedJson(self.raw[self.begin : self.end].decode())
 
 
-class _WithSpent(NamedTuple):
-    """A line that says what the run had used by then."""
+class _SpentLine(NamedTuple):
+    """A line with the budget spent by then."""
 
-    spent: Spent
+    spent: SpentBudget
 
 
-class RunStore(HeldFolder):
-    """A run that is being written, by this process and no other; made by create or resume.
-
-    Args:
-        folder: Where the run is; it exists.
-        definition: Everything that defines the run's result.
-        note: What else to keep of the run's start.
-        secrets: Texts that are written as ``***``, unless they are ordinary words of the data.
-        said: Returns what the data say in a trajectory, by its id.
-        resumes: Whether the folder's run goes on, or a new one begins.
+class RunStore(LockedFolder):
+    """Run folder that this process alone writes; made by ``create`` or ``resume``.
 
     Attributes:
-        folder: Where the run is.
-        secrets: What masks them, with what came of it.
-        spent: What it has used so far.
-        lost_tools: Digests of tool lists that episodes name and that are not kept any more.
+        secrets: Mask of secrets, with its counts.
+        spent: Budget spent so far.
+        lost_tools: Digests of tool lists that episodes name but the run no longer has.
     """
 
     def __init__(
@@ -156,16 +144,16 @@ class RunStore(HeldFolder):
         resumes: bool,
     ) -> None:
         self.folder = folder
-        self.secrets = Secrets(secrets, said)
-        self.spent = Spent()
+        self.secrets = SecretMask(secrets, said)
+        self.spent = SpentBudget()
         self.lost_tools: set[str] = set()
         self._done: dict[Key, Outcome] = {}
-        self._underway: dict[Key, list[_Kept]] = {}
+        self._underway: dict[Key, list[_KeptAnswer]] = {}
         self._obsolete = 0
         self._steps: LineFile | None = None
         self._digests: set[str] = set()
         with ExitStack() as opened:
-            opened.enter_context(locked(folder))
+            opened.enter_context(lock_folder(folder))
             self._begin(definition, note, resumes)
             self._tools = LineFile(folder / TOOLS_FILE)
             opened.callback(self._tools.close)
@@ -191,19 +179,18 @@ class RunStore(HeldFolder):
         secrets: Sequence[str] = (),
         said: Callable[[str], str] = lambda _: "",
     ) -> RunStore:
-        """Begin a run in a folder that need not exist.
+        """Start a run in a new or empty folder.
+
+        Raises DataError if the folder holds a run, is in use, or cannot be written.
 
         Args:
-            folder: Where to put it.
-            definition: Everything that defines the run's result.
-            note: What else to keep of its start: time, command line, concurrency, budgets.
-            secrets: Texts that are masked.
-            said: What the data say in a trajectory, in which nothing is secret.
-
-        Raises:
-            DataError: The folder holds a run, is in use, or cannot be written.
+            folder: The run folder.
+            definition: All settings that determine the run's result.
+            note: Other facts about its start: time, command line, concurrency, budgets.
+            secrets: Texts written as ``***``, unless they are ordinary words of the data.
+            said: Returns the texts of a trajectory by its id; nothing in them is secret.
         """
-        with writing(folder):
+        with report_write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         return cls(folder, definition, note or {}, secrets, said, resumes=False)
 
@@ -217,47 +204,35 @@ class RunStore(HeldFolder):
         secrets: Sequence[str] = (),
         said: Callable[[str], str] = lambda _: "",
     ) -> RunStore:
-        """Go on with a run; one that was killed before it had begun is begun.
+        """Resume a run, or start it if it was killed before its first write; see ``create``.
 
-        Args:
-            folder: Where it is.
-            definition: As for create; must be that of the run.
-            note: As for create; only used when the run had not begun.
-            secrets: Texts that are masked.
-            said: What the data say in a trajectory, in which nothing is secret.
-
-        Raises:
-            DataError: The folder holds no run, a run with another definition, or one that cannot be
-                read; or it is in use, or cannot be written.
+        Raises DataError if the folder holds no run, a run with another definition, or an
+        unreadable run; or it is in use, or cannot be written.
         """
         if not (folder / RUN_FILE).exists() and not _is_unused(folder):
-            raise DataError(str(folder), f"holds no run: there is no {RUN_FILE}")
+            raise DataError(str(folder), f"holds no run: {RUN_FILE} is missing")
         return cls(folder, definition, note or {}, secrets, said, resumes=True)
 
     @property
     def done(self) -> Mapping[Key, Outcome]:
-        """What became of the finished episodes."""
+        """Outcomes of the finished episodes."""
         return self._done
 
     def append(self, record: EpisodeRecord) -> None:
-        """Add a finished episode, which from then on survives the end of this process.
+        """Add a finished episode; it survives a kill at once, and a thread syncs it to disk.
 
-        It reaches the disk a little later, from a thread, since the wait for a disk would hold up
-        all episodes that are under way.
-
-        Raises:
-            DataError: The file cannot be written.
+        Raises DataError if the file cannot be written.
         """
         key, outcome = record.key, record.outcome
         if outcome is None:
             raise ValueError(f"episode {key} is not finished")
         if key in self._done:
-            raise ValueError(f"episode {key} is in the run already")
+            raise ValueError(f"the run already holds episode {key}")
         known = _written(record, self._underway.get(key, ()))
         self._episodes.append(self.secrets.of_episode(record.present(), known))
         self._done[key] = outcome
         self._obsolete += sum(len(each.raw) for each in self._underway.pop(key, ()))
-        if self._obsolete > _MOST_OBSOLETE:
+        if self._obsolete > _MAX_OBSOLETE_BYTES:
             self._wait_for_disk()
             self._write_underway()
         if self._syncing is None or self._syncing.done():
@@ -265,23 +240,19 @@ class RunStore(HeldFolder):
             self._syncing = self._syncer.submit(self._sync)
 
     def put_tools(self, digest: str, tools: Sequence[Mapping[str, Any]]) -> None:
-        """Keep a tool list, unless it is there already; to be done before an episode names it.
+        """Store a tool list once, before an episode names it.
 
-        Raises:
-            DataError: The file cannot be written.
+        Raises DataError if the file cannot be written.
         """
         if digest not in self._digests:
             self._tools.append(self.secrets.of_tools({"digest": digest, "tools": tools}))
             self._digests.add(digest)
             self.lost_tools.discard(digest)
 
-    def put_step(self, step: AnsweredStep, spent: Spent) -> None:
-        """Keep an answer of an episode that is under way, and what the run has used so far.
+    def put_step(self, step: AnsweredStep, spent: SpentBudget) -> None:
+        """Store an answer of an unfinished episode, unless it holds a secret, and the budget spent.
 
-        One with a secret in it is not kept.
-
-        Raises:
-            DataError: The file cannot be written.
+        Raises DataError if the file cannot be written.
         """
         self.spent = spent
         kept = self._line_of(step)
@@ -290,11 +261,10 @@ class RunStore(HeldFolder):
             self._steps.append(kept.raw)
             self._go_on(step.key, kept)
 
-    def put_life(self, life: Life) -> None:
-        """Keep how long a sitting took that is over.
+    def put_life(self, life: RunSegment) -> None:
+        """Store the duration of a finished segment of the run.
 
-        Raises:
-            DataError: The file cannot be written.
+        Raises DataError if the file cannot be written.
         """
         file = LineFile(self.folder / LIVES_FILE)
         for _ in file.mended():
@@ -303,22 +273,20 @@ class RunStore(HeldFolder):
         file.close()
 
     def underway(self, key: Key) -> list[AnsweredStep]:
-        """Return the answers that an episode got that is not finished, in their order."""
+        """Return the answers of an unfinished episode, in order."""
         kept = self._underway.get(key, ())
         return [read(AnsweredStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
-        """Take finished episodes out of the run, so that they can be done again.
+        """Move finished episodes to the file of superseded ones, so that they run again.
 
-        Their records are kept in a file of their own. A process that is killed meanwhile leaves
-        either all of them or none taken out.
+        A kill in the middle moves either all of them or none.
+
+        Raises DataError if a file cannot be read or written.
 
         Args:
-            keys: Which; those that are not done are passed over.
-            go_on: Whether they are under way again, from their last answer.
-
-        Raises:
-            DataError: A file cannot be read or written.
+            keys: The episodes; unfinished ones are ignored.
+            go_on: Whether they resume from their last answer.
         """
         keys = self._done.keys() & set(keys)
         if not keys:
@@ -327,24 +295,24 @@ class RunStore(HeldFolder):
         path, upcoming = self.folder / EPISODES_FILE, self.folder / _NEXT_SUPERSEDED_FILE
         superseded = self.folder / SUPERSEDED_FILE
         if go_on:
-            self._take_up(line for line in lines(path) if _key(line) in keys)
-        taken = (line.raw for line in lines(path) if _key(line) in keys)
-        write_whole(upcoming, chain(raw_lines(superseded), taken))
-        # With this write they are taken out; were it never reached, `upcoming` would be void.
-        write_whole(path, (line.raw for line in lines(path) if _key(line) not in keys))
+            self._take_up(line for line in read_lines(path) if _key(line) in keys)
+        taken = (line.raw for line in read_lines(path) if _key(line) in keys)
+        write_whole(upcoming, chain(read_raw_lines(superseded), taken))
+        # This write moves them; without it, `upcoming` has no effect.
+        write_whole(path, (line.raw for line in read_lines(path) if _key(line) not in keys))
         self._episodes.close()
         self._episodes = LineFile(path)
         for key in keys:
             del self._done[key]
-        with writing(superseded):
+        with report_write_errors(superseded):
             upcoming.replace(superseded)
         sync_folder(self.folder)
 
     def _begin(self, definition: RunDefinition, note: Mapping[str, Any], resumes: bool) -> None:
-        """Write what defines the run, or see that it is what it was.
+        """Write the definition, or check that it is the same as before.
 
         Raises:
-            DataError: There is a run though a new one is to begin, or it is another one.
+            DataError: The folder holds a run although a new one starts, or another run.
         """
         path = self.folder / RUN_FILE
         run = {"format": FORMAT, "definition": definition.to_json(), "note": note}
@@ -356,66 +324,65 @@ class RunStore(HeldFolder):
         if any((self.folder / name).exists() for name in (RUN_FILE, EPISODES_FILE, TOOLS_FILE)):
             raise DataError(
                 str(self.folder),
-                "holds a run already; go on with it by --resume, or choose another folder",
+                "already holds a run: resume it with --resume, or choose another folder",
             )
         write_whole(path, [encoded])
 
     def _load(self) -> None:
-        """Read what is there, mending what a killed process left.
+        """Read the files and repair unfinished lines of a killed process.
 
-        Raises:
-            DataError: A file is not what such a process leaves.
+        Raises DataError if a file is damaged in another way.
         """
         for line in self._tools.mended():
-            self._digests.add(once(tools_of(line)[0], self._digests, line))
+            self._digests.add(require_unseen(tools_of(line)[0], self._digests, line))
             self.secrets.spare(line.raw.decode(), "a tool list")
         for line in self._episodes.mended():
             key, outcome = _episode_of(line)
-            self._done[once(key, self._done, line)] = outcome
+            self._done[require_unseen(key, self._done, line)] = outcome
             self.lost_tools.update(_tools_named(line))
         self.lost_tools -= self._digests
         self._load_underway()
-        with writing(self.folder):
+        with report_write_errors(self.folder):
             self._finish_superseding()
             for name in (RUN_FILE, EPISODES_FILE, UNDERWAY_FILE, _NEXT_SUPERSEDED_FILE):
-                unfinished(self.folder / name).unlink(missing_ok=True)
+                unfinished_path(self.folder / name).unlink(missing_ok=True)
 
     def _load_underway(self) -> None:
-        """Read what is known of episodes that are not finished, and leave out the others."""
+        """Read the answers of unfinished episodes, and drop the others."""
         path, found = self.folder / UNDERWAY_FILE, 0
         if not path.exists():
             return
         self._steps = LineFile(path)
         for line in self._steps.mended():
             found += 1
-            self.spent = read(_WithSpent, line.value, line.where).spent
+            self.spent = read(_SpentLine, line.value, line.where).spent
             if "step" in line.value:
                 answered = read(AnsweredStep, line.value, line.where)
-                self._go_on(answered.key, _Kept(answered.place, line.raw))
+                self._go_on(answered.key, _KeptAnswer(answered.place, line.raw))
         for key in self._done.keys() & self._underway.keys():
             del self._underway[key]
         if found > sum(map(len, self._underway.values())):
             self._write_underway()
 
-    def _line_of(self, answered: AnsweredStep) -> _Kept | None:
-        """Return an answer as it is kept; one with a secret in it is not."""
+    def _line_of(self, answered: AnsweredStep) -> _KeptAnswer | None:
+        """Return the stored form of an answer; None if it holds a secret."""
         id, trial, step, message = answered
-        text = WrittenText(text_of(step))
-        raw = self.secrets.of_step(_Underway(id, trial, text, message, self.spent))
+        text = EncodedJson(encode(step))
+        raw = self.secrets.of_step(_AnswerLine(id, trial, text, message, self.spent))
         if raw is None:
             return None
         begin = raw.index(_BEFORE_STEP) + len(_BEFORE_STEP)
-        return _Kept(answered.place, raw, step, begin, begin + len(text))
+        return _KeptAnswer(answered.place, raw, step, begin, begin + len(text))
 
-    def _go_on(self, key: Key, kept: _Kept) -> None:
-        """Take note of an answer; an episode that began anew, or earlier, loses those behind it."""
+    def _go_on(self, key: Key, kept: _KeptAnswer) -> None:
+        """Add an answer, and drop those from an earlier start, at the same or a later place."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()
         before.append(kept)
 
     def _take_up(self, taken: Iterator[FileLine]) -> None:
-        """Let finished episodes be under way again; those in which texts were masked begin anew."""
+        """Reopen finished episodes; those with masked texts restart from the beginning."""
         for line in taken:
             record = EpisodeRecord.from_json(line.value, line.where)
             if MASK.encode() not in line.raw:
@@ -425,7 +392,7 @@ class RunStore(HeldFolder):
         self._write_underway()
 
     def _write_underway(self) -> None:
-        """Write anew the answers of the episodes that are not finished, and what was used."""
+        """Rewrite the answers of unfinished episodes and the budget spent."""
         path = self.folder / UNDERWAY_FILE
         last = json.dumps({"spent": members_of(self.spent)}, allow_nan=False).encode() + b"\n"
         kept = [each.raw for answers in self._underway.values() for each in answers]
@@ -439,57 +406,56 @@ class RunStore(HeldFolder):
             self._steps.close()
 
     def _leave_underway(self) -> None:
-        """Leave only what another process needs; what it does not need may stay on a full disk."""
-        with suppress(NotWritten):
-            if self._steps is not None or self.spent != Spent():
+        """Drop the answers of finished episodes, unless the disk is full."""
+        with suppress(WriteError):
+            if self._steps is not None or self.spent != SpentBudget():
                 self._write_underway()
 
     def _finish_superseding(self) -> None:
-        """Finish what a killed process began to take out of the run, or undo it."""
+        """Complete or undo a move that a kill interrupted."""
         upcoming = self.folder / _NEXT_SUPERSEDED_FILE
         if not upcoming.exists():
             return
-        *_, last = lines(upcoming)
+        *_, last = read_lines(upcoming)
         if _key(last) in self._done:
             upcoming.unlink()
         else:
             upcoming.replace(self.folder / SUPERSEDED_FILE)
 
     def _sync(self) -> None:
-        # In this order, so that no episode names tools that a power failure has undone.
+        # Tools first: no episode may name tools that a power failure lost.
         self._tools.sync()
         if self._steps is not None:
             self._steps.sync()
         self._episodes.sync()
 
     def _wait_for_disk(self) -> None:
-        """Let the thread finish; an error that it met is raised here."""
+        """Wait for the thread, and raise its error."""
         if self._syncing is not None:
             self._syncing.result()
 
 
-def _written(record: EpisodeRecord, kept: Sequence[_Kept]) -> dict[str, Sequence[object]]:
-    """Return the steps of an episode, with their text where it was written down already."""
+def _written(record: EpisodeRecord, kept: Sequence[_KeptAnswer]) -> dict[str, Sequence[object]]:
+    """Return an episode's steps, with the text of those that this process already wrote."""
     texts = {id(each.step): each for each in kept if each.step is not None}
     steps = [texts[id(step)].text if id(step) in texts else step for step in record.steps]
     return {"steps": steps} if texts else {}
 
 
 def default_folder(model: str, now: datetime) -> Path:
-    """Return where a run is put when the user does not say."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", model)[:_LONGEST_MODEL_NAME].strip(".-")
+    """Return the default folder of a run."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", model)[:_MAX_MODEL_NAME_CHARS].strip(".-")
     return Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name or 'model'}"
 
 
-def claimed(folder: Path) -> Path:
-    """Make a folder that there was not, and return it: this one, or one with a number behind it.
+def create_folder(folder: Path) -> Path:
+    """Create a new folder and return it: this one, or one with a number appended.
 
-    Raises:
-        DataError: None can be made.
+    Raises DataError if the folder cannot be created.
     """
     place, number = folder, 1
     while True:
-        with writing(place), suppress(FileExistsError):
+        with report_write_errors(place), suppress(FileExistsError):
             place.mkdir(parents=True)
             return place
         number += 1
@@ -497,19 +463,19 @@ def claimed(folder: Path) -> Path:
 
 
 def _episode_of(line: FileLine) -> tuple[Key, Outcome]:
-    """Return which episode a line is of and what became of it; the rest of it is not looked at."""
+    """Return key and outcome of a line's episode; nothing else of the line is checked."""
     match line.value:
         case {"id": str(id), "trial": int(trial), "category": str(), "outcome": outcome}:
             if outcome in ("passed", "failed", "error"):
                 return (id, trial), outcome
     raise DataError(
         line.where,
-        'no episode with "id", "trial", "category" and "outcome": passed, failed, error',
+        'must have "id", "trial", "category" and "outcome" (passed, failed or error)',
     )
 
 
 def _tools_named(line: FileLine) -> Iterator[str]:
-    """Yield the digests of the tool lists that an episode names."""
+    """Yield the digests of an episode's tool lists."""
     steps = line.value.get("steps")
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, dict) and isinstance(step.get("tools"), str):
@@ -521,24 +487,24 @@ def _key(line: FileLine) -> Key:
 
 
 def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """See that a run is still defined as it was, however that is spelled.
+    """Check that two definitions mean the same.
 
-    Raises:
-        DataError: It is not; says where.
+    Raises DataError if they differ; the message names each member.
     """
     changes = [
-        f"{path} was {_brief(a)}, is {_brief(b)}"
+        f"{path} was {a!r:.120}, is {b!r:.120}"
         for path, a, b in _changes(then, now)
         if _meant(path, a, then) != _meant(path, b, now)
     ]
     if changes:
-        raise DataError(str(folder), f"the run is defined otherwise: {'; '.join(changes)}")
+        how = "use the same options, or start a new run"
+        raise DataError(str(folder), f"the run has other settings: {'; '.join(changes)}; {how}")
 
 
 def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
-    """Return what a member of a definition comes to."""
+    """Return the meaning of a definition's member, for comparison."""
     if path in ("dataset.name", "dataset.version"):
-        # Their hash says which data they are.
+        # The hash identifies the data.
         return None
     if path == "settings.base_url" and isinstance(value, str):
         return server_meant(value)
@@ -549,7 +515,7 @@ def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
 
 
 def server_meant(address: str) -> tuple[str, str | None, str, str]:
-    """Return what an address comes to: the same server may have another port today."""
+    """Return scheme, host, path and query of an address; the port of a server may change."""
     parts = urlsplit(address)
     host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
     return parts.scheme, host, parts.path.rstrip("/"), parts.query
@@ -567,11 +533,7 @@ def _changes(
             yield path, old, new
 
 
-def _brief(value: object) -> str:
-    return f"{value!r:.120}"
-
-
 def _is_unused(folder: Path) -> bool:
-    """Tell whether a folder holds at most what a process leaves that is killed at once."""
-    left = {LOCK_FILE, unfinished(Path(RUN_FILE)).name}
+    """Tell whether a folder holds at most the files of a process that was killed at its start."""
+    left = {LOCK_FILE, unfinished_path(Path(RUN_FILE)).name}
     return folder.is_dir() and all(path.name in left for path in folder.iterdir())

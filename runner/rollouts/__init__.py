@@ -1,1 +1,1 @@
-"""Trajectories as environments: rollouts, search, and adapters to other libraries."""
+"""Rollouts: trajectories as training environments, and evaluation of agents from Python."""

@@ -1,8 +1,7 @@
-"""Rollouts: a trajectory as an environment that a training loop or a search steps.
+"""Rollout environment: a trajectory with Gymnasium's ``reset`` and ``step``.
 
-``RolloutEnv`` follows the step interface of Gymnasium: ``reset`` gives an observation, ``step``
-takes what the model said and gives observation, reward, terminated, truncated and info. It steps
-the same machine as a live run, does no I/O and starts no thread.
+``step`` takes the model's answer and returns observation, reward, terminated, truncated and info.
+The environment uses the turn loop of live runs, does no I/O and starts no thread.
 """
 
 from __future__ import annotations
@@ -15,15 +14,16 @@ from typing import Any, Literal, NamedTuple, Self
 
 from checkers.profile import STRICT, Mode, Profile
 from checkers.verdict import Verdict
-from envs.backend import copy_json
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.registry import backend_class
+from envs.state import copy_json
 from envs.tool import bind
 from runner import extension
+from runner.data.parameters import require_choice, require_number, require_type
 from runner.data.services import FIXTURE_ONLY, connect
 from runner.data.wording import Wording, observations_for, wording_of
-from runner.episodes.dialogue import Dialogue, Taken
+from runner.episodes.dialogue import AnswerOutcome, Dialogue
 from runner.episodes.episode import STEP_LIMIT
 from runner.extension import RunFeature
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
@@ -34,33 +34,32 @@ from runner.models.settings import Observations
 from runner.models.tools import toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import Prepared, prepare
+from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 FORMAT = 1
-"""Version of the bytes that ``snapshot`` gives; others are refused."""
+"""Version of the bytes of ``snapshot``; others are rejected."""
 
 Action = str | Mapping[str, Any] | Sequence[Call]
-"""What the model does: a text, an assistant message as chat servers have it, or calls; no calls
-end the turn."""
+"""A text, a chat-completions assistant message, or calls; no calls end the turn."""
 
 _COURSE = ("_dialogue", "_replies", "_passed")
-"""What a snapshot stands for."""
+"""Attributes that a snapshot restores."""
 
 RewardName = Literal["verdict", "turns_passed", "progress"]
 
 
 class Observation(NamedTuple):
-    """What the model is shown."""
+    """New messages and available tools."""
 
     messages: tuple[ChatMessage, ...]
-    """The chat messages since the last observation, the model's own message left out."""
+    """Chat messages since the last observation, without the model's own."""
     tools: Sequence[dict[str, Any]]
-    """Functions that may be called now, as chat-completions tools; none for a prompting model."""
+    """Available functions as chat-completions tools; empty in ``prompt`` mode."""
 
 
 class Transition(NamedTuple):
-    """What a step led to, in the order of Gymnasium."""
+    """Result of a step, in Gymnasium's order."""
 
     observation: Observation
     reward: float
@@ -69,51 +68,48 @@ class Transition(NamedTuple):
     truncated: bool
     """Whether the step limit ended it."""
     info: dict[str, Any]
-    """JSON: ``turn`` in which the step was, ``calls`` and ``results`` as texts, ``problem`` with an
-    unreadable answer or null, ``turns_passed`` so far, ``verdict`` at the end or null."""
+    """JSON object: ``turn`` of the step, ``calls`` and ``results`` as texts, ``problem`` of an
+    unreadable answer or null, ``turns_passed`` so far, final ``verdict`` or null."""
 
 
-class Standing(NamedTuple):
-    """How an episode stands, for a reward."""
+class EpisodeStatus(NamedTuple):
+    """Status of an episode after a step, for a reward."""
 
     turns: int
     """Turns of the trajectory."""
     passed_now: int
-    """Turns that passed by this step: 1 or 0."""
+    """1 if this step passed a turn, else 0."""
     verdict: Verdict | None
-    """Once the episode is over."""
+    """None until the episode is over."""
 
 
-REWARDS: Mapping[RewardName, Callable[[Standing], float]] = {
+REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
     "verdict": lambda s: float(s.verdict is not None and s.verdict.valid),
     "turns_passed": lambda s: s.verdict.turns_passed / s.turns if s.verdict else 0.0,
     "progress": lambda s: s.passed_now / s.turns,
 }
-"""Rewards by name: 1 for a passed trajectory at the end; the share of turns passed at the end; that
-share in parts, each when a turn passes that no failed one went before."""
+"""Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is the
+share of passed turns, at the end. ``progress`` pays the same share turn by turn until the first
+failure."""
 
 
 @dataclass(eq=False, repr=False)
 class RolloutEnv:
     """One trajectory as an environment.
 
-    Args:
-        trajectory: What is asked.
-        profile: How steps are decoded, executed and judged.
-        seed: Seed of the backends' random streams, instead of the trajectory's own. Identifiers
-            that a backend draws change with it, so the ground truth must not name any.
-        dataset: Where the trajectory is from; needed for BFCL's data only.
-        reward: Name of the reward, one of REWARDS.
-        mode: How the model calls functions: by tool calls, or in its text.
-        step_limit: Steps with calls that a turn may take, or None for no limit.
-        observations: Whose texts the model reads where calls are refused; by default BFCL's for
-            its data under its profile, else ours.
-        extensions: What extensions change, by their names, as a run definition has it, such as
-            ``{"compression": {"compress": "1024,ends"}}``.
+    Raises DataError if the initial config does not fit the backends, the ground truth fails
+    under the seed, or the ``observations`` texts are missing.
 
-    Raises:
-        DataError: The initial config does not fit the backends, or the ground truth does not work
-            under the seed; or the texts that the model shall read are not there.
+    Args:
+        seed: Seed of the backends' random streams, instead of the trajectory's own. The ground
+            truth must not contain identifiers that a backend draws at random.
+        dataset: Data set of the trajectory; required for BFCL's data only.
+        mode: ``fc`` for tool calls, ``prompt`` for calls in text.
+        step_limit: Maximum steps with calls per turn, or None.
+        observations: Source of the error texts that the model reads; by default BFCL's for its
+            data under its profile, else Turnwise's.
+        extensions: Settings of extensions by name, as in a run definition, such as
+            ``{"compression": {"compress": "1024,ends"}}``.
     """
 
     trajectory: Trajectory
@@ -131,48 +127,55 @@ class RolloutEnv:
     _passed: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Prepare the trajectory and begin it."""
-        self._prepared = _prepared(self.trajectory, self.profile, self.seed, self.dataset)
-        data = self.dataset or _alone(self.trajectory)
+        """Check the parameters, prepare and start the trajectory."""
+        described = "a Trajectory, such as a value of load_dataset().trajectories"
+        require_type("trajectory", self.trajectory, Trajectory, described=described)
+        require_type("profile", self.profile, Profile, described="BFCL or STRICT")
+        require_type("seed", self.seed, None, int, described="an integer or None")
+        require_type("dataset", self.dataset, None, Dataset, described="a Dataset or None")
+        require_choice("reward", self.reward, REWARDS)
+        require_choice("mode", self.mode, ("fc", "prompt"))
+        require_number("step_limit", self.step_limit, optional=True)
+        data = self.dataset or _single_dataset(self.trajectory)
+        self._prepared = _prepare(self.trajectory, self.profile, self.seed, data)
         observations = observations_for(self.observations, data, self.profile)
         self._wording = wording_of(observations, data)
         self._features = [
-            extension.named(name).recorded(member, "RolloutEnv")
+            extension.load_extension(name).recorded(member, "RolloutEnv")
             for name, member in self.extensions.items()
         ]
         self._begin()
 
     @property
     def verdict(self) -> Verdict | None:
-        """The verdict, once the trajectory is over."""
+        """The verdict, or None until the trajectory is over."""
         return self._dialogue.verdict() if self._dialogue.episode.finished else None
 
     @property
     def messages(self) -> Sequence[ChatMessage]:
-        """The whole chat so far, to be shown to a model; a copy, as observations are."""
+        """A copy of the whole chat so far."""
         return tuple(copy_json(list(self._dialogue.conversation.messages)))
 
     def reset(self) -> Observation:
-        """Begin the trajectory anew and return what the model is shown first."""
+        """Restart the trajectory and return the first observation."""
         self._begin()
         return self._observe(self._dialogue.request().messages)
 
     def step(self, action: Action) -> Transition:
-        """Take what the model does.
+        """Take the model's action.
 
-        Raises:
-            ValueError: The trajectory is over, or the action is none.
+        Raises ValueError if the trajectory is over, or the action is invalid.
         """
         if self._dialogue.episode.finished:
-            raise ValueError("the trajectory is over: reset the environment")
+            raise ValueError("the trajectory is over; call reset()")
         return self._take(self._reply(action))
 
     async def astep(self, action: Action) -> Transition:
-        """Step, for callers that await their environments; it never waits."""
+        """Call ``step`` from asynchronous code; it never waits."""
         return self.step(action)
 
     def fork(self) -> Self:
-        """Return an independent copy: nothing done to one is seen by the other."""
+        """Return an independent copy."""
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy._dialogue = self._dialogue.fork()
@@ -180,10 +183,9 @@ class RolloutEnv:
         return copy
 
     def snapshot(self) -> bytes:
-        """Return where the trajectory stands, as bytes for ``restore``.
+        """Return the model's replies and the hash of the resulting state, for ``restore``.
 
-        They hold what the model did, from which everything else follows, and the hash of the state
-        that it led to. Equal courses give equal bytes in every process.
+        Equal replies give equal bytes in every process.
         """
         held = {
             "format": FORMAT,
@@ -198,37 +200,37 @@ class RolloutEnv:
         return json.dumps(held, separators=(",", ":")).encode()
 
     def restore(self, snapshot: bytes) -> None:
-        """Go to where a snapshot of this trajectory was taken, in this process or another.
+        """Restore a snapshot of this trajectory, from this or another process.
 
-        Raises:
-            DataError: It is no snapshot, is of something else, or leads to another state here than
-                where it was taken.
+        Raises DataError if it is not a snapshot, belongs to another environment, or leads
+        to another state here.
         """
         held = _read_snapshot(snapshot)
-        restored = self._anew()
+        restored = self.fork()
+        restored._begin()
         expected = json.loads(restored.snapshot())
         for name in ("format", "trajectory", "profile", "mode", "seed", "start"):
             if held.get(name) != expected[name]:
                 here, there = expected[name], held.get(name)
-                raise DataError("snapshot", f"{name}: taken with {there!r}, here it is {here!r}")
+                raise DataError("snapshot", f"{name}: snapshot has {there!r}, not {here!r}")
         try:
             for text, calls in held["replies"]:
                 restored._dialogue.request()
                 restored._take(_as_reply(text, calls))
         except (AssertionError, IndexError, KeyError, TypeError, ValueError):
-            raise DataError("snapshot", "holds replies that do not fit this trajectory") from None
+            raise DataError("snapshot", "has replies that do not fit this trajectory") from None
         if json.loads(restored.snapshot()) != held:
             raise DataError("snapshot", "the same replies lead to another state in this version")
         self._dialogue, self._replies = restored._dialogue, restored._replies
         self._passed = restored._passed
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what makes the environment, and where it stands."""
-        made_of = {name: v for name, v in vars(self).items() if name not in _COURSE}
-        return {**made_of, "snapshot": self.snapshot()}
+        """Return the settings and a snapshot."""
+        settings = {name: v for name, v in vars(self).items() if name not in _COURSE}
+        return {**settings, "snapshot": self.snapshot()}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        """Make the environment anew and go to where it stood."""
+        """Restore the settings and the snapshot."""
         snapshot = state["snapshot"]
         self.__dict__.update({name: v for name, v in state.items() if name != "snapshot"})
         self._begin()
@@ -240,13 +242,6 @@ class RolloutEnv:
         self._replies = []
         self._passed = 0
 
-    def _anew(self) -> Self:
-        """Return another environment of the same kind, at its beginning."""
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
-        copy._begin()
-        return copy
-
     def _take(self, reply: Reply) -> Transition:
         dialogue = self._dialogue
         asked = len(dialogue.request().messages)
@@ -257,7 +252,7 @@ class RolloutEnv:
         over = dialogue.episode.finished
         # The model's own message is the first one after the request.
         answered = dialogue.conversation.messages if over else dialogue.request().messages
-        standing = Standing(len(self.trajectory.turns), passed_now, self.verdict)
+        standing = EpisodeStatus(len(self.trajectory.turns), passed_now, self.verdict)
         return Transition(
             self._observe(answered[asked + 1 :]),
             REWARDS[self.reward](standing),
@@ -266,8 +261,8 @@ class RolloutEnv:
             self._info(taken, standing.verdict),
         )
 
-    def _count_passed(self, taken: Taken) -> int:
-        """Return 1 if this step ended a turn that passed, and no failed one went before."""
+    def _count_passed(self, taken: AnswerOutcome) -> int:
+        """Return 1 if this step passed a turn and no earlier turn failed, otherwise 0."""
         outcomes = self._dialogue.episode.outcomes
         turn = taken.turn
         if len(outcomes) <= turn or self._passed != turn or self._dialogue.episode.terminated:
@@ -277,11 +272,11 @@ class RolloutEnv:
 
     def _observe(self, messages: Sequence[ChatMessage]) -> Observation:
         tools = self._dialogue.conversation.tools
-        # Copies, for what is given away may be changed, and forks and later episodes share these.
+        # Callers may change them, but forks and later episodes share the originals.
         shown = tuple(copy_json(list(tools.tools))) if tools else ()
         return Observation(tuple(copy_json(list(messages))), shown)
 
-    def _info(self, taken: Taken, verdict: Verdict | None) -> dict[str, Any]:
+    def _info(self, taken: AnswerOutcome, verdict: Verdict | None) -> dict[str, Any]:
         return {
             "turn": taken.turn,
             "calls": [str(call) for call in taken.calls],
@@ -292,50 +287,39 @@ class RolloutEnv:
         }
 
     def _reply(self, action: Action) -> Reply:
-        """Return an action as the reply that a model would have given.
-
-        Raises:
-            ValueError: It is no action.
-        """
+        """Return an action as a model's reply. Raises ValueError if the action is invalid."""
         if isinstance(action, str):
             return _as_reply(action, ())
         if isinstance(action, Mapping):
             try:
                 return read_completion({"choices": [{"message": action}]}, 0.0)
             except ModelError as error:
-                raise ValueError(f"no assistant message: {error}") from None
+                raise ValueError(f"not an assistant message: {error}") from None
         if self.mode == "prompt":
             return _as_reply(f"[{', '.join(map(str, action))}]" if action else "Done.", ())
         tools = self._dialogue.episode.session.tools
         return _as_reply(None, [(None, call.name, _arguments(call, tools)) for call in action])
 
 
-def _alone(trajectory: Trajectory) -> Dataset:
+def _single_dataset(trajectory: Trajectory) -> Dataset:
     """Return a data set of one trajectory."""
-    return Dataset(
-        "rollout",
-        "unknown",
-        "",
-        {trajectory.id: trajectory},
-        connect=partial(connect, reach=FIXTURE_ONLY),
-    )
+    reach = partial(connect, reach=FIXTURE_ONLY)
+    return Dataset("rollout", "unknown", "", {trajectory.id: trajectory}, connect=reach)
 
 
-def _prepared(
-    trajectory: Trajectory, profile: Profile, seed: int | None, dataset: Dataset | None
-) -> Prepared:
-    """Return what every episode starts from.
+def _prepare(
+    trajectory: Trajectory, profile: Profile, seed: int | None, data: Dataset
+) -> PreparedTrajectory:
+    """Prepare the trajectory with the seed of the environment.
 
-    Raises:
-        DataError: The ground truth does not work under the seed.
+    Raises DataError if the ground truth fails under the seed.
     """
-    data = dataset or _alone(trajectory)
     own = prepare(data, trajectory, profile)
     if seed is None:
         return own
     seeded = prepare(data, _with_seed(trajectory, seed), profile)
     if _successes(seeded) != _successes(own):
-        message = f"{trajectory.id}: its ground truth names what is drawn at random"
+        message = f"{trajectory.id}: its ground truth depends on randomly drawn values"
         raise DataError(f"seed {seed}", message)
     return seeded
 
@@ -343,7 +327,6 @@ def _prepared(
 def _style(
     trajectory: Trajectory, wording: Wording | None, features: Sequence[RunFeature]
 ) -> Style:
-    """Return how the model is talked to."""
     observe: Observe | None = wording
     for feature in features:
         observe = feature.observe(observe)
@@ -362,7 +345,7 @@ def _with_seed(trajectory: Trajectory, seed: int) -> Trajectory:
     return replace(trajectory, config={**trajectory.config, **seeded})
 
 
-def _successes(prepared: Prepared) -> list[bool]:
+def _successes(prepared: PreparedTrajectory) -> list[bool]:
     return [result.ok for outcome in prepared.truth for result in outcome.results]
 
 
@@ -376,17 +359,16 @@ def _as_reply(text: str | None, calls: Sequence[Sequence[Any]]) -> Reply:
 
 
 def _arguments(call: Call, tools: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name, as a tool call has them.
+    """Return the arguments of a call by name.
 
-    Raises:
-        ValueError: A tool call cannot say this.
+    Raises ValueError if a tool call cannot express this call.
     """
     if call.nested:
-        raise ValueError(f"{call}: a tool call takes no call as an argument; make it first")
+        raise ValueError(f"{call}: a tool call cannot take a call as an argument; make it first")
     if not call.args:
         return dict(call.kwargs)
     if call.name not in tools:
-        raise ValueError(f"{call}: an unknown function takes arguments by name only")
+        raise ValueError(f"{call}: pass the arguments of an unknown function by name")
     try:
         return bind(tools[call.name], call.args, call.kwargs)
     except ToolError as error:
@@ -399,5 +381,5 @@ def _read_snapshot(snapshot: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         held = None
     if not isinstance(held, dict) or not isinstance(held.get("replies"), list):
-        raise DataError("snapshot", "is none that RolloutEnv.snapshot gave")
+        raise DataError("snapshot", "was not made by RolloutEnv.snapshot")
     return held

@@ -1,1 +1,1 @@
-"""How things look on a terminal: what is safe to print, tables, progress."""
+"""Terminal output: escaping, tables and progress."""

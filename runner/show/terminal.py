@@ -1,30 +1,29 @@
-"""What a terminal is shown: lines, tables, progress.
-
-There is nothing in a line that a terminal would obey, and colour only where it is wanted.
-"""
+"""Terminal output: lines, tables and progress, without control characters from data."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TextIO, TypeVar
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
+from envs.state import cut
 
 if TYPE_CHECKING:
     import shutil
 else:
-    # It brings archives along; few tables are wider than every terminal.
-    shutil = lazily("shutil")
+    # This import is slow, and few tables need the terminal's width.
+    shutil = lazy_module("shutil")
 
 Item = TypeVar("Item")
 
 Tone = Literal["plain", "strong", "faint", "good", "bad", "new"]
 
 WIDTH = 80
-"""Columns of the narrowest terminal for which lines are meant."""
+"""Columns of the narrowest supported terminal."""
 
 _BAR = 30
 _CODES: Mapping[Tone, str] = {"strong": "1", "faint": "2", "good": "32", "bad": "31", "new": "33"}
@@ -38,58 +37,65 @@ class Line(NamedTuple):
 
 
 def wants_colour(stream: IO[str], environment: Mapping[str, str]) -> bool:
-    """Tell whether a stream is a terminal, and the user has not refused colour (NO_COLOR)."""
+    """Tell whether a stream is a terminal and the user allows colour (NO_COLOR)."""
     refused = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
     return stream.isatty() and not refused
 
 
-def painted(line: Line, *, colour: bool) -> str:
-    """Return a line as it is written to a terminal."""
+def paint(line: Line, *, colour: bool) -> str:
+    """Return a line with its colour codes."""
     text = visible(line.text)
     code = _CODES.get(line.tone) if colour and text else None
     return f"\033[{code}m{text}\033[0m" if code else text
 
 
 def visible(text: str) -> str:
-    """Return a text with all that is no printable character as an escape: line breaks too."""
+    """Return a text with unprintable characters escaped, line breaks included."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def say(text: object = "", *, end: str = "\n", flush: bool = False) -> None:
-    """Print lines that are a result, with nothing in them that a terminal would obey."""
+    """Print a result, with control characters escaped."""
     print("\n".join(map(visible, str(text).split("\n"))), end=end, flush=flush)
 
 
 def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> None:
-    """Print a JSON value that is a result, in ASCII: so nothing in it is obeyed or looks alike."""
+    """Print a JSON result in ASCII, so it has no control or lookalike characters."""
     print(json.dumps(value, indent=indent, allow_nan=False), flush=flush)
 
 
+def fitted(text: str, limit: int | None = None) -> str:
+    """Return a text cut for a terminal; whole if the output is a pipe or a file.
+
+    ``limit`` is the maximum number of characters (default: the terminal's width).
+    """
+    if not sys.stdout.isatty():
+        return text
+    return cut(text, limit or max(WIDTH, shutil.get_terminal_size().columns))
+
+
 def tell(text: str, stream: TextIO) -> None:
-    """Write what is no result, such as progress: that nobody can read it must not end the work."""
+    """Write progress or notes; a closed stream is no error."""
     try:
         stream.write(text)
         stream.flush()
     except (OSError, ValueError):
-        divert(stream)
+        discard_output(stream)
 
 
-def divert(stream: TextIO) -> None:
-    """Let what is written from now on, and what is left in the buffer, go nowhere."""
+def discard_output(stream: TextIO) -> None:
+    """Discard all further output, the buffer included."""
     with suppress(OSError, ValueError), open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 
-def table(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows as aligned columns: the first flush left, the others flush right.
+def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
+    """Return rows, the heading first, as aligned columns: the first left, the others right.
 
-    Columns for which there is no room in the terminal, which has 80 where there is none, stand
-    below, beside the first one again.
-
-    Args:
-        rows: The heading first; all of the same length.
+    Columns that do not fit the terminal (80 columns if there is none) follow in further blocks,
+    each with the first column repeated, unless ``split`` is false.
     """
     shown = [[*map(visible, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -99,7 +105,7 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     blocks: list[list[int]] = [[0]]
     for column in range(1, len(widths)):
         taken = sum(widths[each] + 2 for each in blocks[-1]) + widths[column]
-        if taken > room and len(blocks[-1]) > 1:
+        if split and taken > room and len(blocks[-1]) > 1:
             blocks.append([0])
         blocks[-1].append(column)
     return "\n\n".join(_block(shown, widths, block) for block in blocks)
@@ -114,15 +120,13 @@ def _block(rows: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequen
     return "\n".join(lines)
 
 
-def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> Iterator[Item]:
-    """Yield items and show on a stream how many of them have come.
+def bar(share: float) -> str:
+    """Return a share from 0 to 1 as a bar."""
+    return f"[{'#' * int(_BAR * share):.<{_BAR}}]"
 
-    Args:
-        items: What to pass on.
-        total: How many there will be.
-        label: What is being done.
-        stream: Where to show it: a bar that moves on a terminal, else a line per tenth.
-    """
+
+def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> Iterator[Item]:
+    """Yield items and show progress: a bar on a terminal, else a line per tenth."""
     moving = stream.isatty()
     shown = 0
     for done, item in enumerate(items, start=1):
@@ -130,13 +134,6 @@ def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> I
         step = done * (100 if moving else 10) // total
         if step > shown or done == total:
             shown = step
-            _show(done, total, label, stream, moving)
-
-
-def _show(done: int, total: int, label: str, stream: TextIO, moving: bool) -> None:
-    if moving:
-        filled = _BAR * done // total
-        end = "\n" if done == total else ""
-        tell(f"\r{label} [{'#' * filled}{'.' * (_BAR - filled)}] {done}/{total}{end}", stream)
-    else:
-        tell(f"{label} {done}/{total}\n", stream)
+            begin = f"\r{label} {bar(done / total)}" if moving else label
+            end = "" if moving and done < total else "\n"
+            tell(f"{begin} {done}/{total}{end}", stream)

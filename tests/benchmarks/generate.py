@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from runner.data import choose
 from runner.data.cache import cache_folder
-from runner.live.campaign import jobs_of
-from runner.records.run import lives_in
+from runner.live.live_run import jobs_of
+from runner.records.run import read_segments
 from tests.whole_runs import Timed, bfcl_generate, timed, turnwise_eval
 from trajectories.dataset import Dataset
 from trajectories.schema import Category
@@ -96,7 +96,7 @@ class Measuring:
         """Run ``turnwise eval``."""
         place = self._new()
         whole = turnwise_eval(url, place, "base", at_once, "--no-preflight", *more)
-        return Ours(whole, sum(life.seconds for life in lives_in(place)))
+        return Ours(whole, sum(life.seconds for life in read_segments(place)))
 
     def bare(self, url: str, at_once: int) -> Timed:
         """Run the bare client."""

@@ -14,14 +14,14 @@ from functools import partial
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import CannotJudge, Unreadable
+from checkers.answer_text.numbers import list_mentions
+from checkers.answer_text.words import Utterance
+from checkers.calls.documents import UnjudgeableEntry, UnreadableOutput
+from checkers.causes.turn_endings import classify_unparsed_calls, is_question, is_refusal
 from checkers.profile import PROFILES, Mode, Profile
 from checkers.replies.formats import read_json, read_xml
 from checkers.replies.single_turn import read_calls
-from checkers.telling.numbers import mentions
-from checkers.telling.words import Utterance
-from checkers.why.answers import asks, declines, unread_calls
-from envs.bounds import BOUNDS, size_of
+from envs.bounds import BOUNDS, measure_size
 from envs.calls import Call, parse_calls, read_call
 from envs.errors import MalformedCall
 from envs.registry import BACKENDS
@@ -32,7 +32,7 @@ from trajectories.schema import Language
 SLOWEST = 0.2
 """Seconds that 10,000 characters may take."""
 _UNIT = 10_000
-_REFUSALS = (MalformedCall, Unreadable, CannotJudge)
+_REFUSALS = (MalformedCall, UnreadableOutput, UnjudgeableEntry)
 _PIECES = (
     *"()[]{}<>=,:;.'\"`\\|-+*/%!?@#$&^~ \n\t",
     *("a", "7", "0x", "1e", "9" * 60, "0." + "1" * 40, "None", "True", "lambda x:", "f'{", "}'"),
@@ -100,10 +100,10 @@ def readers() -> dict[str, Callable[[str], object]]:
         "one call": read_call,
         "JSON": read_json,
         "XML": read_xml,
-        "numbers told": lambda text: mentions(Utterance(text)),
-        "asks": asks,
-        "declines": declines,
-        "unread calls": lambda text: unread_calls(text, ["ls", "cd"]),
+        "numbers told": lambda text: list_mentions(Utterance(text)),
+        "asks": is_question,
+        "declines": is_refusal,
+        "unread calls": lambda text: classify_unparsed_calls(text, ["ls", "cd"]),
     }
     modes: tuple[Mode, ...] = ("prompt", "fc")
     for profile in PROFILES.values():
@@ -153,7 +153,7 @@ def play_all(random: Random, count: int) -> Iterator[Row]:
             try:
                 results = session.play(calls)
                 texts = [len(result.text) for result in results]
-                json_size = size_of(session.snapshot().to_json(), 10**9)
+                json_size = measure_size(session.snapshot().to_json(), 10**9)
             except Exception as error:
                 raised.append(f"{type(error).__name__}: {str(calls)[:60]!r}")
                 continue

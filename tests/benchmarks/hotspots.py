@@ -27,7 +27,7 @@ from runner.records.run import open_run
 from runner.show.terminal import table
 from tests.benchmarks.measuring import HERE
 from tests.judging import run_recorded, run_script
-from trajectories.prepare import Prepared, prepare
+from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import Category
 
 ROOT = HERE.parent.parent
@@ -80,7 +80,7 @@ def _profiled(profile: Profile, run: Path | None) -> int:
         dataset = choose.dataset("bfcl", [Category.BASE], print)
         trajectories = list(dataset.trajectories.values())
 
-        def judged(prepared: Prepared) -> object:
+        def judged(prepared: PreparedTrajectory) -> object:
             return run_script(prepared, oracle(prepared.trajectory), BFCL)
 
     else:
@@ -90,7 +90,7 @@ def _profiled(profile: Profile, run: Path | None) -> int:
             trajectories = choose.trajectories(dataset, recorded)
             entries = recorded.entries()
 
-        def judged(prepared: Prepared) -> object:
+        def judged(prepared: PreparedTrajectory) -> object:
             entry = entries[prepared.trajectory.id]
             return run_recorded(prepared, entry.turns, entry.mode, BFCL)
 

@@ -13,8 +13,8 @@ from typing import Any
 from envs import registry
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS
-from runner.models.protocols.base import Native, Written
-from runner.models.tools import Document, Names, as_tool, own_documents
+from runner.models.calling_formats.base import NativeFormat, TextFormat
+from runner.models.tools import Document, FunctionNames, as_tool, own_documents
 
 ROUNDS = 7
 _VALUES: dict[str, Any] = {"integer": 5, "number": 2.5, "boolean": True, "array": ["a", "b"]}
@@ -24,11 +24,13 @@ def main() -> None:
     """Print a line for each family."""
     documents = _documents()
     for protocol in PROTOCOLS.values():
-        if not isinstance(protocol, Native):
+        if not isinstance(protocol, NativeFormat):
             print(f"{protocol.name:16} {microseconds(protocol, documents):5.1f} us a call")
 
 
-def microseconds(protocol: Written, documents: Sequence[Document], rounds: int = ROUNDS) -> float:
+def microseconds(
+    protocol: TextFormat, documents: Sequence[Document], rounds: int = ROUNDS
+) -> float:
     """Return the CPU time of reading one call, in the fastest of some rounds."""
     calls = [Call(each["name"], (), _arguments(each)) for each in documents]
     size = 2 if protocol.parallel else 1
@@ -47,7 +49,7 @@ def microseconds(protocol: Written, documents: Sequence[Document], rounds: int =
 
 def _documents() -> list[Document]:
     own = own_documents(registry.names())
-    names = Names(each["name"] for each in own)
+    names = FunctionNames(each["name"] for each in own)
     return [as_tool(each, names)["function"] for each in own]
 
 

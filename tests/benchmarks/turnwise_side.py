@@ -11,7 +11,7 @@ from pathlib import Path
 from time import process_time
 
 from checkers.profile import BFCL
-from envs.calls import call_from_tool, parse_call, parse_calls
+from envs.calls import make_call_from_tool, parse_call, parse_calls
 from envs.session import Session
 
 WARM_UP = 50
@@ -63,7 +63,7 @@ def step_text(workload):
 
 def step_structured(workload):
     """Make a call, from name and arguments to the text of its result."""
-    return steps(workload["worlds"], call_from_tool, lambda world: world["structured"])
+    return steps(workload["worlds"], make_call_from_tool, lambda world: world["structured"])
 
 
 def steps(worlds, read, given):

@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
+from runner.analysis.replayed_runs import ReplayedRun
 from runner.analysis.report.run_report import report
-from runner.analysis.runs import ViewedRun
 
 QUIET = (
     "--no-sandbox",
@@ -124,7 +124,7 @@ def show(browser: Browser, tmp_path: Path, complaints: list[str]) -> Iterator[Ca
 def visit(show: Callable[..., Page]) -> Callable[..., Page]:
     """Open a report on runs."""
 
-    def open_report(*runs: ViewedRun, at: str = "", **settings: Any) -> Page:
+    def open_report(*runs: ReplayedRun, at: str = "", **settings: Any) -> Page:
         return show(report(runs), at, **settings)
 
     return open_report

@@ -43,7 +43,7 @@ def test_what_it_comes_to_comes_first(visit_comparison):
     page = visit_comparison(LAZY, RIGHT)
     expect(page.locator(".finding")).to_have_text(re.compile("^Within noise"))
     expect(rows(page)).to_have_text(["entry_0 base"])
-    expect(page.locator(".flips .cause")).to_contain_text("Missing call turn 1")
+    expect(page.locator(".flips .cause")).to_contain_text("Missing call end of turn 2")
 
 
 def test_the_flips_can_be_narrowed_by_the_keyboard(visit_comparison):

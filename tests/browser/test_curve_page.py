@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from extensions.experiments.curve_page import curve_page
-from extensions.experiments.vary_scores import experiment_of
+from extensions.experiments.experiment_scores import load_experiment
 from tests.browser.conftest import check_with_axe
 from tests.extensions.experiments.made_experiments import experiment, outcomes
 
@@ -29,7 +29,7 @@ def visit_curves(show, tmp_path):
             folder = experiment(
                 tmp_path / f"m{number}", {"tools": axis}, model=name.format(number), sizes=sizes
             )
-            found.append(experiment_of(folder))
+            found.append(load_experiment(folder))
         return show(curve_page(found), **settings)
 
     return visit
@@ -45,7 +45,7 @@ def test_seven_levels_of_five_models(visit_curves):
     expect(first.locator(".run-5 polygon")).to_have_count(6)
     expect(page.locator("main table")).to_have_count(5)
     expect(page.locator("main table").first.locator("tbody tr")).to_have_count(7)
-    expect(page.locator("main")).to_contain_text("for every doubling of the functions")
+    expect(page.locator("main")).to_contain_text("per doubling of the functions")
 
 
 def test_the_text_alternative_says_what_the_curves_show(visit_curves):
@@ -56,7 +56,7 @@ def test_the_text_alternative_says_what_the_curves_show(visit_curves):
 def test_models_with_other_levels_leave_gaps(show, tmp_path):
     one = experiment(tmp_path / "a", {"tools": {"need": outcomes(3, 4), "20": outcomes(2, 4)}})
     two = experiment(tmp_path / "b", {"tools": {"need": outcomes(3, 4), "40": outcomes(2, 4)}})
-    page = show(curve_page([experiment_of(one), experiment_of(two)]))
+    page = show(curve_page([load_experiment(one), load_experiment(two)]))
     first = page.locator("svg.curve").first
     expect(first.locator(".axis")).to_have_count(3)
     expect(first.locator("circle")).to_have_count(4)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from extensions.judges.exhibit import exhibits
+from extensions.judges.judged_episode import exhibits
 from extensions.judges.label_page import label_page
 from extensions.judges.people import read_people
 from tests.browser.conftest import check_with_axe, stays
@@ -91,7 +91,9 @@ def test_a_file_is_gone_on_with(visit_labels: Visit, tmp_path) -> None:
     path.write_text("\n".join([*lines, "no JSON", "null", ""]), encoding="utf-8")
     page.locator("input[type=file]").set_input_files(path)
     expect(page.locator(".count")).to_contain_text("1 of 3 episodes labelled")
-    expect(page.locator(".count")).to_contain_text("1 label loaded; 3 lines of no episode here")
+    expect(page.locator(".count")).to_contain_text(
+        "1 label loaded; 3 lines without an episode here"
+    )
     assert saved(page, tmp_path / "out.jsonl") == [
         {"id": "desk_2", "trial": 0, "passed": True, "note": "fine"}
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from runner.analysis.runs import ViewedRun
+from runner.analysis.replayed_runs import ReplayedRun
 from tests.browser.conftest import becomes, check_with_axe
 from tests.runner.analysis.report.making import call, source_of, viewed
 
@@ -27,7 +27,7 @@ Visit = Callable[..., Page]
 
 
 @pytest.fixture
-def run(dataset_of, help_desk) -> ViewedRun:
+def run(dataset_of, help_desk) -> ReplayedRun:
     """View a run of three episodes, of which one has a long text."""
     turns = {"desk_0": RIGHT, "desk_1": WRONG, "desk_2": STUCK}
     data = dataset_of(*[replace(help_desk, id=id) for id in turns])
@@ -35,7 +35,7 @@ def run(dataset_of, help_desk) -> ViewedRun:
 
 
 @pytest.fixture
-def copied(run: ViewedRun, visit: Visit) -> Callable[[str, str], str]:
+def copied(run: ReplayedRun, visit: Visit) -> Callable[[str, str], str]:
     """Press a button of an address, and return what is then on the clipboard."""
 
     def press(at: str, name: str) -> str:
@@ -55,7 +55,7 @@ def expect_marked(page: Page, *texts: str) -> None:
 
 @pytest.mark.parametrize("part", [".step .code", ".was, .is", "td.bad"])
 def test_a_long_value_shows_its_beginning_until_asked_for_all(
-    visit: Visit, run: ViewedRun, part: str
+    visit: Visit, run: ReplayedRun, part: str
 ) -> None:
     page = visit(run, at="#e/desk_1/0")
     folded = page.locator(f":is({part}).folded, :is({part}) .folded").first
@@ -71,13 +71,13 @@ def test_a_long_value_shows_its_beginning_until_asked_for_all(
     expect(page.locator("#t0s0")).to_contain_text("line 199 of it")
 
 
-def test_a_short_value_is_not_folded(visit: Visit, run: ViewedRun) -> None:
+def test_a_short_value_is_not_folded(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run, at="#e/desk_0/0")
     expect(page.locator(".step .code").first).to_be_visible()
     expect(page.locator(".folded")).to_have_count(0)
 
 
-def test_an_episode_with_a_long_text_stays_readable(visit: Visit, run: ViewedRun) -> None:
+def test_an_episode_with_a_long_text_stays_readable(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run, at="#e/desk_1/0")
     expect(page.locator("#t0s0 .folded").first).to_be_visible()
     assert page.locator("#t0s0").bounding_box()["height"] < 3 * 900
@@ -116,7 +116,7 @@ def test_a_result_is_copied_as_the_model_read_it(copied: Callable[[str, str], st
     assert copied("#e/desk_2/0", "Copy result").startswith('{"error": ')
 
 
-def test_the_list_has_what_the_user_said_first(visit: Visit, run: ViewedRun) -> None:
+def test_the_list_has_what_the_user_said_first(visit: Visit, run: ReplayedRun) -> None:
     said = run.dataset.trajectories["desk_0"].opening
     page = visit(run)
     expect(page.locator("td.id .detail").first).to_have_text(said)
@@ -124,7 +124,7 @@ def test_the_list_has_what_the_user_said_first(visit: Visit, run: ViewedRun) -> 
 
 @pytest.mark.parametrize("at", ["", "#e/desk_2/0"])
 def test_what_a_cause_means_is_told_under_the_pointer_and_with_the_focus(
-    visit: Visit, run: ViewedRun, at: str
+    visit: Visit, run: ReplayedRun, at: str
 ) -> None:
     page = visit(run, at=at)
     cause = page.locator("td.cause .term, .why .term").last
@@ -150,7 +150,7 @@ def test_what_a_cause_means_is_told_under_the_pointer_and_with_the_focus(
     ],
 )
 def test_words_are_searched_as_words_and_texts_in_quotes_as_they_are(
-    visit: Visit, run: ViewedRun, text: str, found: list[str]
+    visit: Visit, run: ReplayedRun, text: str, found: list[str]
 ) -> None:
     page = visit(run)
     page.fill("#search", text)
@@ -159,7 +159,7 @@ def test_words_are_searched_as_words_and_texts_in_quotes_as_they_are(
 
 
 def test_what_was_found_is_marked_in_the_list_and_in_an_episode(
-    visit: Visit, run: ViewedRun
+    visit: Visit, run: ReplayedRun
 ) -> None:
     page = visit(run)
     page.fill("#search", "DESK_2 99")
@@ -170,15 +170,15 @@ def test_what_was_found_is_marked_in_the_list_and_in_an_episode(
     expect_marked(page, "desk_2", "99")
 
 
-def test_nothing_found_says_so_and_leads_back(visit: Visit, run: ViewedRun) -> None:
+def test_nothing_found_says_so_and_leads_back(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.fill("#search", "no such words")
-    expect(page.locator(".more")).to_contain_text("No episode is like that.")
+    expect(page.locator(".more")).to_contain_text("No matching episodes.")
     page.click("text=Show all episodes")
     expect(page.locator("td.id a")).to_have_count(3)
 
 
-def test_a_count_does_not_look_like_a_value(visit: Visit, run: ViewedRun) -> None:
+def test_a_count_does_not_look_like_a_value(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run, at="#e/desk_1/0/0/0")
     page.click(".step.here >> text=State after this step")
     tree = page.locator(".step.here .tree")
@@ -191,5 +191,5 @@ def test_a_count_does_not_look_like_a_value(visit: Visit, run: ViewedRun) -> Non
     assert (count, value) == ("italic", "normal")
 
 
-def test_axe_finds_nothing_serious_in_folded_values(visit: Visit, run: ViewedRun) -> None:
+def test_axe_finds_nothing_serious_in_folded_values(visit: Visit, run: ReplayedRun) -> None:
     check_with_axe(visit(run, at="#e/desk_1/0"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from runner.analysis.runs import ViewedRun
+from runner.analysis.replayed_runs import ReplayedRun
 from tests.browser.conftest import FOCUSED, becomes, check_with_axe, stays, within
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 from trajectories.schema import Category
@@ -26,7 +26,7 @@ Visit = Callable[..., Page]
 
 
 @pytest.fixture
-def run(dataset_of, help_desk) -> ViewedRun:
+def run(dataset_of, help_desk) -> ReplayedRun:
     """View a run of four episodes, of which two fail."""
     turns = {"desk_0": RIGHT, "desk_1": WRONG, "desk_2": STUCK, "folder_3": RIGHT}
     trajectories = [replace(help_desk, id=id) for id in turns]
@@ -35,7 +35,7 @@ def run(dataset_of, help_desk) -> ViewedRun:
 
 
 @pytest.fixture
-def live(dataset_of, help_desk, tmp_path) -> ViewedRun:
+def live(dataset_of, help_desk, tmp_path) -> ReplayedRun:
     """View a run of ours, with two trials and the requests of one of them."""
     record = {
         "outcome": "passed",
@@ -68,7 +68,7 @@ def ids(page: Page) -> Locator:
 # The list
 
 
-def test_the_overview_has_score_causes_and_outcomes(visit: Visit, run: ViewedRun) -> None:
+def test_the_overview_has_score_causes_and_outcomes(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     expect(page.locator(".big")).to_have_text("50.0% passed")
     expect(page.locator(".outcomes a")).to_have_text(["2 passed", "2 failed"])
@@ -76,7 +76,7 @@ def test_the_overview_has_score_causes_and_outcomes(visit: Visit, run: ViewedRun
     expect(page.locator(".scores tbody th")).to_have_text(["base", "miss_func", "all"])
 
 
-def test_a_figure_of_the_overview_filters_the_list(visit: Visit, run: ViewedRun) -> None:
+def test_a_figure_of_the_overview_filters_the_list(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.click(".outcomes .failed")
     expect(ids(page)).to_have_text(["desk_1", "desk_2"])
@@ -84,7 +84,7 @@ def test_a_figure_of_the_overview_filters_the_list(visit: Visit, run: ViewedRun)
     expect(page.locator("table.episodes tbody tr")).to_have_count(4)
 
 
-def test_filters_are_part_of_the_address(visit: Visit, run: ViewedRun) -> None:
+def test_filters_are_part_of_the_address(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.select_option('label[data-name="outcome"] select', "failed")
     page.select_option('label[data-name="cause"] select', "wrong_argument")
@@ -96,7 +96,7 @@ def test_filters_are_part_of_the_address(visit: Visit, run: ViewedRun) -> None:
     expect(ids(page)).to_have_count(4)
 
 
-def test_a_heading_sorts_and_sorts_the_other_way(visit: Visit, run: ViewedRun) -> None:
+def test_a_heading_sorts_and_sorts_the_other_way(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     heading = page.locator('th[data-column="turns"]')
     heading.locator("button").click()
@@ -112,7 +112,7 @@ def test_a_heading_sorts_and_sorts_the_other_way(visit: Visit, run: ViewedRun) -
     [("DESK_2", ["desk_2"]), ("wrong argument", ["desk_1"]), ("no such thing", [])],
 )
 def test_search_looks_at_what_the_list_shows(
-    visit: Visit, run: ViewedRun, text: str, found: list[str]
+    visit: Visit, run: ReplayedRun, text: str, found: list[str]
 ) -> None:
     page = visit(run)
     page.fill("#search", text)
@@ -120,7 +120,7 @@ def test_search_looks_at_what_the_list_shows(
     expect(ids(page)).to_have_text(found)
 
 
-def test_search_looks_into_transcripts_too(visit: Visit, run: ViewedRun) -> None:
+def test_search_looks_into_transcripts_too(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.fill("#search", "ticket_id=99")
     expect(page.locator("table.episodes tbody tr")).to_have_count(1)
@@ -142,7 +142,7 @@ def test_many_episodes_are_listed_as_one_scrolls(visit: Visit, dataset_of, help_
 # An episode
 
 
-def test_an_episode_opens_from_the_list_and_back(visit: Visit, run: ViewedRun) -> None:
+def test_an_episode_opens_from_the_list_and_back(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.click("text=desk_1")
     expect(page.locator("h1")).to_have_text("desk_1")
@@ -152,24 +152,28 @@ def test_an_episode_opens_from_the_list_and_back(visit: Visit, run: ViewedRun) -
     becomes(page, FOCUSED, "desk_1")
 
 
-def test_the_first_divergence_shows_expected_and_actual(visit: Visit, run: ViewedRun) -> None:
+def test_the_cause_is_one_sentence_that_leads_to_its_call(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run, at="#e/desk_1/0")
+    (why,) = [e.examined.diagnosis for e in run.episodes if e.trajectory.id == "desk_1"]
+    expect(page.locator(".summary .why p")).to_have_text(why.sentence)
+    expect(page.locator(".jump")).to_have_text(f"Go to the cause: {why.place}")
     page.click(".jump")
     expect(page).to_have_url(within("#e/desk_1/0/0/1"))
     step = page.locator(".step.divergent.here")
-    expect(step.locator("h5")).to_have_text("Here it leaves the ground truth")
+    expect(step.locator(".problem")).to_have_text(why.sentence)
+    expect(step.locator("h5")).to_have_text("Differences from the ground truth")
     row = step.locator(".expected tbody tr")
     expect(row.locator(".good")).to_have_text("'Dark screen'")
     expect(row.locator(".bad")).to_have_text("'Dark'")
 
 
-def test_the_ground_truth_says_what_the_model_made_of_it(visit: Visit, run: ViewedRun) -> None:
+def test_the_ground_truth_says_what_the_model_made_of_it(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run, at="#e/desk_1/0")
-    marks = ["≈ called otherwise in step 1", "✓ same in step 0", "✓ same in step 1"]
+    marks = ["≈ other arguments in step 2", "✓ same in step 1", "✓ same in step 2"]
     expect(page.locator(".truth .mark")).to_have_text(marks)
 
 
-def test_the_state_can_be_opened_at_every_step(visit: Visit, run: ViewedRun) -> None:
+def test_the_state_can_be_opened_at_every_step(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run, at="#e/desk_1/0/0/1")
     page.click(".step.here >> text=State after this step")
     tree = page.locator(".step.here .tree")
@@ -178,16 +182,16 @@ def test_the_state_can_be_opened_at_every_step(visit: Visit, run: ViewedRun) -> 
     expect(tree).not_to_contain_text("'Printer on fire'", use_inner_text=True)
 
 
-def test_answers_refusals_and_idle_turns_are_shown(visit: Visit, run: ViewedRun) -> None:
+def test_answers_refusals_and_idle_turns_are_shown(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run, at="#e/desk_0/0")
     expect(page.locator(".answer").first).to_contain_text("I opened ticket 2.")
-    expect(page.locator(".truth").nth(1)).to_contain_text("Nothing is to be done in this turn.")
+    expect(page.locator(".truth").nth(1)).to_contain_text("This turn needs no calls.")
     page.goto(page.url.replace("desk_0", "desk_2"))
     expect(page.locator(".result.refused")).to_contain_text("99")
 
 
 @pytest.mark.parametrize("at", ["#e/desk_1/0/2/1", "#e/desk_1/0/2"])
-def test_an_address_leads_to_its_turn_or_step(visit: Visit, run: ViewedRun, at: str) -> None:
+def test_an_address_leads_to_its_turn_or_step(visit: Visit, run: ReplayedRun, at: str) -> None:
     page = visit(run, at=at)
     here = page.locator(".turns .here")
     expect(here).to_be_in_viewport()
@@ -197,7 +201,7 @@ def test_an_address_leads_to_its_turn_or_step(visit: Visit, run: ViewedRun, at: 
 
 
 @pytest.mark.parametrize("at", ["#e/nobody/0", "#e/desk_1/7", "#e/%E0%A4%A", "#e/__proto__/0"])
-def test_an_address_of_nothing_says_so(visit: Visit, run: ViewedRun, at: str) -> None:
+def test_an_address_of_nothing_says_so(visit: Visit, run: ReplayedRun, at: str) -> None:
     page = visit(run)
     page.evaluate("at => { location.hash = at }", at)
     expect(page.locator(".problem, h1").first).to_be_visible()
@@ -207,7 +211,7 @@ def test_an_address_of_nothing_says_so(visit: Visit, run: ViewedRun, at: str) ->
     expect(page.locator("h1")).to_have_text("made-up")
 
 
-def test_requests_and_replies_can_be_opened(visit: Visit, live: ViewedRun) -> None:
+def test_requests_and_replies_can_be_opened(visit: Visit, live: ReplayedRun) -> None:
     page = visit(live, at="#e/help_desk_0/1")
     expect(page.locator(".facts-line")).to_contain_text("trial 1")
     step = page.locator("#t0s0")
@@ -223,17 +227,17 @@ def test_requests_and_replies_can_be_opened(visit: Visit, live: ViewedRun) -> No
     end = page.locator("#t0s1")
     end.locator("text=Request and reply").click()
     expect(end.locator(".raw > details").first).to_have_text(
-        "The first 2, as in the request before"
+        "The first 2, as in the previous request"
     )
 
 
-def test_trials_and_what_they_took_are_summed_up(visit: Visit, live: ViewedRun) -> None:
+def test_trials_and_what_they_took_are_summed_up(visit: Visit, live: ReplayedRun) -> None:
     page = visit(live)
     expect(page.locator(".overview")).to_contain_text("pass^k")
     expect(page.locator(".overview")).to_contain_text("$0.0400")
 
 
-def test_the_last_of_two_places_that_are_asked_for_is_shown(visit: Visit, run: ViewedRun) -> None:
+def test_the_last_of_two_places_that_are_asked_for_is_shown(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.evaluate("""() => {
       for (const at of ["#e/desk_1/0", "#e/desk_1/0/2", "#e/desk_2/0"]) {
@@ -247,12 +251,13 @@ def test_the_last_of_two_places_that_are_asked_for_is_shown(visit: Visit, run: V
 # Several runs
 
 
-def test_runs_have_tabs(visit: Visit, run: ViewedRun, live: ViewedRun) -> None:
+def test_runs_have_tabs(visit: Visit, run: ReplayedRun, live: ReplayedRun) -> None:
     page = visit(run, live._replace(source=replace(live.source, name="another")))
     page.click("#heading >> text=another")
     expect(page.locator("h1")).to_have_text("another")
-    expect(ids(page)).to_have_text(["help_desk_0", "help_desk_0"])
-    page.click("text=help_desk_0 >> nth=1")
+    expect(ids(page)).to_have_text(["trial 0", "trial 1"])
+    page.click("button.fold")
+    ids(page).nth(1).click()
     expect(page).to_have_url(within("#e/help_desk_0/1?run=2"))
     page.reload()
     expect(page.locator("h1")).to_have_text("help_desk_0")
@@ -263,7 +268,7 @@ def test_runs_have_tabs(visit: Visit, run: ViewedRun, live: ViewedRun) -> None:
 # Keys
 
 
-def test_the_list_can_be_walked_with_keys(visit: Visit, run: ViewedRun) -> None:
+def test_the_list_can_be_walked_with_keys(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.keyboard.press("j")
     page.keyboard.press("j")
@@ -279,7 +284,7 @@ def test_the_list_can_be_walked_with_keys(visit: Visit, run: ViewedRun) -> None:
     expect(page.locator("h1")).to_have_text("made-up")
 
 
-def test_an_episode_can_be_walked_with_keys(visit: Visit, run: ViewedRun) -> None:
+def test_an_episode_can_be_walked_with_keys(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run, at="#e/desk_1/0")
     page.keyboard.press("j")
     expect(page).to_have_url(within("#e/desk_1/0/0/0"))
@@ -292,7 +297,7 @@ def test_an_episode_can_be_walked_with_keys(visit: Visit, run: ViewedRun) -> Non
     expect(page).to_have_url(within("#e/desk_1/0/0/0"))
 
 
-def test_the_search_is_a_key_away_and_escape_leaves_it(visit: Visit, run: ViewedRun) -> None:
+def test_the_search_is_a_key_away_and_escape_leaves_it(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.keyboard.press("/")
     page.keyboard.type("desk_2 j?")
@@ -301,15 +306,15 @@ def test_the_search_is_a_key_away_and_escape_leaves_it(visit: Visit, run: Viewed
     expect(page.locator("table.episodes tbody tr")).to_have_count(4)
 
 
-def test_the_keys_are_listed(visit: Visit, run: ViewedRun) -> None:
+def test_the_keys_are_listed(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
     page.keyboard.press("?")
-    expect(page.locator("dialog")).to_contain_text("next place off the ground truth")
+    expect(page.locator("dialog")).to_contain_text("next difference from the ground truth")
     page.keyboard.press("Escape")
     expect(page.locator("dialog")).to_be_hidden()
 
 
-def test_everything_in_an_episode_opens_at_once(visit: Visit, live: ViewedRun) -> None:
+def test_everything_in_an_episode_opens_at_once(visit: Visit, live: ReplayedRun) -> None:
     page = visit(live, at="#e/help_desk_0/0")
     page.keyboard.press("e")
     expect(page.locator(".raw").first).to_contain_text("You keep a help desk.")
@@ -320,7 +325,7 @@ def test_everything_in_an_episode_opens_at_once(visit: Visit, live: ViewedRun) -
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_theme_follows_the_system_until_it_is_changed(
-    visit: Visit, run: ViewedRun, scheme: str
+    visit: Visit, run: ReplayedRun, scheme: str
 ) -> None:
     page = visit(run, color_scheme=scheme)
 
@@ -336,7 +341,7 @@ def test_the_theme_follows_the_system_until_it_is_changed(
 @pytest.mark.parametrize("at", ["", "#e/desk_1/0", "#e/desk_1/0/0/1"])
 @pytest.mark.parametrize("width", [360, 700, 1000, 1600])
 def test_nothing_is_wider_than_the_window(
-    visit: Visit, run: ViewedRun, at: str, width: int
+    visit: Visit, run: ReplayedRun, at: str, width: int
 ) -> None:
     page = visit(run, at=at, viewport={"width": width, "height": 800})
     page.keyboard.press("e")
@@ -390,7 +395,7 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("at", ["", "#e/desk_1/0/0/1", "#e/desk_2/0"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_stand_out_from_what_is_behind_them(
-    visit: Visit, run: ViewedRun, at: str, scheme: str
+    visit: Visit, run: ReplayedRun, at: str, scheme: str
 ) -> None:
     page = visit(run, at=at, color_scheme=scheme)
     page.keyboard.press("e")
@@ -399,7 +404,7 @@ def test_texts_stand_out_from_what_is_behind_them(
 
 @pytest.mark.parametrize("at", ["", "#e/desk_1/0"])
 def test_controls_have_names_and_the_page_has_landmarks(
-    visit: Visit, run: ViewedRun, at: str
+    visit: Visit, run: ReplayedRun, at: str
 ) -> None:
     page = visit(run, at=at)
     unnamed = "node => !(node.ariaLabel || node.labels?.length || node.textContent.trim())"
@@ -413,7 +418,69 @@ def test_controls_have_names_and_the_page_has_landmarks(
 
 
 @pytest.mark.parametrize("at", ["", "#e/help_desk_0/1", "#e/desk_1/0/0/1?run=2"])
-def test_axe_finds_nothing_serious(visit: Visit, run: ViewedRun, live: ViewedRun, at: str) -> None:
+def test_axe_finds_nothing_serious(
+    visit: Visit, run: ReplayedRun, live: ReplayedRun, at: str
+) -> None:
     page = visit(live, run, at=at)
     page.keyboard.press("e")
     check_with_axe(page)
+
+
+# Trials, columns and loops
+
+
+def test_trials_of_an_entry_are_a_row_that_opens(visit: Visit, live: ReplayedRun) -> None:
+    page = visit(live)
+    fold = page.locator("button.fold")
+    expect(fold).to_have_text("help_desk_0")
+    expect(page.locator("tr.folded-trials .outcome")).to_have_text("2 of 2 passed")
+    expect(ids(page).first).to_be_hidden()
+    fold.click()
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    ids(page).nth(1).click()
+    expect(page).to_have_url(within("#e/help_desk_0/1"))
+    page.go_back()
+    becomes(page, FOCUSED, "trial 1")
+
+
+def test_the_browser_keeps_the_choice_of_columns(visit: Visit, run: ReplayedRun) -> None:
+    page = visit(run)
+    heading = page.locator("thead th[data-column=divergence]")
+    expect(heading).to_have_count(0)
+    page.click(".choice summary")
+    page.check(".choice label:has-text('First divergence') input")
+    page.uncheck(".choice label:has-text('Steps') input")
+    expect(heading).to_have_count(1)
+    stays(page, "!!document.querySelector('thead th[data-column=divergence]')")
+    expect(page.locator("thead th[data-column=steps]")).to_have_count(0)
+
+
+def test_causes_have_a_third_of_the_list_and_nothing_overflows(
+    visit: Visit, live: ReplayedRun
+) -> None:
+    page = visit(live)
+    page.click(".choice summary")
+    for box in page.locator(".choice input").all():
+        box.check()
+    share = (
+        "document.querySelector('th[data-column=cause]').offsetWidth / "
+        "document.querySelector('table.episodes').offsetWidth"
+    )
+    assert page.evaluate(share) >= 0.3
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_a_loop_is_folded_and_says_why_it_failed(visit: Visit, dataset_of, help_desk) -> None:
+    looping = [[call("get_ticket", ticket_id=1)] * 20]
+    page = visit(
+        viewed(dataset_of(help_desk), source_of({help_desk.id: looping})), at="#e/help_desk_0/0"
+    )
+    folded = page.locator("details.equal-steps")
+    expect(folded.locator("summary").first).to_have_text(
+        "19 more steps with the same calls and results"
+    )
+    expect(page.locator(".turn .verdict")).to_contain_text("Turn failed: Loop: repeated one call")
+    expect(page.locator(".outline a.failed")).to_have_text("Turn 0")
+    expect(page.locator("#t0s7")).to_be_hidden()
+    page.evaluate("location.hash = '#e/help_desk_0/0/0/7'")
+    expect(page.locator("#t0s7")).to_be_visible()

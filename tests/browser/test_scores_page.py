@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from runner.analysis.figures import Acts, RunFigures, Totals
+from runner.analysis.figures import ActCounts, RunFigures, Totals
 from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores
 from tests.browser.conftest import check_with_axe
@@ -75,10 +75,10 @@ def test_what_requests_took(visit_scores):
 
 
 def test_what_was_made_up(visit_scores, monkeypatch):
-    made_up = {"invented_functions": Acts(3, 1, 4)}
+    made_up = {"invented_functions": ActCounts(3, 1, 4)}
     monkeypatch.setattr(RunFigures, "hallucinations", made_up)
     page = visit_scores(scored())
-    card = page.locator("section", has_text="Made up").last
+    card = page.locator("section", has_text="Hallucinations and irreversible calls").last
     expect(card).to_contain_text("invented functions")
     expect(card.locator("tbody td").first).to_have_text("3 (25.0%)")
 

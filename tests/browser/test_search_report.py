@@ -8,8 +8,8 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from extensions.search.record import search_of
+from runner.analysis.replayed_runs import replay_run
 from runner.analysis.report.run_report import report
-from runner.analysis.runs import view_run
 from runner.cli import main
 from runner.records.run import open_run
 from tests.browser.conftest import check_with_axe
@@ -24,7 +24,7 @@ def test_a_search_shows_its_branches(show: Callable[..., Page], tmp_path: Path) 
     run = open_run(folder / "dfsdt")
     [undone, *_] = [each for each in run.records if (tree := search_of(each)) and tree.undone]
     assert run.profile is not None
-    html = report([view_run(run, load_embedded([Category.BASE]), run.profile, 20)])
+    html = report([replay_run(run, load_embedded([Category.BASE]), run.profile, 20)])
     page = show(html, f"#e/{undone.id}/0")
     page.locator("details.search summary").click()
     expect(page.locator(".search .point.undone").first).to_be_visible()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from checkers.profile import STRICT
-from runner.analysis.runs import ViewedRun
+from runner.analysis.replayed_runs import ReplayedRun
 from tests.browser.conftest import check_with_axe, within
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import PHONE
@@ -24,7 +24,7 @@ WAITS = [called("clock_wait", n=1), called("clock_wait", n=9)]
 
 
 @pytest.fixture
-def run(dataset_of, single_turn, folders) -> ViewedRun:
+def run(dataset_of, single_turn, folders) -> ReplayedRun:
     """View a run of three episodes: a wrong argument, a missing call, and words that are right."""
     answers = [{"clock.wait": {"n": [n]}} for n in (1, 2)]
     parallel = single_turn("python", WAIT, *answers, category=Category.PARALLEL)
@@ -70,7 +70,7 @@ def test_words_where_no_call_is_right(visit: Visit, run) -> None:
     page = visit(run, at="#e/irrelevance_0/0")
     expect(page.locator(".answered")).to_contain_text("it is right to call none")
     expect(page.locator(".answer")).to_have_text("I cannot wait.")
-    page.locator("summary", has_text="1 function given").click()
+    page.locator("summary", has_text="1 function offered").click()
     expect(page.locator(".answered footer pre")).to_contain_text("clock.wait")
 
 

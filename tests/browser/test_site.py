@@ -23,7 +23,7 @@ def test_pages_open_and_nothing_is_asked_from_elsewhere(
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda said: said.type != "error" or complaints.append(said.text))
     page.on("request", lambda asked: complaints.append(asked.url) if "http" in asked.url else None)
-    for name in ("index", "viewer", "reference/commands"):
+    for name in ("index", "viewer", "reference/commands/eval", "tutorials/first_steps"):
         page.goto((SITE / f"{name}.html").as_uri())
         expect(page.locator("h1")).to_be_visible()
         expect(page.locator("body")).to_have_attribute(

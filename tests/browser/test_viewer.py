@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from runner.records.annotations import Annotation, read_annotations, write_annotation
 from runner.records.store import RunStore
 from tests.browser.conftest import DESKTOP, FOCUSED, PATIENCE, PHONE, becomes, check_with_axe
 from tests.browser.test_hostile import TEXTS
 from tests.conftest import user
 from tests.extensions.viewer.viewing import viewing, write_noted
-from tests.runner.analysis.runs import definition, record, truth_turns
+from tests.runner.analysis.replayed_runs import definition, record, truth_turns
 from trajectories.schema import Trajectory
 
 LAZY = [["No."], ["No."]]
@@ -114,7 +115,7 @@ def test_filters_and_order_are_part_of_the_address(view: Open) -> None:
     page.locator('th[data-column="score"] button').click()
     expect(names(page)).to_have_text(["a", "b"])
     page.fill("#search", "nothing like this")
-    expect(page.locator(".empty")).to_have_text("No run is like that.")
+    expect(page.locator(".empty")).to_have_text("No matching runs.")
     page.keyboard.press("Escape")
     expect(names(page)).to_have_count(3)
 
@@ -220,7 +221,7 @@ def test_the_same_entry_in_other_runs(view: Open) -> None:
     page.get_by_label("Put deep/c side by side").check()
     page.locator(".others .tool").click()
     expect(page.locator(".aligned-runs")).to_contain_text("deep/c")
-    expect(page.locator(".parting")).to_have_text("They part in turn 0, step 0.")
+    expect(page.locator(".parting")).to_have_text("The runs first differ in turn 1, step 1.")
 
 
 def test_an_episode_that_cannot_be_shown_is_a_line(view: Open, runs: Path) -> None:
@@ -262,11 +263,11 @@ def test_steps_that_are_not_alike_are_found_by_the_keyboard(view: Open) -> None:
     page = view("align?id=folders_0&run=a&run=b")
     page.keyboard.press("n")
     at = "document.activeElement.getAttribute('aria-label')"
-    becomes(page, at, "Turn 0, step 0, not alike")
+    becomes(page, at, "Turn 1, step 1, differs")
     page.keyboard.press("n")
-    becomes(page, at, "Turn 1, step 0, not alike")
+    becomes(page, at, "Turn 2, step 1, differs")
     page.keyboard.press("p")
-    becomes(page, at, "Turn 0, step 0, not alike")
+    becomes(page, at, "Turn 1, step 1, differs")
 
 
 # Every page
@@ -354,3 +355,44 @@ def test_a_hostile_text_is_shown_and_does_nothing(
     expect(page.locator("main img, main script, main style")).to_have_count(0)
     hrefs = page.eval_on_selector_all("a", "links => links.map(link => link.getAttribute('href'))")
     assert all(href.startswith(("#", "/")) and not href.startswith("//") for href in hrefs)
+
+
+# Tags and notes
+
+
+def test_tags_are_set_kept_and_chosen_by(view: Open, runs: Path) -> None:
+    page = view("run/a#e/help_desk_0/0")
+    page.click(".annotate")
+    page.fill("#tags", "odd, <b>")
+    page.fill("#note", "See the log.")
+    page.click(".annotation dialog button >> text=Save")
+    expect(page.locator(".annotation .tag")).to_have_text(["odd", "<b>"])
+    kept = read_annotations(runs / "a")
+    assert kept == {("help_desk_0", 0): Annotation(("odd", "<b>"), "See the log.")}
+    page.click("text=← Episodes")
+    page.select_option('label[data-name="tag"] select', "odd")
+    expect(page.locator("table.episodes td.id a")).to_have_text(["help_desk_0"])
+    write_annotation(runs / "b", None, Annotation(("baseline",)))
+    page = view()
+    page.select_option('label[data-name="tag"] select', "baseline")
+    expect(names(page)).to_have_text(["b"])
+
+
+def test_a_tag_that_is_too_long_is_refused(view: Open, runs: Path) -> None:
+    page = view("run/a")
+    page.click(".annotate")
+    page.fill("#tags", "x" * 41)
+    page.click(".annotation dialog button >> text=Save")
+    expect(page.locator(".annotation dialog .problem")).to_contain_text("1 to 40")
+    assert read_annotations(runs / "a") == {}
+    check_with_axe(page)
+
+
+def test_the_scores_of_a_history_are_a_chart(view: Open) -> None:
+    page = view()
+    expect(page.locator(".trend circle")).to_have_count(2)
+    title = page.locator(".trend circle title").first
+    expect(title).to_contain_text("a, 2026-01-01 00:00:00: 50.0%, 95%")
+    expect(page.locator(".trend-legend li")).to_contain_text(["org/model"])
+    page.fill("#search", "deep")
+    expect(page.locator(".trend")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""The ten worked cases of checkers/README.md, and what lies beside them."""
+"""Ten examples of the rule for facts, and cases close to them."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_case_4_what_was_altered_has_to_be_read_again_even_if_it_is_as_before() 
     ]
     reason, turn, unseen = failing(verdict(CAR, turns, [[read], [lock], [unlock]]))
     assert (reason, turn) == (Reason.RESPONSE_MISMATCH, 2)
-    assert unseen[0] == f"doorStatus.driver 'unlocked'; {read} gives it"
+    assert unseen[0] == f"doorStatus.driver 'unlocked'; {read} returns it"
     assert verdict(CAR, turns, [[read], [lock], [unlock, read]]).valid
 
 
@@ -155,7 +155,7 @@ def test_case_5_what_the_user_says_need_not_be_asked() -> None:
     assert failing(found) == (
         Reason.RESPONSE_MISMATCH,
         0,
-        (f"user_id 'USR301'; {lookup} gives it",),
+        (f"user_id 'USR301'; {lookup} returns it",),
     )
 
 
@@ -163,7 +163,7 @@ def test_case_6_a_yes_to_another_question_is_no_answer() -> None:
     near, far = (f"estimate_drive_feasibility_by_mileage(distance={d})" for d in (100, 150))
     turns: list[Asked] = [("Can I drive 100 miles? Yes or no.", [near]), ("150 miles?", [far])]
     found = verdict(CAR, turns, [[near], []])
-    assert failing(found) == (Reason.EMPTY_TURN, 1, (f"canDrive True; {far} gives it",))
+    assert failing(found) == (Reason.EMPTY_TURN, 1, (f"canDrive True; {far} returns it",))
     # The same question has the same answer.
     assert verdict(CAR, [*turns[:1], ("100 miles?", [near])], [[near], []]).valid
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checkers.order import alike, arranged, arranged_snapshot
+from checkers.order import arrange, arrange_snapshot, is_alike
 from envs.state import Snapshot
 
 
@@ -25,13 +25,13 @@ from envs.state import Snapshot
 def test_lists_of_some_names_take_the_order_of_the_expected_ones(
     expected: Any, actual: Any, result: Any
 ) -> None:
-    assert arranged(expected, actual, {"names"}) == result
+    assert arrange(expected, actual, {"names"}) == result
 
 
 def test_what_is_not_expected_stays_and_is_shown_as_a_difference() -> None:
     expected = Snapshot({"A": {"names": [1, 2]}, "B": {"names": [1, 2]}})
     actual = Snapshot({"A": {"names": [3, 2, 1]}, "B": {"names": [2, 1]}})
-    there = arranged_snapshot(expected, actual, lambda name: {"names"} if name == "A" else ())
+    there = arrange_snapshot(expected, actual, lambda name: {"names"} if name == "A" else ())
     found = [str(difference) for difference in expected.differences(there)]
     assert found == [
         "A.names[2]: expected nothing, got 3",
@@ -41,7 +41,7 @@ def test_what_is_not_expected_stays_and_is_shown_as_a_difference() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "actual", "is_alike"),
+    ("expected", "actual", "same"),
     [
         ({"names": [1, 2]}, {"names": [2, 1]}, True),
         ({"names": [1, 2]}, {"names": [2, 1, 1]}, False),
@@ -55,8 +55,8 @@ def test_what_is_not_expected_stays_and_is_shown_as_a_difference() -> None:
     ],
 )
 def test_values_are_alike_that_differ_in_meaningless_order_alone(
-    expected: Any, actual: Any, is_alike: bool
+    expected: Any, actual: Any, same: bool
 ) -> None:
-    assert alike(expected, actual, {"names"}) is is_alike
-    assert (expected == arranged(expected, actual, {"names"})) is is_alike
-    assert alike(expected, actual, ()) is (expected == actual)
+    assert is_alike(expected, actual, {"names"}) is same
+    assert (expected == arrange(expected, actual, {"names"})) is same
+    assert is_alike(expected, actual, ()) is (expected == actual)

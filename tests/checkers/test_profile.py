@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.profile import BFCL, PROFILES, STRICT, Manner, offering_all
+from checkers.profile import BFCL, PROFILES, STRICT, RuleSet, allow_all_functions
 from checkers.replies import decoding
 from checkers.replies.as_bfcl import decoding as as_bfcl
 
@@ -18,10 +18,11 @@ DIFFERENCES = [
     ("state", "needs_facts", False, True),
     ("state", "order_may_mean_nothing", False, True),
     ("state", "judges_guesses", False, True),
-    ("calls", "read_tool_calls", Manner.AS_BFCL, Manner.RIGHT),
-    ("calls", "read_text", Manner.AS_BFCL, Manner.RIGHT),
-    ("calls", "converters", Manner.AS_BFCL, Manner.RIGHT),
-    ("calls", "normalise", Manner.AS_BFCL, Manner.RIGHT),
+    ("state", "judges_trace", False, True),
+    ("calls", "read_tool_calls", RuleSet.AS_BFCL, RuleSet.RIGHT),
+    ("calls", "read_text", RuleSet.AS_BFCL, RuleSet.RIGHT),
+    ("calls", "converters", RuleSet.AS_BFCL, RuleSet.RIGHT),
+    ("calls", "normalise", RuleSet.AS_BFCL, RuleSet.RIGHT),
     ("calls", "compares_deeply", False, True),
     ("calls", "variables_by_any_answer", False, True),
     ("calls", "maximum_matching", False, True),
@@ -65,6 +66,6 @@ def test_each_profile_has_its_own_decoder_for_each_mode():
 
 
 def test_a_profile_that_offers_all_differs_in_nothing_else():
-    assert offering_all(BFCL) == BFCL
-    assert offering_all(STRICT)._replace(execution=STRICT.execution) == STRICT
-    assert not offering_all(STRICT).execution.only_offered
+    assert allow_all_functions(BFCL) == BFCL
+    assert allow_all_functions(STRICT)._replace(execution=STRICT.execution) == STRICT
+    assert not allow_all_functions(STRICT).execution.only_offered

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import CannotJudge
-from checkers.calls.judge import first_unmatched
+from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.judge import find_unmatched
 from checkers.reasons import Reason
 from checkers.results import (
     Comparison,
@@ -94,7 +94,7 @@ def test_a_refused_call_fails() -> None:
 
 
 def test_a_refused_ground_truth_is_not_the_models_fault() -> None:
-    with pytest.raises(CannotJudge, match="ground truth is refused"):
+    with pytest.raises(UnjudgeableEntry, match="ground truth was refused"):
         check_results([REFUSED], [Result(1)], [EXACT])
 
 
@@ -120,7 +120,7 @@ def test_parallel_calls_are_all_right_or_the_entry_fails() -> None:
     failure = check_results(truth, [Result(2), Result(3)], [EXACT] * 2)
     assert failure is not None
     assert failure.reason is Reason.RESULT_NO_MATCH
-    assert failure.message == "no call is left that gives 1"
+    assert failure.message == "no remaining call returns 1"
     assert [cause.reason for cause in failure.causes] == [Reason.RESULT_VALUE] * 2
 
 
@@ -141,7 +141,7 @@ def test_matching_finds_a_place_for_all_if_there_is_one(fitting: set[tuple[int, 
         all((one, other) in fitting for one, other in enumerate(order))
         for order in permutations(range(5))
     )
-    assert (first_unmatched(5, 5, lambda *pair: pair in fitting) is None) is possible
+    assert (find_unmatched(5, 5, lambda *pair: pair in fitting) is None) is possible
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from checkers.calls.judge import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.verdict import Selected, Verdict
+from checkers.verdict import FunctionSelection, Verdict
 from envs.calls import parse_call
 from runner.data.choose import load_dataset
+from runner.episodes.entry_kinds import ComparedState
 from runner.episodes.evaluate import judge_recorded
-from runner.episodes.kinds import ComparedState
-from runner.episodes.offline import judge_right, run_null
+from runner.episodes.offline import judge_truth, run_null
 from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
@@ -46,16 +46,16 @@ def chosen(*turns, profile=STRICT):
 @pytest.mark.parametrize(
     ("turns", "expected"),
     [
-        (([LAMP, DOOR], ["logout()"]), Selected(3, 3, 3, 0)),
-        (([DOOR, LAMP], ["logout()"]), Selected(3, 3, 3, 0)),
-        ((["create_ticket('Lamp', '', 1)", DOOR], ["logout()"]), Selected(3, 3, 3, 0)),
-        (([LAMP, LAMP], ["logout()"]), Selected(3, 3, 2, 0)),
-        (([LAMP, LAMP, DOOR, DOOR], ["logout()"]), Selected(3, 3, 3, 0)),
-        (([LAMP], ["logout()"]), Selected(3, 2, 2, 0)),
-        (([LAMP, DOOR, "logout()"], []), Selected(3, 2, 2, 0)),
-        (([LAMP, DOOR], ["get_user_tickets()", "logout()"]), Selected(3, 3, 3, 1)),
-        (([LAMP, DOOR], ["no_such_thing()"]), Selected(3, 2, 2, 0)),
-        (([], []), Selected(3, 0, 0, 0)),
+        (([LAMP, DOOR], ["logout()"]), FunctionSelection(3, 3, 3, 0)),
+        (([DOOR, LAMP], ["logout()"]), FunctionSelection(3, 3, 3, 0)),
+        ((["create_ticket('Lamp', '', 1)", DOOR], ["logout()"]), FunctionSelection(3, 3, 3, 0)),
+        (([LAMP, LAMP], ["logout()"]), FunctionSelection(3, 3, 2, 0)),
+        (([LAMP, LAMP, DOOR, DOOR], ["logout()"]), FunctionSelection(3, 3, 3, 0)),
+        (([LAMP], ["logout()"]), FunctionSelection(3, 2, 2, 0)),
+        (([LAMP, DOOR, "logout()"], []), FunctionSelection(3, 2, 2, 0)),
+        (([LAMP, DOOR], ["get_user_tickets()", "logout()"]), FunctionSelection(3, 3, 3, 1)),
+        (([LAMP, DOOR], ["no_such_thing()"]), FunctionSelection(3, 2, 2, 0)),
+        (([], []), FunctionSelection(3, 0, 0, 0)),
     ],
 )
 def test_calls_of_several_turns(turns, expected, profile):
@@ -63,11 +63,11 @@ def test_calls_of_several_turns(turns, expected, profile):
 
 
 def test_a_turn_that_is_not_reached_has_chosen_nothing():
-    assert chosen([LAMP, DOOR]) == Selected(3, 2, 2, 0)
+    assert chosen([LAMP, DOOR]) == FunctionSelection(3, 2, 2, 0)
 
 
 TASK = Task(
-    Kind.MULTIPLE,
+    ComparisonKind.MULTIPLE,
     Language.PYTHON,
     (
         FunctionDocument("weather.now", {"city": {"type": "string"}}, ["city"]),
@@ -81,11 +81,11 @@ TASK = Task(
 @pytest.mark.parametrize(
     ("calls", "expected"),
     [
-        ([("weather.now", "Rome")], Selected(1, 1, 1, 0)),
-        ([("weather.now", "Oslo")], Selected(1, 1, 0, 0)),
-        ([("weather.later", "Rome")], Selected(1, 0, 0, 1)),
-        ([("weather.now", "Rome"), ("weather.later", "Rome")], Selected(1, 1, 1, 1)),
-        ([("weather.ever", "Rome")], Selected(1, 0, 0, 0)),
+        ([("weather.now", "Rome")], FunctionSelection(1, 1, 1, 0)),
+        ([("weather.now", "Oslo")], FunctionSelection(1, 1, 0, 0)),
+        ([("weather.later", "Rome")], FunctionSelection(1, 0, 0, 1)),
+        ([("weather.now", "Rome"), ("weather.later", "Rome")], FunctionSelection(1, 1, 1, 1)),
+        ([("weather.ever", "Rome")], FunctionSelection(1, 0, 0, 0)),
     ],
 )
 def test_calls_of_a_single_turn(calls, expected, mode):
@@ -96,7 +96,7 @@ def test_calls_of_a_single_turn(calls, expected, mode):
 
 
 def test_an_answer_that_cannot_be_read_chose_nothing():
-    assert judge(TASK, "[weather.now(", "prompt", STRICT).selected == Selected(1)
+    assert judge(TASK, "[weather.now(", "prompt", STRICT).selected == FunctionSelection(1)
 
 
 def test_of_multiple_entries_the_rates_are_the_shares_without_such_reasons():
@@ -124,13 +124,14 @@ def test_of_multiple_entries_the_rates_are_the_shares_without_such_reasons():
     assert arguments == sum(v.valid for v in without) < functions
 
 
-def test_the_ground_truth_chooses_all_and_silence_nothing():
+@pytest.mark.parametrize("every", [160, pytest.param(40, marks=pytest.mark.slow)])
+def test_the_ground_truth_chooses_all_and_silence_nothing(every):
     data = load_dataset(categories="all")
-    for trajectory in [*data.trajectories.values()][::40]:
+    for trajectory in [*data.trajectories.values()][::every]:
         if trajectory.language != "python":
             continue
         prepared = prepare(data, trajectory, STRICT)
-        right = judge_right(prepared, STRICT).verdict.selected
+        right = judge_truth(prepared, STRICT).verdict.selected
         assert right.needed == right.functions == right.arguments >= trajectory.known_calls > -1
         assert right.strangers == 0
         silent = run_null(prepared, STRICT).selected
@@ -138,6 +139,6 @@ def test_the_ground_truth_chooses_all_and_silence_nothing():
 
 
 def test_it_is_written_and_read_with_the_verdict():
-    verdict = Verdict(True, None, None, 1, 1, selected=Selected(3, 2, 1, 4))
+    verdict = Verdict(True, None, None, 1, 1, selected=FunctionSelection(3, 2, 1, 4))
     assert Verdict.from_json(verdict.to_json()) == verdict
     assert "selected" not in Verdict(True, None, None, 1, 1).to_json()

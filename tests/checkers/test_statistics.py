@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.reasons import Reason
-from checkers.statistics import Score, cohen_kappa, score, sums_of_draws, wilson
+from checkers.statistics import Score, cohen_kappa, score, sum_draws, wilson
 from checkers.turn import inference_error
 from checkers.verdict import Failure, Verdict
 
@@ -91,5 +91,5 @@ def test_sums_of_draws_are_those_that_random_gives(size, kinds):
     values = sorted([made.randrange(kinds) << 32 | made.choice([1, 3]) for _ in range(size)])
     ours, its = Random(0), Random(0)
     expected = [sum(its.choices(values, k=size)) for _ in range(30)]
-    assert sums_of_draws(ours, values, 30) == expected
+    assert sum_draws(ours, values, 30) == expected
     assert ours.random() == its.random()

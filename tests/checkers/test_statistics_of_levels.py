@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.statistics import Attempts, fisher, share_interval, slope_within, unpaired
+from checkers.statistics import TrialCounts, compare_unpaired, fisher, share_interval, slope_within
 
 
 def test_a_slope_is_that_within_entries_whatever_their_height():
@@ -52,11 +52,11 @@ def test_the_exact_test_of_fisher(first, second, p_value):
 
 
 def test_levels_with_other_entries_are_compared_as_two_samples():
-    first = [Attempts(f"a{n}", 1, 1) for n in range(20)]
-    second = [Attempts(f"b{n}", 1, int(n < 5)) for n in range(20)]
-    found = unpaired(first, second)
+    first = [TrialCounts(f"a{n}", 1, 1) for n in range(20)]
+    second = [TrialCounts(f"b{n}", 1, int(n < 5)) for n in range(20)]
+    found = compare_unpaired(first, second)
     assert (found.first, found.second, found.difference) == (1.0, 0.25, -0.75)
     low, high = found.interval
     assert -0.95 < low < -0.75 < high < -0.4
     assert found.p_value < 0.001
-    assert unpaired(first, first).p_value == 1.0
+    assert compare_unpaired(first, first).p_value == 1.0

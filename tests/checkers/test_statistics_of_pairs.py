@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.statistics import (
-    Attempts,
-    Pair,
-    bonett_price,
+    EntryPair,
+    TrialCounts,
     compare,
-    connor,
-    entries_needed,
+    compute_bonett_price_interval,
+    count_connor_pairs,
+    count_needed_entries,
     holm,
     mcnemar,
     sign_flip,
@@ -25,7 +25,7 @@ counts = st.integers(0, 30)
 def pairs(*entries, trials=1):
     """Return pairs of how often an entry passed in either run, with the cluster it is in."""
     return [
-        Pair(Attempts(cluster, trials, first), Attempts(cluster, trials, second))
+        EntryPair(TrialCounts(cluster, trials, first), TrialCounts(cluster, trials, second))
         for cluster, first, second in entries
     ]
 
@@ -85,13 +85,15 @@ def test_nothing_to_flip():
 
 def test_the_interval_of_independent_pairs():
     # Bentur et al. (2009): 1 and 7 of 21 pairs are discordant.
-    assert bonett_price(7, 1, 21) == pytest.approx((-0.508, -0.0134), abs=5e-4)
+    assert compute_bonett_price_interval(7, 1, 21) == pytest.approx((-0.508, -0.0134), abs=5e-4)
 
 
 @given(counts, counts, counts)
 def test_an_interval_turns_with_the_runs(worse, better, equal):
-    low, high = bonett_price(worse, better, worse + better + equal)
-    assert bonett_price(better, worse, worse + better + equal) == pytest.approx((-high, -low))
+    low, high = compute_bonett_price_interval(worse, better, worse + better + equal)
+    assert compute_bonett_price_interval(better, worse, worse + better + equal) == pytest.approx(
+        (-high, -low)
+    )
     assert -1 <= low <= high <= 1
 
 
@@ -117,21 +119,21 @@ def test_an_interval_of_runs_that_never_differ():
     [(0.5, 0.4, 23), (0.45, 0.15, 155)],
 )
 def test_connor(discordant, difference, expected):
-    assert ceil(connor(discordant, difference)) == expected
+    assert ceil(count_connor_pairs(discordant, difference)) == expected
 
 
 def test_entries_needed_by_independent_pairs_are_connors():
-    assert entries_needed(singles(15, 30, 55)) == 155
+    assert count_needed_entries(singles(15, 30, 55)) == 155
 
 
 def test_entries_that_fall_together_are_needed_in_greater_number():
     outcomes = [(1, 0)] * 15 + [(0, 1)] * 30 + [(1, 1)] * 55
     together = pairs(*[(str(n // 3), *outcome) for n, outcome in enumerate(outcomes)])
-    assert entries_needed(together) > 155
+    assert count_needed_entries(together) > 155
 
 
 def test_no_number_of_entries_shows_what_is_not_there():
-    assert entries_needed(singles(5, 5, 10)) is None
+    assert count_needed_entries(singles(5, 5, 10)) is None
 
 
 # All in all
@@ -143,7 +145,7 @@ def test_single_trials_of_independent_entries():
     assert (found.first, found.second) == (13 / 20, 19 / 20)
     assert found.difference == pytest.approx(0.3)
     assert found.p_value == found.mcnemar == pytest.approx(0.0703125)
-    assert found.interval == bonett_price(1, 7, 20)
+    assert found.interval == compute_bonett_price_interval(1, 7, 20)
     assert found.is_noise
 
 
@@ -160,7 +162,7 @@ def test_several_trials_are_compared_by_pass_rate():
 
 
 def test_numbers_of_trials_may_differ():
-    mixed = [Pair(Attempts("a", 3, 3), Attempts("a", 7, 0)), *singles(0, 1, 1)]
+    mixed = [EntryPair(TrialCounts("a", 3, 3), TrialCounts("a", 7, 0)), *singles(0, 1, 1)]
     found = compare(mixed)
     assert found.difference == pytest.approx(0)
     assert found.p_value == 1.0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from checkers.statistics import (
     Z_95,
-    Attempts,
+    TrialCounts,
     cluster_interval,
     pass_at_1,
     pass_at_k,
@@ -20,7 +20,7 @@ from checkers.statistics import (
 
 attempts = st.integers(1, 7).flatmap(
     lambda trials: st.builds(
-        Attempts, st.sampled_from("abc"), st.just(trials), st.integers(0, trials)
+        TrialCounts, st.sampled_from("abc"), st.just(trials), st.integers(0, trials)
     )
 )
 entries = st.lists(attempts, min_size=1, max_size=8)
@@ -49,14 +49,14 @@ def test_pass_at_1_is_the_mean_share_of_passed_trials(some):
 
 @given(entries, st.integers(1, 7))
 def test_pass_at_k_is_how_often_any_of_k_drawn_trials_passed(some, k):
-    some = [entry for entry in some if entry.trials >= k] or [Attempts("a", k, k // 2)]
+    some = [entry for entry in some if entry.trials >= k] or [TrialCounts("a", k, k // 2)]
     expected = mean(mean(map(any, drawn(entry, k))) for entry in some)
     assert pass_at_k(some, k) == pytest.approx(expected)
 
 
 @given(entries, st.integers(1, 7))
 def test_pass_hat_k_is_how_often_all_of_k_drawn_trials_passed(some, k):
-    some = [entry for entry in some if entry.trials >= k] or [Attempts("a", k, k // 2)]
+    some = [entry for entry in some if entry.trials >= k] or [TrialCounts("a", k, k // 2)]
     expected = mean(mean(map(all, drawn(entry, k))) for entry in some)
     assert pass_hat_k(some, k) == pytest.approx(expected)
 
@@ -78,13 +78,13 @@ def test_one_trial_of_them_is_the_same_by_all_three(some):
     ],
 )
 def test_known_values(trials, passed, k, any_passes, all_pass):
-    some = [Attempts("a", trials, passed)]
+    some = [TrialCounts("a", trials, passed)]
     assert pass_at_k(some, k) == pytest.approx(any_passes)
     assert pass_hat_k(some, k) == pytest.approx(all_pass)
 
 
 def test_every_entry_counts_the_same_however_many_trials_it_has():
-    some = [Attempts("a", 1, 1), Attempts("b", 9, 0)]
+    some = [TrialCounts("a", 1, 1), TrialCounts("b", 9, 0)]
     assert pass_at_1(some) == 0.5
 
 
@@ -95,7 +95,7 @@ def correlated(clusters=50, size=4, seed=0):
     """Return entries that pass or fail together with those of their cluster."""
     source = Random(seed)
     passed = [source.random() < 0.5 for _ in range(clusters)]
-    return [Attempts(f"c{i}", 1, int(passed[i])) for i in range(clusters) for _ in range(size)]
+    return [TrialCounts(f"c{i}", 1, int(passed[i])) for i in range(clusters) for _ in range(size)]
 
 
 def width(interval):
@@ -114,7 +114,7 @@ def test_the_interval_of_entries_that_pass_together_is_wider_than_that_of_indepe
 
 
 def test_the_interval_is_about_that_of_the_normal_distribution_where_that_holds():
-    some = [Attempts(str(i), 1, int(i % 5 == 0)) for i in range(500)]
+    some = [TrialCounts(str(i), 1, int(i % 5 == 0)) for i in range(500)]
     low, high = cluster_interval(some)
     margin = Z_95 * (0.2 * 0.8 / 500) ** 0.5
     assert (low, high) == (
@@ -124,7 +124,7 @@ def test_the_interval_is_about_that_of_the_normal_distribution_where_that_holds(
 
 
 def test_a_cluster_weighs_as_much_as_it_has_entries():
-    some = [Attempts(str(i), 1, int(i % 2)) for i in range(40) for _ in range(9 if i % 2 else 1)]
+    some = [TrialCounts(str(i), 1, int(i % 2)) for i in range(40) for _ in range(9 if i % 2 else 1)]
     low, high = cluster_interval(some)
     assert 0.8 < low < pass_at_1(some) == 0.9 < high < 1.0
 
@@ -154,11 +154,11 @@ def test_the_interval_lies_within_what_is_possible(some):
 @pytest.mark.parametrize(
     "some",
     [
-        [Attempts(str(i), 1, 0) for i in range(4)],
-        [Attempts(str(i), 1, 1) for i in range(4)],
-        [Attempts("a", 10, 5)],
-        [Attempts(str(i), 2, 1) for i in range(4)],
-        [Attempts("a", 1, 1), Attempts("a", 1, 0)],
+        [TrialCounts(str(i), 1, 0) for i in range(4)],
+        [TrialCounts(str(i), 1, 1) for i in range(4)],
+        [TrialCounts("a", 10, 5)],
+        [TrialCounts(str(i), 2, 1) for i in range(4)],
+        [TrialCounts("a", 1, 1), TrialCounts("a", 1, 0)],
     ],
     ids=["none", "all", "one entry", "half of each", "one cluster"],
 )
@@ -199,6 +199,6 @@ def test_a_small_sample_that_agrees_is_not_without_error(rate):
 
 
 def test_the_interval_does_not_depend_on_order_or_names():
-    some = [Attempts(f"c{n // 3}", 4, n * 7 % 5) for n in range(60)]
+    some = [TrialCounts(f"c{n // 3}", 4, n * 7 % 5) for n in range(60)]
     renamed = [entry._replace(cluster=f"x{entry.cluster[::-1]}") for entry in reversed(some)]
     assert cluster_interval(renamed) == cluster_interval(some)

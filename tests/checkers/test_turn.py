@@ -5,18 +5,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers import turn as turns
-from checkers.order import missing_results
+from checkers.entry_queries import CallPosition
+from checkers.order import list_missing_results
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.scene import Point
-from checkers.turn import force_terminated, inference_error
+from checkers.turn import inference_error, make_force_terminated_verdict
 from checkers.verdict import Failure, TurnOutcome, Verdict
 from envs.calls import Call, parse_call
 from envs.errors import UnknownFunction
 from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
-from trajectories.scene import TrajectoryScene
+from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Category, Trajectory, Turn
 
 PROFILES = [BFCL, STRICT]
@@ -54,6 +54,12 @@ class Unchanging:
     def instead(self, turn, position):
         return ()
 
+    def prohibited(self, turn):
+        return ()
+
+    def ordered(self, turn):
+        return ()
+
     def only_asks(self, turn):
         return self.asked
 
@@ -61,7 +67,7 @@ class Unchanging:
         return ()
 
     def again(self, call, turn, position, model):
-        yield Point(0, -1), Result(call.name)
+        yield CallPosition(0, -1), Result(call.name)
 
 
 def judge(truth, model, profile, scene=None, **more):
@@ -138,7 +144,7 @@ def judge_played(truth, model, profile):
     turns = tuple([Turn((), tuple(texts)) for texts in truth])
     trajectory = Trajectory("t", Category.BASE, ("TicketAPI",), CONFIG, turns)
     outcomes = played(truth)
-    scene = TrajectoryScene(trajectory, Session.load(["TicketAPI"], CONFIG), outcomes)
+    scene = ReplayQueries(trajectory, Session.load(["TicketAPI"], CONFIG), outcomes)
     return judge(outcomes, played(model), profile, scene)
 
 
@@ -210,14 +216,16 @@ def test_work_done_early_needs_no_call_in_strict():
 def test_another_number_of_turns_is_forced_termination(profile, model):
     truth = [outcome("a", at=1), outcome("b", at=2)]
     verdict = judge(truth, model, profile)
-    assert verdict == force_terminated(2)
+    assert verdict == make_force_terminated_verdict(2)
     assert brief(verdict) == failed(Reason.FORCE_TERMINATED, None, 2, 0)
 
 
 @both
 def test_another_number_of_turns_comes_before_what_happened_in_them(profile):
     truth = [outcome("a", at=1), outcome("b", at=2)]
-    assert judge(truth, [outcome("x", at=9)], profile, terminated=True) == force_terminated(2)
+    assert judge(
+        truth, [outcome("x", at=9)], profile, terminated=True
+    ) == make_force_terminated_verdict(2)
 
 
 def test_termination_in_the_last_turn_goes_unnoticed_in_bfcl():
@@ -227,7 +235,7 @@ def test_termination_in_the_last_turn_goes_unnoticed_in_bfcl():
 
 def test_termination_in_the_last_turn_is_noticed_in_strict():
     truth = [outcome("a", at=1)]
-    assert judge(truth, truth, STRICT, terminated=True) == force_terminated(1)
+    assert judge(truth, truth, STRICT, terminated=True) == make_force_terminated_verdict(1)
 
 
 def test_termination_in_the_last_turn_leaves_other_failures_in_bfcl():
@@ -383,7 +391,7 @@ def test_missing_results_are_what_is_left_after_crossing_out(truth, seen):
             rest.remove(text)
         else:
             left.append(text)
-    missing = missing_results(results(truth), results(seen))
+    missing = list_missing_results(results(truth), results(seen))
     assert sorted(missing) == sorted(left)
 
 

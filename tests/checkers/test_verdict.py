@@ -24,7 +24,7 @@ VALUE = CallEvidence(Reason.STRING, "no such text", "f", "text", ["a"], "'b'")
 CALLS = CallEvidence(Reason.NO_MATCH, "no call is left", "f", causes=(VALUE,))
 
 
-def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_four_of_ours():
+def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_six_of_ours():
     assert [reason for reason in Reason if reason.startswith("multi_turn:")] == [
         "multi_turn:inference_error",
         "multi_turn:force_terminated",
@@ -34,6 +34,8 @@ def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_four_of_ours()
         "multi_turn:state_change_in_empty_turn",
         "multi_turn:guessed_argument",
         "multi_turn:absent_function",
+        "multi_turn:prohibited_call",
+        "multi_turn:wrong_order",
         "multi_turn:not_told",
     ]
 
@@ -84,9 +86,9 @@ def test_a_reason_has_a_sentence_that_explains_it(reason):
     assert re.fullmatch(r"[a-z].{10,100}[^. ]", reason.meaning)
 
 
-def test_the_readme_explains_the_reasons_of_several_turns_in_the_same_words():
-    readme = Path(__file__).parents[2].joinpath("README.md").read_text(encoding="utf-8")
-    table = readme.partition("| reason | the turn fails because |\n|---|---|\n")[2]
+def test_a_page_explains_the_reasons_of_several_turns_in_the_same_words():
+    page = Path(__file__).parents[2].joinpath("docs", "judging.md").read_text(encoding="utf-8")
+    table = page.partition("| reason | the turn fails because |\n|---|---|\n")[2]
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", table.partition("\n\n")[0], re.MULTILINE))
     prefix = "multi_turn:"
     several = [reason for reason in Reason if reason.startswith(prefix)]
@@ -157,7 +159,16 @@ def test_a_verdict_is_read_as_it_was_written(verdict):
 
 @pytest.mark.parametrize(
     "document",
-    [{}, {"error_type": "multi_turn:x"}, {"valid": True, "error_type": None, "turns": 1}],
+    [
+        {},
+        {"error_type": "multi_turn:x"},
+        {"valid": True, "error_type": None, "turns": 1},
+        {**Verdict(True, None, None, 3, 3).to_json(), "turns": "3"},
+        {**Verdict(True, None, None, 3, 3).to_json(), "valid": 1},
+        {**Verdict(True, None, None, 3, 3).to_json(), "irreversible": "rm"},
+        {**Verdict(True, None, None, 3, 3).to_json(), "selected": {"functions": []}},
+        {**Verdict(True, None, None, 3, 3).to_json(), "hallucinated": {"functions": [1]}},
+    ],
 )
 def test_what_is_no_verdict_is_refused(document):
     with pytest.raises(ValueError, match=r"verdict|multi_turn:x"):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from envs.calls import Call, read_call
-from envs.state import Difference, diff
+from envs.state import Difference, list_differences
 from tests.conformance.known import Case, Known, Step, explanation, failed
 from tests.conformance.sides import CRASH, Reply, Script
 
@@ -122,7 +122,7 @@ def _same(expected: str, actual: str) -> bool:
 def _differences(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> list[Difference]:
     if expected == actual or _text(expected) == _text(actual):
         return []
-    return list(diff(expected, actual))
+    return list(list_differences(expected, actual))
 
 
 def _text(state: Mapping[str, Any]) -> str:

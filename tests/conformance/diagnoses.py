@@ -17,8 +17,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
+from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.profile import BFCL
-from checkers.why.diagnosis import Cause, Diagnosis
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded
 from runner.records.run import Run, open_run

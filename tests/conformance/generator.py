@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from envs.backend import copy_json
 from envs.calls import read_call
 from envs.errors import SimulatorError
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.registry import BACKENDS
 from envs.session import Session
+from envs.state import copy_json
 from envs.tool import Tool
 from tests.conformance.sides import Script
 from tests.conformance.values import CHAINS, LEADS, ODD, SITUATIONS, World, fitting
@@ -49,7 +49,7 @@ class Generator:
         seed: Same seed, same scripts (as long as the backends do the same).
     """
 
-    def __init__(self, trajectories: Sequence[Trajectory], pack: Pack, seed: int) -> None:
+    def __init__(self, trajectories: Sequence[Trajectory], pack: BulkPack, seed: int) -> None:
         self._random = Random(seed)
         self._pack = pack
         self._configs = _configs(trajectories)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from envs.calls import Call
 from envs.errors import MalformedCall
 from extensions.formats.registry import PROTOCOLS
-from runner.models.protocols.base import Native
+from runner.models.calling_formats.base import NativeFormat
 
 DRIVER = Path(__file__).with_name("bfcl_handlers_driver.py")
 REPLIES = 10_000
@@ -244,7 +244,7 @@ def read_by_turnwise(
 ) -> list[Any] | None:
     """Return the calls that a protocol reads, None where they cannot be read."""
     spoken = PROTOCOLS[protocol]
-    assert not isinstance(spoken, Native)
+    assert not isinstance(spoken, NativeFormat)
     try:
         return [[call.name, dict(call.kwargs)] for call in spoken.read(text, documents)]
     except MalformedCall:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from checkers.calls.documents import Answer, Kind, Language, Task
+from checkers.calls.documents import Answer, ComparisonKind, Language, Task
 
 Output = list[dict[str, dict[str, Any]]]
 """Calls, each ``{function: arguments}``."""
@@ -171,6 +171,6 @@ def _altered_list(value: Sequence[Any], random: Random) -> Any:
     )
 
 
-def has_answers(kind: Kind) -> bool:
+def has_answers(kind: ComparisonKind) -> bool:
     """Tell whether entries of a kind expect certain calls."""
-    return kind in (Kind.SIMPLE, Kind.MULTIPLE, Kind.PARALLEL)
+    return kind in (ComparisonKind.SIMPLE, ComparisonKind.MULTIPLE, ComparisonKind.PARALLEL)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from checkers.profile import BFCL
 from envs.calls import Call
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from runner.data.literals import load_texts
 from runner.data.wording import Wording, read_table
 from runner.episodes.scripts import recorded
@@ -87,7 +87,7 @@ def compare(found: Iterable[Met], wording: Wording) -> Compared:
     return Compared(equal, total, reasons, examples)
 
 
-def run(python: Path, data: Path, pack: Pack, scripts: Iterable[Script], what: str) -> int:
+def run(python: Path, data: Path, pack: BulkPack, scripts: Iterable[Script], what: str) -> int:
     """Play scripts and print how many refusals read the same; return 1 below the floor."""
     wording = Wording(load_texts(data), read_table())
     found = (

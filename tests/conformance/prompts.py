@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS
 from runner.models.base import ChatMessage
-from runner.models.protocols.base import Native, Written
+from runner.models.calling_formats.base import NativeFormat, TextFormat
 from tests.conformance.handlers import TEXTS, WORDS, asked_of_bfcl
 
 CONVERSATIONS = 1_000
@@ -101,7 +101,7 @@ def run(python: Path, seed: int, count: int = CONVERSATIONS) -> int:
 def conversations(family: Family, seed: int, count: int) -> list[Asked]:
     """Return made-up conversations of a family."""
     protocol = PROTOCOLS[family.protocol]
-    assert not isinstance(protocol, Native)
+    assert not isinstance(protocol, NativeFormat)
     random = Random(f"{family.handler}/prompts/{seed}")
     return [_conversation(protocol, random) for _ in range(count)]
 
@@ -109,13 +109,13 @@ def conversations(family: Family, seed: int, count: int) -> list[Asked]:
 def rendered(family: Family, asked: Asked) -> str:
     """Return our prompt from the user's first words; functions may stand before them."""
     protocol = PROTOCOLS[family.protocol]
-    assert not isinstance(protocol, Native)
+    assert not isinstance(protocol, NativeFormat)
     assert protocol.frame is not None
     prompt = protocol.frame.render(asked.ours).removeprefix(protocol.frame.begin)
     return prompt.removeprefix(protocol.frame.roles["user"][0])
 
 
-def _conversation(protocol: Written, random: Random) -> Asked:
+def _conversation(protocol: TextFormat, random: Random) -> Asked:
     theirs: list[ChatMessage] = []
     ours: list[ChatMessage] = []
 
@@ -140,7 +140,7 @@ def _conversation(protocol: Written, random: Random) -> Asked:
     return Asked(theirs, ours)
 
 
-def _said(protocol: Written, calls: Sequence[Call], ids: Sequence[str]) -> str:
+def _said(protocol: TextFormat, calls: Sequence[Call], ids: Sequence[str]) -> str:
     """Return calls as the models write them whose conversations BFCL renders."""
     if protocol.name != "mistral":
         return protocol.write(calls, "", [FUNCTION])

@@ -15,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from checkers.calls.documents import CannotJudge
+from checkers.calls.documents import UnjudgeableEntry
 from checkers.calls.judge import judge
 from checkers.profile import BFCL
 from checkers.replies.decoding import Step
 from envs.calls import Call, parse_call
-from envs.registry import tools_of
+from envs.registry import list_tools
 from envs.tool import bind
 from extensions.retired.retired_sets import ENVIRONMENTS
 from runner.data.services import FIXTURE_ONLY, connect
@@ -30,7 +30,7 @@ from trajectories.dataset import Dataset, load_bfcl
 from trajectories.jsonl import read_objects
 from trajectories.prepare import prepare
 from trajectories.schema import Category, ExpectedCalls, Trajectory
-from trajectories.task import task_of
+from trajectories.task import make_task
 
 _AS = {
     Category.EXEC_SIMPLE: Category.SIMPLE_PYTHON,
@@ -58,13 +58,13 @@ def _compared(dataset: Dataset, category: Category, entries: Sequence[Trajectory
     differences = 0
     for entry in entries:
         prepared = prepare(dataset, entry, BFCL)
-        task = task_of(_by_calls(entry))
+        task = make_task(_by_calls(entry))
         for kind, calls in altered(entry):
             step = as_step(calls)
             by_calls = judge(task, step, "fc", BFCL).valid
             try:
                 by_results = run_recorded(prepared, [[step]], "fc", BFCL).valid
-            except CannotJudge as error:
+            except UnjudgeableEntry as error:
                 found["not judged"] += 1
                 if kind == "truth":
                     print(f"not judged {entry.id}: {error}")
@@ -108,7 +108,7 @@ def _by_calls(entry: Trajectory) -> Trajectory:
 def calls_of(entry: Trajectory) -> list[Call]:
     """Return the calls of the ground truth of an entry, all arguments by name."""
     calls = [parse_call(text) for text in entry.turns[0].ground_truth]
-    tools = tools_of(ENVIRONMENTS)
+    tools = list_tools(ENVIRONMENTS)
     return [Call(call.name, (), bind(tools[call.name], call.args, call.kwargs)) for call in calls]
 
 

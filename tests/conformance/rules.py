@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkers.calls.documents import CannotJudge, Task
+from checkers.calls.documents import Task, UnjudgeableEntry
 from checkers.calls.judge import judge
 from checkers.profile import BFCL, STRICT, CallRules, Mode, Profile
 from checkers.replies.decoding import Step
@@ -45,5 +45,5 @@ def _mixed(profile: Profile, rule: str, other: Profile) -> Profile:
 def _outcome(task: Task, step: Step, mode: Mode, profile: Profile) -> str | None:
     try:
         return judge(task, step, mode, profile).error_type
-    except CannotJudge:
+    except UnjudgeableEntry:
         return "error"

@@ -14,9 +14,16 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import TYPES, CannotJudge, Expected, Language, Task, Unreadable
+from checkers.calls.documents import (
+    TYPES,
+    ExpectedType,
+    Language,
+    Task,
+    UnjudgeableEntry,
+    UnreadableOutput,
+)
 from checkers.calls.judge import check_calls, judge
-from checkers.calls.one_call import Rules
+from checkers.calls.one_call import EntryRules
 from checkers.profile import BFCL
 from checkers.reasons import Reason
 from checkers.replies.as_bfcl import single_turn as as_bfcl
@@ -31,7 +38,7 @@ from tests.conformance.recorded import verdicts_of
 from tests.conformance.rules import deciding_rules
 from trajectories import bfcl
 from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Trajectory
-from trajectories.task import task_of
+from trajectories.task import make_task
 
 DRIVER = Path(__file__).with_name("bfcl_single_turn_driver.py")
 REPLIES = 10_000
@@ -142,7 +149,7 @@ def checking(python: Path, entries: Mapping[Category, Sequence[Trajectory]], see
         (entry, task, output, random.random() < 0.5)
         for category in entries
         for entry in entries[category]
-        if has_answers((task := task_of(entry)).kind)
+        if has_answers((task := make_task(entry)).kind)
         for output in random_outputs(task, random, OUTPUTS)
     ]
     questions = [_check_question(entry, task, *case) for entry, task, *case in cases]
@@ -160,7 +167,7 @@ def recorded_run(verdicts: Path, entries: Mapping[Category, Sequence[Trajectory]
         for file in sorted(verdicts.parent.glob("*_result.json"))
         for line in map(json.loads, file.read_text(encoding="utf-8").splitlines())
     }
-    tasks = {entry.id: task_of(entry) for category in entries.values() for entry in category}
+    tasks = {entry.id: make_task(entry) for category in entries.values() for entry in category}
     _show_strict(tasks, steps)
     theirs = [expected[id].error_type for id in steps]
     ours = [judge(tasks[id], steps[id], "fc", BFCL).error_type for id in steps]
@@ -232,7 +239,7 @@ def _outcome(answer: Mapping[str, Any]) -> object:
 def _decoded(text: str, language: Language) -> object:
     try:
         calls = as_bfcl.read_text(text, language)
-    except Unreadable as error:
+    except UnreadableOutput as error:
         return error.reason.value
     return typed([{call.name: _with_none(call)} for call in calls])
 
@@ -243,11 +250,11 @@ def _with_none(call: Call) -> dict[str | None, Any]:
 
 def _converted(language: Language, text: str, word: str, item_word: str | None) -> object:
     types = TYPES[language]
-    items = None if item_word is None else Expected(item_word, types[item_word])
+    items = None if item_word is None else ExpectedType(item_word, types[item_word])
     convert = {Language.JAVA: java_value, Language.JAVASCRIPT: javascript_value}[language]
     try:
-        return typed(convert(text, Expected(word, types[word], items)))
-    except CannotJudge:
+        return typed(convert(text, ExpectedType(word, types[word], items)))
+    except UnjudgeableEntry:
         return RAISED
 
 
@@ -269,7 +276,7 @@ def _check_question(
 def _checked(task: Task, output: Output, underscores: bool) -> str | None:
     calls = [Call(name, (), given) for call in output for name, given in call.items()]
     try:
-        failure = check_calls(calls, task, Rules(task.language, BFCL.calls, underscores))
-    except CannotJudge:
+        failure = check_calls(calls, task, EntryRules(task.language, BFCL.calls, underscores))
+    except UnjudgeableEntry:
         return RAISED
     return failure.reason.value if failure else None

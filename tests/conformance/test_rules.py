@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from tests.conformance.rules import RULES, deciding_rules
 
 SHARES = {"type": "array", "items": {"type": "float"}}
@@ -13,7 +13,7 @@ SHARES = {"type": "array", "items": {"type": "float"}}
 def task(schema: dict[str, Any], allowed: list[Any], language: Language) -> Task:
     """Return an entry with one function of one parameter."""
     document = FunctionDocument("f", {"a": schema}, ())
-    return Task(Kind.SIMPLE, language, (document,), (Answer("f", {"a": allowed}),))
+    return Task(ComparisonKind.SIMPLE, language, (document,), (Answer("f", {"a": allowed}),))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_the_rule_that_decides(
 
 
 def test_a_broken_call_where_none_fits_takes_two_rules() -> None:
-    entry = Task(Kind.IRRELEVANCE, Language.PYTHON, ())
+    entry = Task(ComparisonKind.IRRELEVANCE, Language.PYTHON, ())
     rules = deciding_rules(entry, [{"f": "{"}], "fc")
     assert rules == ("read_tool_calls", "counts_broken_calls")
     assert set(rules) < set(RULES)

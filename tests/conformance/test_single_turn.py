@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from tests.conformance.bfcl_single_turn_driver import typed, untyped
 from tests.conformance.code_texts import random_replies, random_values
 from tests.conformance.mutants import random_outputs
@@ -13,7 +13,7 @@ from tests.conformance.single_turn import _compare
 
 ALLOWED = {"a": [1, ""], "b": [["x", "y"]], "c": [{"k": [True, ""]}]}
 TASK = Task(
-    Kind.SIMPLE,
+    ComparisonKind.SIMPLE,
     Language.PYTHON,
     (FunctionDocument("f.g", {"a": {"type": "integer"}}, ()),),
     (Answer("f.g", ALLOWED),),

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS
-from runner.models.protocols.base import Native
+from runner.models.calling_formats.base import NativeFormat
 from tests.conformance.handlers import TEXTS, WORDS, read_by_turnwise
 
 DRIVER = Path(__file__).with_name("vllm_driver.py")
@@ -109,7 +109,7 @@ def run(python: Path, seed: int, count: int = REPLIES) -> int:
 def questions(family: Family, seed: int, count: int) -> list[Question]:
     """Return made-up replies of a family: with calls, and words before some."""
     protocol = PROTOCOLS[family.protocol]
-    assert not isinstance(protocol, Native)
+    assert not isinstance(protocol, NativeFormat)
     random = Random(f"{family.protocol}/vllm/{seed}")
     found = []
     for _ in range(count):

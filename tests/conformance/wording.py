@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 from envs.backend import AS_BFCL
 from envs.calls import Call, read_call
 from envs.errors import BackendFault, ConfigError, MalformedCall
-from envs.long_context import Pack
-from envs.results import Declined, Result
+from envs.long_context import BulkPack
+from envs.results import DeclinedResult, Result
 from envs.session import Session
 from runner.data.literals import Given, Texts, load_texts
-from runner.data.wording import PLACES_FILE, PYTHON, Refusal, Table, Wording, fill, refusal_of
+from runner.data.wording import PLACES_FILE, PYTHON, Refusal, Table, Wording, fill, find_refusal
 from tests.conformance.generator import Generator
 from tests.conformance.known import failed
 from tests.conformance.sides import Reply, Script, data_folder, play_on_bfcl
@@ -100,7 +100,7 @@ Key = tuple[str, str, str]
 """Backend, function, and kind of our error."""
 
 
-def met(script: Script, theirs: Reply, pack: Pack) -> Iterator[Met]:
+def met(script: Script, theirs: Reply, pack: BulkPack) -> Iterator[Met]:
     """Yield the calls of a script that both sides refuse, up to where they part."""
     material = pack if script.long_context else None
     try:
@@ -122,7 +122,7 @@ def met(script: Script, theirs: Reply, pack: Pack) -> Iterator[Met]:
                 return
             if failed(expected) != failed(result.text):
                 return
-            if failed(expected) or isinstance(result.value, Declined):
+            if failed(expected) or isinstance(result.value, DeclinedResult):
                 yield Met(text, call, result, expected, session)
             elif expected != result.text:
                 return
@@ -145,7 +145,7 @@ def samples_of(found: Iterable[Met], raised: str) -> Iterator[tuple[Key, Sample]
     for each in found:
         if isinstance(each.call, MalformedCall) or each.call.name not in each.session.tools:
             continue
-        refusal = refusal_of(each.session, each.call, each.result)
+        refusal = find_refusal(each.session, each.call, each.result)
         if refusal is None:
             continue
         key = (refusal.tool.backend, refusal.tool.name, refusal.kind)

@@ -21,16 +21,18 @@ from checkers.verdict import Failure, Verdict
 from envs.session import Session
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
-from tests.source import PACKAGES, parsed
+from tests.source import PACKAGES, nodes
 from trajectories.dataset import Dataset
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 NAMES = """
-    AlreadyExists BFCL Backend Call Category DataError Dataset Difference Episode EpisodeRecord
-    Evaluation InvalidArgument NotFound Profile Reason Refused Result RolloutEnv RunDefinition
-    STRICT Session Snapshot StepRecord ToolError Trajectory Turn Verdict __version__ evaluate
-    irreversible judge load_dataset open_run parse_call reads writes
+    AccessDenied AlreadyExists BFCL Backend BackendFault Call Category ConfigError DataError
+    Dataset Difference Episode EpisodeRecord Evaluation InvalidArgument MalformedCall ModelError
+    NotFound Profile Reason Refused Result RolloutEnv RunDefinition RunFrames STRICT Session
+    SimulatorError Snapshot StepRecord ToolError Trajectory Turn UnjudgeableEntry
+    UnknownFunction Verdict WriteError __version__ evaluate irreversible judge load_dataset
+    load_runs open_run parse_call reads register writes
 """
 
 
@@ -49,7 +51,8 @@ def test_each_is_documented_and_the_very_same_everywhere(name):
 
 def test_the_type_checker_is_told_of_the_same_names():
     tree = ast.parse(Path(runner.__file__).read_text(encoding="utf-8"))
-    [told] = [node for node in tree.body if isinstance(node, ast.If)]
+    told, at_runtime = [node for node in tree.body if isinstance(node, ast.If)]
+    assert ast.unparse(at_runtime.test) == "not TYPE_CHECKING"
     names = {alias.name: node.module for node in told.body for alias in getattr(node, "names", ())}
     assert sorted(names) == sorted(NAMES.split())
     assert {name: runner._MODULES[name] for name in names} == names
@@ -82,20 +85,20 @@ def test_a_module_has_two_names_and_is_one():
 
 def test_no_module_is_named_in_a_text():
     dotted = re.compile(rf"(?:{'|'.join(PACKAGES)})(?:\.\w+)+(?<!\.jsonl)")
-    found = []
-    for path, tree in parsed():
-        # These are renamed for the wheel, as imports are.
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        lazy = {id(call.args[0]) for call in calls if ast.unparse(call.func) == "lazily"}
-        found += [
-            f"{path}:{node.lineno}: {node.value}"
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and dotted.fullmatch(node.value)
-            and id(node) not in lazy
-            and path != "runner/__init__.py"
-        ]
+    # These are renamed for the wheel, as imports are.
+    lazy = {
+        id(each.node.args[0])
+        for each in nodes(ast.Call)
+        if isinstance(each.node.func, ast.Name) and each.node.func.id == "lazy_module"
+    }
+    found = [
+        f"{each.place}: {each.node.value}"
+        for each in nodes(ast.Constant)
+        if isinstance(each.node.value, str)
+        and dotted.fullmatch(each.node.value)
+        and id(each.node) not in lazy
+        and each.path != "runner/__init__.py"
+    ]
     assert found == [], "it is another one in a wheel: name it from __package__"
 
 

@@ -59,6 +59,7 @@ def test_eval_with_the_ground_truth_and_with_none(python):
     assert " 0.0" in python("runner.cli", "eval", "--model", "null", "--dataset", DATA)
 
 
+@pytest.mark.slow
 def test_a_recorded_run(python, tmp_path):
     calls = [
         [[{"list_events": "{}"}], "Two meetings."],
@@ -100,6 +101,7 @@ def test_exec(python):
     assert [(e["id"], e["start"][:10]) for e in events] == [(5, "2026-03-03"), (6, "2026-03-10")]
 
 
+@pytest.mark.slow
 def test_validate_finds_what_is_wrong(python, tmp_path):
     entry = json.loads(DATA.read_text(encoding="utf-8"))
     entry["turns"][1]["ground_truth"][0] = "move_event(event_id=7, start='2026-03-03T10:00')"
@@ -133,4 +135,4 @@ def test_an_entry_without_the_package_says_what_is_missing(tmp_path):
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "$.CalendarAPI: there is no such backend; there are GorillaFileSystem" in done.stderr
+    assert "$.CalendarAPI: unknown backend; known backends are GorillaFileSystem" in done.stderr

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from envs.registry import BACKENDS, library, more
+from envs.registry import BACKENDS, load_library, load_more
+from extensions.contract import isolation, play
 from extensions.contract.contract import CONTRACT, contract
 from extensions.contract.play import Play, scripts
+from tests.examples import examples
 
-CONTRACTS = {name: contract(name) for name in (*BACKENDS, *more(), *library())}
+CONTRACTS = {name: contract(name) for name in (*BACKENDS, *load_more(), *load_library())}
 
 PLAYED = {check.name for check in CONTRACT if "ends" in (check.name, *check.after)} - {"examples"}
 """Promises that are tried on plays made up at random, which takes seconds an environment."""
@@ -34,6 +36,14 @@ def checks():
     ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _fewer_plays_in_the_quick_part():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(play, "_PLAYS", examples(play._PLAYS))
+        patch.setattr(isolation, "SESSIONS", examples(isolation.SESSIONS))
+        yield
+
+
 def test_the_promises_that_take_long_are_there():
     assert {"ends", *MANY} <= PLAYED
 
@@ -49,10 +59,10 @@ def test_contract(check):
 def test_results_say_whether_the_compared_state_has_changed(name):
     subject = CONTRACTS[name][0].subject
     for script in scripts(subject):
-        play = Play(subject, script.world, script.next_call)
-        before = play.session.snapshot()
-        for _, result in play.steps():
-            after = play.session.snapshot()
+        played = Play(subject, script.world, script.next_call)
+        before = played.session.snapshot()
+        for _, result in played.steps():
+            after = played.session.snapshot()
             assert result.changed is (before != after)
             before = after
 
@@ -77,8 +87,8 @@ def test_what_is_said_of_members_and_functions_is_about_some_that_there_are(name
     assert backend.acts <= backend.TOOLS.keys()
     found = set()
     for script in scripts(subject) if backend.unordered else ():
-        play = Play(subject, script.world, script.next_call)
-        for _, result in play.steps():
+        played = Play(subject, script.world, script.next_call)
+        for _, result in played.steps():
             found |= {*members(result.value)}
-        found |= {*members(play.state())}
+        found |= {*members(played.state())}
     assert backend.unordered <= found

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from envs.bounds import BOUNDS, UNCOUNTED, growth, size_of
+from envs.bounds import BOUNDS, UNCOUNTED, measure_growth, measure_size
 from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall, Refused
 from envs.session import Session
@@ -61,20 +61,20 @@ def shared(doublings: int) -> Any:
     [("abc", 11), (7, 8), (None, 8), (1.5, 8), ([], 8), (["ab", 1], 26), ({"a": "bc"}, 27)],
 )
 def test_a_value_has_the_size_of_its_texts_and_some_for_each_member(value, size):
-    assert size_of(value, MOST) == size
+    assert measure_size(value, MOST) == size
 
 
 def test_what_is_shared_counts_each_time_that_it_is_written_out():
-    assert size_of(shared(10), MOST) == 2**10 * size_of("x", MOST) + 8 * (2**10 - 1)
+    assert measure_size(shared(10), MOST) == 2**10 * measure_size("x", MOST) + 8 * (2**10 - 1)
 
 
 def test_a_value_that_is_too_large_is_not_gone_through_to_its_end():
-    assert size_of(shared(200), 1000) > 1000
+    assert measure_size(shared(200), 1000) > 1000
 
 
 def test_a_value_that_is_nested_too_deep_counts_as_too_large():
-    assert size_of(nested(5), MOST, depth=5) < MOST
-    assert size_of(nested(6), MOST, depth=5) > MOST
+    assert measure_size(nested(5), MOST, depth=5) < MOST
+    assert measure_size(nested(6), MOST, depth=5) > MOST
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,16 @@ def test_a_value_that_is_nested_too_deep_counts_as_too_large():
     ],
 )
 def test_growth_is_the_difference_of_sizes(before, after):
-    assert growth(before, after, MOST) == size_of(after, MOST) - size_of(before, MOST)
+    assert measure_growth(before, after, MOST) == measure_size(after, MOST) - measure_size(
+        before, MOST
+    )
 
 
 def test_growth_does_not_look_at_what_is_shared():
     large = shared(200)
-    assert growth({"a": large}, {"a": large, "b": "c"}, MOST) == size_of("b", 99) + size_of("c", 99)
+    assert measure_growth({"a": large}, {"a": large, "b": "c"}, MOST) == measure_size(
+        "b", 99
+    ) + measure_size("c", 99)
 
 
 def test_results_put_into_calls_do_not_double_without_end():
@@ -225,13 +229,14 @@ def test_to_restore_a_state_begins_a_new_count():
     assert session.call(Call("pwd")).ok
 
 
+@pytest.mark.slow
 def test_the_results_of_an_episode_are_bounded():
     session = files()
     session.call(Call("touch", (), {"file_name": "f"}))
     lines = "x\n" * (BOUNDS.result // 4)
     session.call(Call("echo", (), {"content": lines, "file_name": "f"}))
     results = session.play([Call("sort", (), {"file_name": "f"})] * (BOUNDS.calls - 2))
-    held = sum(size_of(result.value, MOST) for result in results)
+    held = sum(measure_size(result.value, MOST) for result in results)
     assert "too long to keep more of them" in results[-1].text
     assert held < BOUNDS.results + (UNCOUNTED + 1) * BOUNDS.result
 

@@ -13,13 +13,13 @@ from envs.calls import (
     MAX_INT_BITS,
     MAX_TEXT,
     Call,
-    call_from_node,
-    call_from_tool,
     check_bounds,
+    make_call_from_tool,
     parse_call,
     parse_calls,
     parse_expression,
-    plain_calls,
+    parse_plain_calls,
+    read_call_node,
 )
 from envs.errors import MalformedCall
 from envs.registry import BACKENDS
@@ -80,7 +80,7 @@ def read_by_tree(text):
     node = parse_expression(text)
     if not isinstance(node, ast.Call):
         raise MalformedCall("no call")
-    return call_from_node(node)
+    return read_call_node(node)
 
 
 @given(near_plain, near_plain)
@@ -93,9 +93,9 @@ def read_by_tree(text):
 def test_the_plain_form_reads_as_its_syntax_tree_does(arguments, after):
     text = f"f({arguments}){after}"
     assert read(parse_call, text) == read(read_by_tree, text)
-    if plain_calls(f"[{text}]"):
+    if parse_plain_calls(f"[{text}]"):
         node = parse_expression(f"[{text}]")
-        assert repr(plain_calls(f"[{text}]")) == repr([call_from_node(e) for e in node.elts])
+        assert repr(parse_plain_calls(f"[{text}]")) == repr([read_call_node(e) for e in node.elts])
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_plain_form_reads_as_its_syntax_tree_does(arguments, after):
     ],
 )
 def test_a_list_of_calls_in_plain_form(text, count):
-    assert len(plain_calls(text)) == count
+    assert len(parse_plain_calls(text)) == count
 
 
 # Reading one expression
@@ -456,7 +456,7 @@ def test_text_in_an_argument_stays_as_it_is(text):
         assert [*first.args, *first.kwargs.values()] == [text]
         assert second == Call("ls")
     assert parse_calls(f"echo({text!r})") == [Call("echo", (text,))]
-    assert call_from_tool("echo", json.dumps({"content": text})).kwargs == {"content": text}
+    assert make_call_from_tool("echo", json.dumps({"content": text})).kwargs == {"content": text}
 
 
 @pytest.mark.parametrize("fence", ["```{}```", "```\n{}\n```", "```python\n{}\n```", "```py {}```"])
@@ -509,7 +509,7 @@ def test_long_text_is_read_without_going_over_it_again_and_again(text):
     ],
 )
 def test_a_structured_call(arguments, kwargs):
-    assert call_from_tool("cd", arguments) == Call("cd", (), kwargs)
+    assert make_call_from_tool("cd", arguments) == Call("cd", (), kwargs)
 
 
 @pytest.mark.parametrize(
@@ -533,7 +533,7 @@ def test_a_structured_call(arguments, kwargs):
 )
 def test_structured_arguments_that_are_refused(arguments, message):
     with pytest.raises(MalformedCall, match=message) as caught:
-        call_from_tool("cd", arguments)
+        make_call_from_tool("cd", arguments)
     assert len(caught.value.message) < 300
 
 
@@ -557,7 +557,7 @@ def test_the_deepest_nesting(opening, closing):
     with pytest.raises(MalformedCall, match="nested more"):
         parse_call(f"f({nested(MAX_DEPTH)})")
     value = nested(MAX_DEPTH - 1).replace("'", '"')
-    assert call_from_tool("f", f'{{"a": {value}}}').kwargs["a"] == json.loads(value)
+    assert make_call_from_tool("f", f'{{"a": {value}}}').kwargs["a"] == json.loads(value)
 
 
 def test_the_longest_text():

@@ -8,19 +8,19 @@ import json
 import pytest
 
 from envs.errors import ConfigError
-from envs.registry import BACKENDS, library
-from envs.schema import config_schema
+from envs.registry import BACKENDS, load_library
+from envs.schema import make_config_schema
 from envs.session import Session
 from extensions.contract.subject import Subject
 
-OURS = {**BACKENDS, **library()}
+OURS = {**BACKENDS, **load_library()}
 
 
 def schema(backend):
     """Return the JSON Schema of a backend's initial config."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **config_schema(backend.Config),
+        **make_config_schema(backend.Config),
     }
 
 
@@ -43,12 +43,12 @@ def test_the_schema_is_that_of_the_backend(name):
         (
             "next_id, seen = config",
             "next_id, seen = {}['x'], config",
-            "references broke with KeyErr",
+            "references raised KeyErr",
         ),
         (
             "    @classmethod",
             "    def _load(self, config, pack):\n        1 / 0\n\n    @classmethod",
-            "loading broke with ZeroDivisionError: division by zero",
+            "loading raised ZeroDivisionError: division by zero",
         ),
     ],
 )

@@ -10,11 +10,17 @@ from envs.backend import AS_BFCL
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import Session
+from extensions.contract import play
 from extensions.contract.play import arguments, scripts, shown_in
 from extensions.contract.subject import Subject
 from tests.examples import examples
 
-QUICK = ["GorillaFileSystem", "MathAPI", "MessageAPI", "TradingBot"]
+QUICK = ["GorillaFileSystem", "MessageAPI"]
+
+
+@pytest.fixture(autouse=True)
+def _fewer_plays_in_the_quick_part(monkeypatch):
+    monkeypatch.setattr(play, "_PLAYS", examples(play._PLAYS))
 
 
 def a_read(data, subject, session):

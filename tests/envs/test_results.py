@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from envs.calls import Call, read_call
 from envs.errors import NotFound
 from envs.registry import BACKENDS
-from envs.results import Result, render, surely_alike
+from envs.results import Result, is_surely_alike, render
 from envs.session import Session
 from tests.examples import examples
 from trajectories.dataset import load_embedded
@@ -162,7 +162,7 @@ VALUES = st.recursive(
 @given(VALUES, VALUES)
 @settings(max_examples=examples(500), deadline=None)
 def test_what_is_surely_alike_is_written_alike(one, other):
-    if surely_alike(one, other):
+    if is_surely_alike(one, other):
         assert render(one) == render(other)
 
 
@@ -170,7 +170,7 @@ def test_what_is_surely_alike_is_written_alike(one, other):
     "value", ["text", 3, True, None, 2.5, [], ["a", "b"], {}, {"a": 1, "b": [{"c": "d"}, 2.5]}]
 )
 def test_a_value_is_surely_like_its_copy(value):
-    assert surely_alike({"result": value}, {"result": json.loads(json.dumps(value))})
+    assert is_surely_alike({"result": value}, {"result": json.loads(json.dumps(value))})
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_value_is_surely_like_its_copy(value):
 def test_equal_values_that_are_written_otherwise_are_not_alike(one, other):
     assert one == other
     assert render({"result": one}) != render({"result": other})
-    assert not surely_alike({"result": one}, {"result": other})
+    assert not is_surely_alike({"result": one}, {"result": other})
 
 
 def test_a_refusal_keeps_nothing_alive_of_how_it_came_about():

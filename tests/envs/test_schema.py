@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from envs.backend import Backend, reads, writes
 from envs.errors import InvalidArgument
 from envs.registry import backend_class, names
-from envs.schema import check_arguments, check_value, spec
+from envs.schema import check_arguments, check_value, make_spec
 from envs.tool import choices
 
 
@@ -128,7 +128,7 @@ class Clinic(Backend):
 
 
 def test_a_function_without_parameters():
-    count = spec(Zoo.TOOLS["count"])
+    count = make_spec(Zoo.TOOLS["count"])
     assert (count.name, count.description, count.returns) == (
         "count",
         "Count the pets.",
@@ -143,7 +143,7 @@ def test_a_function_without_parameters():
 
 
 def test_descriptions_ranges_and_defaults_come_from_signature_and_docstring():
-    feed = spec(Zoo.TOOLS["feed"])
+    feed = make_spec(Zoo.TOOLS["feed"])
     assert feed.description == "Feed a pet, once. Longer than one line."
     assert feed.returns == "status: Confirmation on two lines."
     assert feed.json_schema() == {
@@ -171,7 +171,7 @@ def test_descriptions_ranges_and_defaults_come_from_signature_and_docstring():
 
 
 def test_objects_are_written_out_in_place():
-    schema = spec(Zoo.TOOLS["adopt"]).json_schema()
+    schema = make_spec(Zoo.TOOLS["adopt"]).json_schema()
     pet = schema["properties"]["pet"]
     assert pet["properties"] == {"name": {"type": "string"}, "age": {"type": "integer"}}
     assert pet["required"] == ["name"]
@@ -187,7 +187,7 @@ def test_objects_are_written_out_in_place():
 
 
 def test_parameters_keep_their_order():
-    names = [parameter.name for parameter in spec(Zoo.TOOLS["feed"]).parameters]
+    names = [parameter.name for parameter in make_spec(Zoo.TOOLS["feed"]).parameters]
     assert names == ["name", "kind", "grams", "temperature", "note"]
 
 
@@ -199,7 +199,7 @@ def test_parameters_keep_their_order():
 )
 def test_a_function_that_cannot_be_described(name, message):
     with pytest.raises(TypeError, match=message):
-        spec(Zoo.TOOLS[name])
+        make_spec(Zoo.TOOLS[name])
 
 
 FED = {"name": "Rex", "kind": "hay"}
@@ -274,7 +274,7 @@ def test_a_value_that_fits_its_parameter_whatever_the_others_are():
 
 
 def test_a_document_holds_all_that_is_told():
-    document = spec(Zoo.TOOLS["feed"]).document()
+    document = make_spec(Zoo.TOOLS["feed"]).document()
     assert list(document) == ["name", "description", "parameters"]
     assert document["description"] == (
         "Feed a pet, once. Longer than one line. Returns: status: Confirmation on two lines."
@@ -287,7 +287,7 @@ VISIT = Clinic.TOOLS["visit"]
 
 
 def test_a_model_is_an_object_in_the_schema():
-    schema = spec(VISIT).json_schema()["properties"]["vet"]
+    schema = make_spec(VISIT).json_schema()["properties"]["vet"]
     assert schema == {
         "type": "object",
         "description": "The vet.",
@@ -324,7 +324,7 @@ def test_what_is_no_model_is_refused_before_the_function_runs(arguments, message
 
 
 def test_examples_are_read_and_not_told_to_models():
-    told = spec(VISIT)
+    told = make_spec(VISIT)
     assert told.examples == (
         ("visit(vet={'name': 'Ann'}, pets=[])", '{"vet": "Ann", ... }'),
         ("visit(vet={'name': 'Bob'})", ""),
@@ -360,5 +360,5 @@ def test_choices_of_a_closed_set_are_those_that_the_schema_lists() -> None:
     assert choices(Chooser.TOOLS["choose"]) == {"side", "level"}
     tools = [tool for name in names() for tool in backend_class(name).TOOLS.values()]
     for tool in (*tools, Chooser.TOOLS["choose"]):
-        listed = {each.name for each in spec(tool).parameters if "enum" in each.schema}
+        listed = {each.name for each in make_spec(tool).parameters if "enum" in each.schema}
         assert choices(tool) == listed, tool.name

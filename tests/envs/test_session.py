@@ -19,7 +19,7 @@ from envs.errors import (
     Refused,
     UnknownFunction,
 )
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.random_stream import RandomStream
 from envs.registry import check_config
 from envs.session import Session
@@ -41,7 +41,7 @@ class Shelf(Backend):
     count: int = 0
     _random: RandomStream = RandomStream(1)
 
-    def _load(self, config: Mapping[str, Any], pack: Pack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
         self.count = len(self.books)
         self._random = random_stream(config, 1)
 
@@ -417,6 +417,18 @@ def test_loading_shares_nothing_with_the_config():
     assert state(live)["lent"] == {"a": "me"}
 
 
+def test_the_state_keeps_no_list_of_a_call():
+    config = {"username": "ada", "password": "x", "authenticated": True}
+    live = Session.load(["TwitterAPI"], {"TwitterAPI": config})
+    written = parse_call("post_tweet(content='x', tags=['#a'], mentions=['@b'])")
+    assert live.call(written).ok
+    before = live.snapshot()
+    shown = before.to_json()
+    written.kwargs["tags"].append("#other")
+    written.kwargs["mentions"].clear()
+    assert live.snapshot().to_json() == shown
+
+
 def test_two_sessions_share_nothing():
     left, right = session(), session()
     call(left, "add('x')")
@@ -467,7 +479,7 @@ def test_a_seed_that_is_no_integer_cannot_be_loaded(seed):
 
 
 def test_an_unknown_backend_is_a_config_error():
-    with pytest.raises(ConfigError, match=r"\$\.Desk: there is no such backend; there are .*Shelf"):
+    with pytest.raises(ConfigError, match=r"\$\.Desk: unknown backend; known backends are .*Shelf"):
         Session.load(["Desk"], {})
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envs.state import ABSENT, Difference, Snapshot, diff, to_json
+from envs.state import ABSENT, Difference, Snapshot, list_differences, to_json
 
 ROOT = Path(__file__).parents[2]
 
@@ -152,7 +152,7 @@ def test_a_difference_is_one_short_line():
 
 
 def test_diff_of_bare_values_has_no_path():
-    assert list(diff(1, 2)) == [Difference("", 1, 2)]
+    assert list(list_differences(1, 2)) == [Difference("", 1, 2)]
 
 
 def test_json_is_fresh_and_plain():

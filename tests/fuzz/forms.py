@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from checkers.profile import STRICT
-from extensions.judges.exhibit import exhibits
-from extensions.judges.judging import Observed
+from extensions.judges.judged_episode import exhibits
+from extensions.judges.label_rules import TurnObservation
 from extensions.judges.scripted import ScriptedJudge
 from extensions.judges.votes import JUDGE_FILE, VOTES_FILE, JudgeDefinition, Vote, VoteStore
-from runner.analysis.runs import executed_again
+from runner.analysis.replayed_runs import replay_episodes
 from runner.episodes.episode import STEP_LIMIT
 from runner.records.export import export_bfcl
-from runner.records.masking import Secrets
+from runner.records.masking import SecretMask
 from runner.records.run import open_run, read_run
 from tests.conftest import bfcl_files
 from trajectories import bfcl
@@ -141,7 +141,7 @@ def _run_folder() -> Form:
         "export IN/run --format bfcl -o OUT",
         "export IN/run --format openai-messages -o OUT",
         f"eval --model fake --base-url http://127.0.0.1:9 {data} --category all --trials 2 "
-        "--seed 7 --resume IN/run --max-requests 1 --attempts 1",
+        "--seed 7 --resume IN/run --max-requests 1 --retries 0",
     )
     changes = [name for name in files if name.startswith("run/")]
     # Most of what is read is in the episodes.
@@ -182,16 +182,18 @@ def _votes(work: Path) -> Form:
     files["data.jsonl"] = (FORMAT_1 / "data.jsonl").read_bytes()
     source = open_run(FORMAT_1 / "run")
     dataset = load_path(FORMAT_1 / "data.jsonl", [*Category])
-    episodes = executed_again(source, source.episodes, dataset, STRICT, STEP_LIMIT)
+    episodes = replay_episodes(source, source.episodes, dataset, STRICT, STEP_LIMIT)
     scripted = JudgeDefinition("scripted:0.8", {"seed": 0, "by_turn": False}, "", "steps")
     judge, found = ScriptedJudge(0.8), [*exhibits(episodes, "steps")]
     for definition in (scripted, scripted._replace(judge="j", settings=None)):
         folder = work / "votes" / definition.folder
-        with VoteStore(folder, definition, Vote, {}, Secrets([])) as store:
+        with VoteStore(folder, definition, Vote, {}, SecretMask([])) as store:
             for exhibit in found:
                 vote = judge.vote(exhibit, 0)
                 if definition is not scripted:
-                    seen = [Observed(n, "yes", True, True, "partly", "so") for n in exhibit.asked]
+                    seen = [
+                        TurnObservation(n, "yes", True, True, "partly", "so") for n in exhibit.asked
+                    ]
                     vote = vote._replace(labels=None, turns=seen)
                 store.append(vote)
         for name in (JUDGE_FILE, VOTES_FILE):
@@ -303,7 +305,7 @@ def _scenarios() -> Form:
 def _settings() -> Form:
     prompts = (ROOT / "configs/prompts/default.toml").read_bytes()
     settings = (
-        b'mode = "prompt"\ntemperature = 0.5\nmax_tokens = 100\nconcurrency = 4\nattempts = 2\n'
+        b'mode = "prompt"\ntemperature = 0.5\nmax_tokens = 100\nconcurrency = 4\nretries = 2\n'
         b'base_url = "http://127.0.0.1:9"\nprompts = "IN/p.toml"\n[extra_headers]\nX-A = "b"\n'
         b'[extra_body]\nk = 1\n[errors_as]\ntimeout = "failure"\n'
     )

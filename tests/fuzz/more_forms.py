@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from extensions.experiments.drafting import own_words
-from extensions.experiments.vary_scores import VARY_FILE
+from extensions.experiments.experiment_scores import VARY_FILE
+from extensions.experiments.paraphrase_drafts import own_words
 from runner.data.literals import TEXTS_FILE, texts_of
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.tools import documents_of
 from runner.records.codec import members_of
-from runner.records.record import Life
+from runner.records.record import RunSegment
 from runner.records.run_files import LIVES_FILE
 from tests.conftest import bfcl_files
 from tests.extensions.experiments.made_experiments import experiment, outcomes
@@ -104,14 +104,14 @@ _OF_A_RUN = ("run.json", "episodes.jsonl", "tools.jsonl")
 
 def _sittings() -> Form:
     files = {f"run/{name}": (FORMAT_1 / "run" / name).read_bytes() for name in _OF_A_RUN}
-    files[f"run/{LIVES_FILE}"] = json.dumps(members_of(Life(1.5, 4, 2.0))).encode() + b"\n"
+    files[f"run/{LIVES_FILE}"] = json.dumps(members_of(RunSegment(1.5, 4, 2.0))).encode() + b"\n"
     files |= _data()
     data = "--dataset IN/data.jsonl"
     commands = (
         f"table IN/run {data} --allow-errors",
         f"report IN/run {data} -o OUT",
         f"eval --model fake --base-url http://127.0.0.1:9 {data} --category all --trials 2 "
-        "--seed 7 --resume IN/run --max-requests 1 --attempts 1",
+        "--seed 7 --resume IN/run --max-requests 1 --retries 0",
     )
     return Form(files, [f"run/{LIVES_FILE}"], commands)
 
@@ -248,14 +248,14 @@ _TYPED = (
     _Typed("--ids", "help_desk_0,folders_0"),
     _Typed("--errors-as", "timeout=failure"),
     _Typed("--base-url", "http://127.0.0.1:9/v1?a=b"),
-    _Typed("--protocols", "hermes,text"),
+    _Typed("--calling-formats", "hermes,text"),
 )
 
 
 def _options() -> Form:
     files = {f"{each.option[2:]}.txt": each.value.encode() for each in _TYPED}
     words = {each.option: f"{each.option} TEXT:{each.option[2:]}.txt" for each in _TYPED}
-    alone = [words.pop(option) for option in ("--vary", "--protocols")]
+    alone = [words.pop(option) for option in ("--vary", "--calling-formats")]
     together = " ".join(words.values())
     commands = [f"{_LIVE} {given}" for given in (*alone, together, together)]
     return Form({**files, **_data()}, [*files], commands)

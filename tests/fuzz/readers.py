@@ -14,16 +14,16 @@ from unittest import mock
 import mcp
 
 from envs.registry import BACKENDS
-from extensions.authoring import held_back, standing
+from extensions.authoring import held_back, review_status
 from extensions.debugger.stepper import Stepper
-from extensions.experiments.paraphrases import defects, read_paraphrases, read_rewordings
+from extensions.experiments.paraphrases import find_defects, read_paraphrases, read_rewordings
 from extensions.retrieval.corpus import own_corpus
-from extensions.retrieval.queries import found_in, needed
-from extensions.retrieval.reading import corpus_named
+from extensions.retrieval.corpus_files import load_corpus
+from extensions.retrieval.queries import load_queries, match_queries
 from runner.analysis import breakpoints
 from runner.models.base import Reply, Request, Usage
 from runner.models.tools import documents_of
-from runner.records.masking import Secrets
+from runner.records.masking import SecretMask
 from runner.records.replies import ReplyCache
 from tests.extensions.debugger.episodes import examined
 from tests.fuzz.reply_readers import REPLY_READERS
@@ -36,8 +36,8 @@ from trajectories.validation import to_json
 
 def readings(given: Path) -> None:
     """Read what people made of entries."""
-    found = standing.read_record(given / "readings.jsonl")
-    standing.summary(standing.standings({}, found))
+    found = review_status.read_record(given / "readings.jsonl")
+    review_status.summary(review_status.compute_statuses({}, found))
 
 
 def debugger(given: Path) -> None:
@@ -70,7 +70,7 @@ def held_back_files(given: Path) -> None:
 def reply_cache(given: Path) -> None:
     """Read an answer that was kept, whose digest is right."""
     with TemporaryDirectory() as folder:
-        cache = ReplyCache(Path(folder), {}, Secrets([]))
+        cache = ReplyCache(Path(folder), {}, SecretMask([]))
         request = Request([], None)
         cache.keep(("a", 0), request, Reply("x", (), None, None, Usage(), 0.0))
         [path] = Path(folder).rglob("*.json")
@@ -82,13 +82,13 @@ def reply_cache(given: Path) -> None:
 def functions(given: Path) -> None:
     """Read what is searched, in each form; to rank it takes a library."""
     for name in ("documents.json", "openapi.json", "openapi.yaml", "lines.jsonl"):
-        corpus_named(str(given / name), None, lambda _: None)
+        load_corpus(str(given / name), None, lambda _: None)
 
 
 def queries(given: Path) -> None:
     """Read what is searched for."""
     path = str(given / "q.jsonl")
-    found_in(own_corpus(BACKENDS), needed(path, None, lambda _: None))
+    match_queries(own_corpus(BACKENDS), load_queries(path, None, lambda _: None))
 
 
 def mcp_server(given: Path) -> None:
@@ -109,7 +109,7 @@ def mcp_server(given: Path) -> None:
             return mcp.types.ListToolsResult.model_validate_json(said)
 
     with mock.patch.object(mcp, "Client", Client):
-        corpus_named(str(given / "server.py"), None, lambda _: None)
+        load_corpus(str(given / "server.py"), None, lambda _: None)
 
 
 def other_words(given: Path) -> None:
@@ -128,7 +128,7 @@ def other_words(given: Path) -> None:
     documents = {d["name"]: d for entry in entries for d in documents_of(entry, None)}
     for name, paraphrase in described.items():
         if name in documents:
-            wrong = [*defects(documents[name], paraphrase, [*documents])]
+            wrong = [*find_defects(documents[name], paraphrase, [*documents])]
             assert all(len(each) < 20_000 for each in wrong)
 
 

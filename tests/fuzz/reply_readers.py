@@ -17,18 +17,18 @@ from starlette.requests import Request
 from checkers.profile import BFCL, PROFILES, STRICT
 from envs.errors import Refused, ToolError
 from extensions.compression import member_drafting
-from extensions.experiments import drafting
+from extensions.experiments import paraphrase_drafts
 from extensions.formats.registry import PROTOCOLS
-from extensions.retired.rest import fixture, web
-from extensions.serving import control
+from extensions.retired.rest import fixture, http_sender
+from extensions.serving import operator_control
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models import agent, connect
 from runner.models.apis import APIS
 from runner.models.base import ModelError, Reply, Usage
+from runner.models.calling_formats.base import TextFormat
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
-from runner.models.protocols.base import Written
 from runner.models.providers import PROVIDERS
 from runner.models.reply import Endpoint, classify, read_completion
 from runner.models.tools import Toolbox, documents_of, own_documents
@@ -37,7 +37,7 @@ from runner.rollouts.env import RolloutEnv
 from tests.fuzz.forms import FORMAT_1
 from trajectories.dataset import Dataset, load_path
 from trajectories.errors import DataError
-from trajectories.prepare import Prepared, prepare
+from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import Category, Trajectory
 
 _ENDPOINT = Endpoint()
@@ -58,7 +58,7 @@ def _entry() -> Trajectory:
 
 
 @cache
-def _prepared(name: str) -> Prepared:
+def _prepared(name: str) -> PreparedTrajectory:
     return prepare(_data(), _entry(), PROFILES[name])
 
 
@@ -109,7 +109,7 @@ def calls_in_texts(given: Path) -> None:
     for _, raw in _texts(given):
         text = raw.decode(errors="surrogateescape")
         for protocol in PROTOCOLS.values():
-            if isinstance(protocol, Written):
+            if isinstance(protocol, TextFormat):
                 with suppress(ToolError):
                     protocol.read(text, documents)
                 protocol.says(text)
@@ -128,9 +128,9 @@ def drafts(given: Path) -> None:
         async def ask(_: object, text: str = text) -> ModelAnswer:
             return ModelAnswer(Reply(text, (), None, None, Usage(), 0.0), 1)
 
-        asyncio.run(drafting._draft(shown[0], names, ask))
-        long = member_drafting.Long("f", shown[0], json.dumps({"id": 1, "title": "x" * 500}))
-        asyncio.run(member_drafting._drafted(long, ask))
+        asyncio.run(paraphrase_drafts._draft(shown[0], names, ask))
+        long = member_drafting.LongResult("f", shown[0], json.dumps({"id": 1, "title": "x" * 500}))
+        asyncio.run(member_drafting._draft(long, ask))
 
 
 def actions(given: Path) -> None:
@@ -143,7 +143,7 @@ def actions(given: Path) -> None:
             continue
         value = parsed(raw)
         with suppress(agent.AgentError, ModelError):
-            read_completion({"choices": [{"message": agent._message(value)}]}, perf_counter())
+            read_completion({"choices": [{"message": agent._read_message(value)}]}, perf_counter())
         with suppress(ValueError):
             env.step(value if isinstance(value, dict) else str(value))
 
@@ -152,7 +152,7 @@ def control_bodies(given: Path) -> None:
     """Send each to what restores a session; it is answered."""
 
     async def handler(request: Request) -> Any:
-        return control.JSONResponse({"snapshot": await control._number(request)})
+        return operator_control.JSONResponse({"snapshot": await operator_control._number(request)})
 
     for _, raw in _texts(given):
         sent = [{"type": "http.request", "body": raw, "more_body": False}]
@@ -166,7 +166,7 @@ def control_bodies(given: Path) -> None:
             "path": "/",
             "headers": [(b"authorization", b"Bearer t")],
         }
-        answer = asyncio.run(control._guarded(handler, "t")(Request(scope, receive)))
+        answer = asyncio.run(operator_control._guarded(handler, "t")(Request(scope, receive)))
         assert answer.status_code in (200, 400)
 
 
@@ -174,7 +174,7 @@ def services(given: Path) -> None:
     """Read each as the answer of a web service, and as what ours is sent."""
     for _, raw in _texts(given):
         with suppress(Refused):
-            web._read(raw)
+            http_sender._read(raw)
         for method, path in (("POST", "/v1/holds"), ("PUT", "/v1/readers/1"), ("POST", "/v1/x")):
             for kind in ("application/json", "application/x-www-form-urlencoded"):
                 headers = {"x-api-key": fixture.API_KEY, "content-type": kind}
@@ -184,14 +184,14 @@ def services(given: Path) -> None:
 def prices(given: Path) -> None:
     """Look prices up in it as in litellm's table."""
     path = given / "prices.json"
-    connect._prices.cache_clear()
+    connect._load_prices.cache_clear()
     with mock.patch.object(connect, "distribution") as found:
         found.return_value.locate_file.return_value = path
         for name in ("gpt-x", "openai/gpt-x", "other/gpt-x"):
             price = connect.listed_price(name)
             assert price is None or price.of(Usage(5, 6)) is not None
             connect.usual_api(name)
-    connect._prices.cache_clear()
+    connect._load_prices.cache_clear()
 
 
 REPLY_READERS: Mapping[str, Callable[[Path], None]] = {

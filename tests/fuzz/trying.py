@@ -140,7 +140,7 @@ def _ended(words: list[str], given: Path, out: Path) -> Tried:
 
 
 def _status(words: list[str], given: Path) -> int:
-    for cache in (read_paraphrases, compression.ends_by):
+    for cache in (read_paraphrases, compression.load_tokenizer):
         cache.cache_clear()  # by path, and the file is another one
     if words[0] not in READERS:
         # Nothing is served, and no terminal taken: what is read is read before.

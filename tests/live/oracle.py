@@ -21,9 +21,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from extensions.formats.registry import protocols_named
+from extensions.formats.registry import calling_formats_named
 from runner.cli import main as turnwise
-from runner.models.protocols.base import Protocol
+from runner.models.calling_formats.base import CallingFormat
 from tests.live.running import records
 from tests.servers.answers import of_dataset
 from tests.servers.faults import fault
@@ -62,18 +62,25 @@ def ready(answer: Answerer) -> Answerer:
     return whole
 
 
-def knowing(protocol: Protocol, categories: str) -> Answerer:
+def knowing(protocol: CallingFormat, categories: str) -> Answerer:
     """Return what answers with the ground truth, by as many calls a step as a protocol has."""
     truth = _truth("turnwise", categories, None, None if protocol.parallel else 1)
     return ready(speaking(protocol, truth))
 
 
-def played(server: FakeServer, protocol: Protocol, categories: str, *more: str) -> Played:
+def played(server: FakeServer, protocol: CallingFormat, categories: str, *more: str) -> Played:
     """Have the oracle do entries in a protocol, as a run of the command."""
     server.answer, said = knowing(protocol, categories), StringIO()
     with TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(said):
         run = Path(folder) / "run"
-        wanted = ["--category", categories, "--protocol", protocol.name, "--run-dir", str(run)]
+        wanted = [
+            "--category",
+            categories,
+            "--calling-format",
+            protocol.name,
+            "--run-dir",
+            str(run),
+        ]
         turnwise(["eval", "--model", "fake", "--base-url", server.base_url, *wanted, *more])
         found = records(run) if run.exists() else []
     failed = tuple([record["id"] for record in found if record["outcome"] != "passed"])
@@ -94,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{'protocol':16}  passed  asked  requests  seconds")
     status = 0
     with FakeServer(fault("text")) as server:
-        for protocol in protocols_named(options.protocol):
+        for protocol in calling_formats_named(options.protocol):
             begun, before = time.monotonic(), server.requests
             found = [played(server, protocol, group, *more) for group in options.category]
             asked = sum(each.asked for each in found)

@@ -110,7 +110,7 @@ def test_a_price_of_the_users_wins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_provider() -> None:
-    with pytest.raises(DataError, match=r"'meta-llama' is no provider .* --base-url"):
+    with pytest.raises(DataError, match=r"litellm knows no provider 'meta-llama'; .* --base-url"):
         connect("meta-llama/Llama-3")
 
 
@@ -129,7 +129,7 @@ def test_a_missing_package(package: str, name: str) -> None:
     )
     last = done.stderr.splitlines()[-1]
     assert f"need the package {package}: pip install 'turnwise[models]'" in last
-    assert last.startswith("trajectories.errors.DataError: --model: ")
+    assert last.startswith("envs.errors.DataError: --model: ")
 
 
 @pytest.mark.parametrize("name", ["gpt-4o", "gemini/gemini-2.5-pro", "meta-llama/Llama-3"])
@@ -157,12 +157,12 @@ def test_a_table_of_another_form_has_no_prices(
     path.write_text(table, encoding="utf-8")
     package = SimpleNamespace(locate_file=lambda _: path)
     monkeypatch.setattr(connection, "distribution", lambda _: package)
-    connection._prices.cache_clear()
+    connection._load_prices.cache_clear()
     try:
         assert listed_price("gpt-x") is None
         assert listed_price("openai/gpt-x") is None
     finally:
-        connection._prices.cache_clear()
+        connection._load_prices.cache_clear()
 
 
 def test_listed_prices() -> None:
@@ -195,9 +195,9 @@ def test_prices_are_listed_for_who_is_asked(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_without_litellm_no_price_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "_PRICES", "litellm/no-such-file.json")
-    connection._prices.cache_clear()
+    connection._load_prices.cache_clear()
     assert listed_price("gpt-4o") is None
-    connection._prices.cache_clear()
+    connection._load_prices.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -32,15 +32,16 @@ def right(server: FakeServer) -> FakeServer:
     return server
 
 
+@pytest.mark.parametrize("entries", [4, pytest.param(14, marks=pytest.mark.slow)])
 def test_a_model_that_does_as_it_is_told_passes_in_every_format(
-    right: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    right: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], entries: int
 ) -> None:
-    limits = ("--category", PYTHON, "--sample", "14")
+    limits = ("--category", PYTHON, "--sample", str(entries))
     assert run(right, tmp_path / "runs", *limits, "--formats", "all") == 0
     said = capsys.readouterr().out
     assert "spread 0.0% (100.0% to 100.0%), standard deviation 0.0%" in said
     assert "over 36 formats" in said
-    assert right.requests == 1 + 36 * 14, "the model is tried once, not once a format"
+    assert right.requests == 1 + 36 * entries, "the model is tried once, not once a format"
     for each in ALL:
         folder = tmp_path / "runs" / each.name
         definition = open_run(folder).definition
@@ -72,9 +73,9 @@ def test_it_goes_on_where_it_was_stopped(
     right: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     wanted = ("--category", "multiple", "--limit", "5", "--formats", THREE)
-    assert run(right, tmp_path, *wanted, "--max-requests", "8") == 0
+    assert run(right, tmp_path, *wanted, "--max-requests", "8") == 5
     stopped = capsys.readouterr()
-    assert f"go on with --resume {tmp_path}" in stopped.err
+    assert f"resume with --resume {tmp_path}" in stopped.err
     assert "json-tagged-python-markdown: the budget of 3 requests is used up" in stopped.err
     assert "too many errors for a score: 2 of 3 formats" in stopped.out
     assert run(right, tmp_path, *wanted, "--resume", str(tmp_path)) == 0
@@ -89,7 +90,7 @@ def test_only_one_turn_in_python_is_asked(
     wanted = ("--category", "base,simple_java,chat", "--formats", "xml-bare-xml-plain")
     assert run(right, tmp_path, *wanted) == 0
     said = capsys.readouterr()
-    assert "entries are left out: not one turn, or not Python" in said.err
+    assert "entries: --formats runs single-turn Python entries only" in said.err
     assert {r["category"] for r in records(tmp_path / "xml-bare-xml-plain")} == {"chat"}
 
 
@@ -144,18 +145,18 @@ def test_what_is_one_run_does_not_go_on_as_several(
     capsys.readouterr()
     assert run(right, tmp_path, *wanted, "--resume", str(tmp_path), "--formats", THREE) == 2
     said = capsys.readouterr().err.splitlines()
-    assert said == [f"turnwise: {tmp_path}: is one run, and --formats makes several"]
+    assert said == [f"turnwise: {tmp_path}: is a single run; --formats needs another folder"]
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--formats", "yaml"), "--formats: 'yaml' is no format; did you mean"),
-        (("--formats", "all", "--mode", "fc"), "--formats: is for prompting models: add --mode"),
-        (("--formats", "all", "--prompts", str(DEFAULT)), "--formats: has prompts of its own"),
-        (("--formats", "all", "--output", "x.jsonl"), "--output: takes one run"),
-        (("--formats", "all", "--errata", "bfcl"), "--errata: takes one run"),
-        (("--formats", "all", "--category", "base"), "--formats: asks single-turn entries in"),
+        (("--formats", "yaml"), "--formats: unknown format 'yaml'; did you mean"),
+        (("--formats", "all", "--mode", "fc"), "--formats: requires --mode prompt"),
+        (("--formats", "all", "--prompts", str(DEFAULT)), "--formats: cannot be combined with"),
+        (("--formats", "all", "--output", "x.jsonl"), "--output: needs a single run"),
+        (("--formats", "all", "--errata", "bfcl"), "--errata: needs a single run"),
+        (("--formats", "all", "--category", "base"), "--formats: requires single-turn Python"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_one_line(

@@ -138,7 +138,7 @@ def test_fault(server: FakeServer, kind: str, way: str, monkeypatch: pytest.Monk
         assert isinstance(caught.value, TransientError)
         assert caught.value.retry_after == 1.0
     if kind == "401":
-        told = "the key that hosted_vllm gave you, such as " if way == OWN_WAY else ""
+        told = "the API key of hosted_vllm, such as " if way == OWN_WAY else ""
         assert f"set {told}HOSTED_VLLM_API_KEY" in str(caught.value)
 
 
@@ -279,7 +279,7 @@ def test_a_setting_that_would_be_lost_is_an_error() -> None:
             RequestOptions("http://x", calling={"parallel_tool_calls": b}) for b in (True, False)
         ]
         hosted(way, options[0], f"{provider}/x")
-        with pytest.raises(FatalError, match=f"{provider} cannot be asked for one call at a time"):
+        with pytest.raises(FatalError, match=f"{provider} cannot be limited to one call"):
             hosted(way, options[1], f"{provider}/x")
 
 
@@ -434,7 +434,7 @@ def test_tools_stay_as_they_are(
 
 
 def test_what_models_are_talked_to_with_is_no_further_member(way: str) -> None:
-    with pytest.raises(FatalError, match="'tools' cannot be set"):
+    with pytest.raises(FatalError, match="'tools' is reserved"):
         hosted(way, RequestOptions("http://localhost/v1", extra_body={"tools": []}))
 
 

@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -33,7 +34,7 @@ from runner.models.connection import Client
 from runner.models.litellm_model import LiteLLMModel
 from runner.models.openai_model import OpenAIModel
 from runner.models.reply import Endpoint
-from tests.live.asking import CERTIFICATE, QUESTION, REQUESTS, ask, talk
+from tests.live.asking import CD, CERTIFICATE, QUESTION, REQUESTS, ask, talk
 from tests.servers.faults import FAULTS, fault, now_and_then, scripted
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import SHAPES, completion, expected
@@ -64,23 +65,23 @@ MEANING: dict[str, tuple[type[ModelError], str]] = {
     "hang": (TransientError, "within 0.3 seconds"),
     "slow": (TransientError, "within 0.3 seconds"),
     "half": (TransientError, "was lost"),
-    "truncated": (TransientError, "that are no JSON object"),
+    "truncated": (TransientError, ", not a JSON object"),
     "empty": (TransientError, "0 bytes of application/json"),
-    "html": (TransientError, "bytes of text/html that are no JSON object"),
+    "html": (TransientError, "bytes of text/html, not a JSON object"),
     "401": (FatalError, "set OPENAI_API_KEY"),
     "403": (FatalError, "set OPENAI_API_KEY"),
-    "404": (FatalError, "has no fake; check the model's name and the base URL"),
+    "404": (FatalError, "has no fake; check --model and --base-url"),
     "400": (RequestError, "This is too long."),
     "413": (RequestError, "a web page"),
     "422": (RequestError, "This is not a role."),
     "groq": (RequestError, "for more details.: <function=cd>{"),
     "ollama": (RequestError, "(500): error parsing tool call: raw="),
     "policy": (RequestError, "(400): No."),
-    "no-tools": (FatalError, "try --mode prompt"),
+    "no-tools": (FatalError, "use --mode prompt"),
     "408": (TransientError, "Timed out"),
     "409": (TransientError, "Conflict"),
     "429": (TransientError, "Rate limit reached"),
-    "429-quota": (FatalError, "wants to be paid first"),
+    "429-quota": (FatalError, "requires payment"),
     "500": (TransientError, "Oh no"),
     "503-html": (TransientError, "server error"),
     "error200": (TransientError, "Rate limit reached"),
@@ -120,7 +121,7 @@ def closed_port() -> int:
 
 @pytest.mark.parametrize(
     ("host", "says"),
-    [(f"127.0.0.1:{closed_port()}", "refused"), ("no-such-host.invalid", "no server of that name")],
+    [(f"127.0.0.1:{closed_port()}", "refused"), ("no-such-host.invalid", "unknown host name")],
     ids=["no server", "no host"],
 )
 def test_nobody_there(host: str, says: str) -> None:
@@ -322,10 +323,10 @@ def test_a_local_server_needs_no_key(server: FakeServer) -> None:
         ("", {}, "set OPENAI_API_KEY"),
         ("", {"base_url": "localhost:8000/v1"}, "must be like http://localhost:8000/v1"),
         ("", {"base_url": "http://[::1"}, "not valid"),
-        ("", {"base_url": "http://me:hush@localhost/v1"}, "an Authorization header"),
+        ("", {"base_url": "http://me:hush@localhost/v1"}, "an Authorization --header"),
         ("two\nlines", {}, "characters that cannot be sent"),
         (KEY, {"extra_headers": {"X": "é"}}, "X has characters that cannot be sent"),
-        (KEY, {"extra_body": {"stream": True}}, "'stream' cannot be set"),
+        (KEY, {"extra_body": {"stream": True}}, "'stream' is reserved"),
         (KEY, {"sampling": {"temperature": float("nan")}}, "cannot be sent"),
     ],
 )
@@ -347,6 +348,24 @@ def test_other_secrets_are_masked_too(server: FakeServer) -> None:
     assert "hush" not in str(caught.value)
 
 
+@pytest.mark.parametrize("key", ["querysecret777", "a/b c+d%2Fe-long"])
+def test_a_key_in_the_query_of_the_base_url_is_masked(server: FakeServer, key: str) -> None:
+    server.answer = lambda asked: as_json({"error": f"You sent {asked.path} ({key})"}, 400)
+    url = f"{server.base_url}?version=2&key={quote(key)}"
+    with pytest.raises(RequestError) as caught:
+        ask(OpenAIModel("fake", RequestOptions(base_url=url)))
+    assert "You sent /v1/chat/completions?***" in str(caught.value)
+    assert key not in str(caught.value)
+    assert quote(key) not in str(caught.value)
+
+
+@pytest.mark.parametrize("url", ["localhost:8000/v1?key=hush", "http://[::1/v1?key=hushhush"])
+def test_an_invalid_base_url_is_told_without_its_query(url: str) -> None:
+    with pytest.raises(FatalError) as caught:
+        OpenAIModel("fake", RequestOptions(base_url=url))
+    assert "hush" not in str(caught.value)
+
+
 def test_a_query_in_the_base_url_stays(server: FakeServer) -> None:
     ask(OpenAIModel("fake", RequestOptions(base_url=f"{server.base_url}?version=2")))
     assert server.last is not None
@@ -360,6 +379,59 @@ def test_a_compressed_answer_is_read(server: FakeServer) -> None:
         ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).tool_calls
         == SHAPES["call"].calls
     )
+
+
+def test_a_compressed_answer_of_several_members_is_read(server: FakeServer) -> None:
+    whole = json.dumps(SHAPES["call"].body).encode()
+    body = gzip.compress(whole[:20]) + gzip.compress(whole[20:])
+    server.answer = lambda _: Answer(body, headers=(("content-encoding", "gzip"),))
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
+    assert ask(model).tool_calls == SHAPES["call"].calls
+
+
+def test_a_demand_in_a_refusal_is_fulfilled_at_once(server: FakeServer) -> None:
+    def strict(asked: Asked) -> Answer:
+        if "response" in asked.body["tools"][0]["function"]:
+            return as_json({"error": "Unknown parameter: 'tools[0].function.response'."}, 400)
+        if asked.body["messages"][0]["role"] == "system":
+            return as_json({"error": "System role not supported"}, 400)
+        if not asked.body.get("stream"):
+            return as_json({"error": 'streaming responses only: set "stream": true.'}, 400)
+        chunk = {"choices": [{"delta": {"content": "Yes."}, "finish_reason": "stop"}]}
+        return Answer(f"data: {json.dumps(chunk)}\n\n".encode(), kind="text/event-stream")
+
+    server.answer = strict
+    tool = {"type": "function", "function": {**CD, "response": {"type": "dict"}}}
+    question = [{"role": "system", "content": "S"}, *QUESTION]
+    request = Request(question, ToolList([tool]))
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
+
+    async def twice(model: OpenAIModel) -> tuple[Reply, Reply]:
+        return await model.ask(request), await model.ask(request)
+
+    before = server.requests
+    assert [reply.text for reply in talk(model, twice)] == ["Yes.", "Yes."]
+    # Three refusals are learned from, and not met again.
+    assert server.requests - before == 5
+    assert server.last is not None
+    assert server.last.body["messages"] == [{"role": "user", "content": "S\n\nWhere am I?"}]
+
+
+def test_history_rules_are_kept_from_the_first_request(server: FakeServer) -> None:
+    options = RequestOptions(
+        base_url=server.base_url, provider={"history_rules": "no-system,alternate"}
+    )
+    system = {"role": "system", "content": "S"}
+    talk(OpenAIModel("fake", options), lambda m: m.ask(Request([system, *QUESTION], None)))
+    assert server.last is not None
+    assert [message["role"] for message in server.last.body["messages"]] == ["user"]
+
+
+@pytest.mark.parametrize("status", [424, 425])
+def test_a_failure_behind_the_server_may_pass(server: FakeServer, status: int) -> None:
+    server.answer = lambda _: as_json({"error": "ModelErrorException"}, status)
+    with pytest.raises(TransientError):
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
 
 
 def test_a_body_that_is_not_compressed_as_it_says_is_lost(server: FakeServer) -> None:
@@ -383,7 +455,7 @@ def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: F
         place = f"{other.base_url}/chat/completions?token=abc"
         server.answer = lambda _: Answer(status=307, headers=(("location", place),))
         options = RequestOptions(base_url=server.base_url, extra_headers={"X-Api-Key": KEY})
-        with pytest.raises(FatalError, match="name it by --base-url") as caught:
+        with pytest.raises(FatalError, match="pass it as --base-url") as caught:
             ask(OpenAIModel("fake", options))
         assert other.base_url.removesuffix("/v1") in str(caught.value)
         assert "abc" not in str(caught.value)
@@ -392,7 +464,7 @@ def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: F
 
 def test_a_redirect_in_circles_is_fatal(server: FakeServer) -> None:
     server.answer = lambda _: Answer(status=307, headers=(("location", "/v1/chat/completions"),))
-    with pytest.raises(FatalError, match="no usable base URL"):
+    with pytest.raises(FatalError, match="not a usable base URL"):
         ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
 
 
@@ -401,7 +473,7 @@ def test_a_redirect_in_circles_is_fatal(server: FakeServer) -> None:
     [
         (b"x" * 8_000_001, (), "more than 8000000 bytes"),
         (gzip.compress(b"x" * 8_000_000), (("content-encoding", "gzip"),), "more than 8000000"),
-        (b"x", (("content-encoding", "x-other"),), "only gzip is read"),
+        (b"x", (("content-encoding", "x-other"),), "not as gzip"),
     ],
     ids=["large", "bomb", "encoding"],
 )
@@ -463,7 +535,7 @@ class Worker(Client):
         self._clock.now += WORK
         return asyncio.sleep(LATENCY, completion({"role": "assistant", "content": "Yes."}))
 
-    def _explained(self, error: Exception) -> ModelError:
+    def _explain(self, error: Exception) -> ModelError:
         raise error
 
     def _body(self, answer: object) -> object:

@@ -34,8 +34,8 @@ def test_a_run_that_is_repeated_asks_nothing(
     steps = [step for record in records(tmp_path / "again") for step in record["steps"]]
     assert len(steps) == asked > 0
     assert {(step["attempts"], step["cost"]) for step in steps} == {(0, 0.0)}
-    assert f"{asked} more answers came from the reply cache: no requests, no cost" in again.out
-    assert "\n0 requests, 0 tokens in, 0 out" in again.out
+    assert f"answers from the reply cache: {asked}, without requests and cost" in again.out
+    assert "\n0 requests, 0 input tokens, 0 output tokens" in again.out
     whole = [re.sub(r'"cost": [^,]+', "", line) for line in comparable(tmp_path / "first")]
     assert whole == [re.sub(r'"cost": [^,]+', "", line) for line in comparable(tmp_path / "again")]
 
@@ -100,7 +100,7 @@ def test_without_a_folder_there_is_one_of_ours(
 
 def test_it_is_not_for_agents(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "--model", "python:json:loads", "--reply-cache"]) == 2
-    assert "--reply-cache: is for a server" in capsys.readouterr().err
+    assert "--reply-cache: cannot be used with an agent" in capsys.readouterr().err
 
 
 def test_the_same_answers_mend_no_failures(run: Run, folder: Path, kept: tuple[str, str]) -> None:

@@ -13,13 +13,13 @@ from envs.results import Result
 from runner.models.base import (
     FatalError,
     Price,
+    RawText,
     Reply,
     RequestError,
     RequestOptions,
     ToolCall,
     TransientError,
     Usage,
-    Verbatim,
 )
 from runner.models.connect import connect
 from runner.models.conversation import FunctionCalling, Style
@@ -57,7 +57,7 @@ def test_what_is_read(server: FakeServer) -> None:
         Usage(12, 3, 8, 2),
         reply.latency,
         4 * 2 + 8 * 1 + 3 * 10,
-        Verbatim({"output_items": [*CALLED, said("Let me look.")]}, ({},)),
+        RawText({"output_items": [*CALLED, said("Let me look.")]}, ({},)),
     )
 
 
@@ -166,8 +166,8 @@ def test_a_call_goes_back_with_the_id_and_the_arguments_of_the_chat(server: Fake
     in_turn, _ = history(server, odd, "all")
     assert in_turn[1:] == [
         thought(),
-        {**odd[1], "call_id": "call_1", "arguments": "{}"},
-        {**in_turn[-1], "call_id": "call_1"},
+        {**odd[1], "call_id": "call00001", "arguments": "{}"},
+        {**in_turn[-1], "call_id": "call00001"},
     ]
 
 
@@ -213,7 +213,7 @@ def test_what_is_no_answer_is_an_error(server: FakeServer) -> None:
 def test_what_the_api_does_not_have_is_refused(server: FakeServer) -> None:
     with pytest.raises(FatalError, match="takes no seed"):
         model(server, sampling={"seed": 1})
-    with pytest.raises(FatalError, match="'input' cannot be set"):
+    with pytest.raises(FatalError, match="'input' is reserved"):
         model(server, extra_body={"input": []})
     with pytest.raises(DataError, match="not for anthropic"):
         connect("anthropic/claude-sonnet-4-5", RequestOptions(api="responses"))

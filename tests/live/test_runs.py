@@ -17,7 +17,7 @@ import pytest
 
 from runner.cli import main
 from runner.records.export import export_bfcl
-from runner.records.run import lives_in, open_run
+from runner.records.run import open_run, read_segments
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from tests.live.running import (
     BASE,
@@ -163,7 +163,7 @@ def test_errata_put_a_second_score_beside_and_change_no_record(
     errata.write_text(json.dumps(line) + "\n", encoding="utf-8")
     done = run("--ids", ",".join(ids), "--errata", str(errata))
     assert done.status == 0
-    assert "errata errata.jsonl: 1 withdrawn; 1 are judged otherwise" in done.out
+    assert "errata errata.jsonl: 1 withdrawn; 1 have alternative answers" in done.out
     rows = [line.split() for line in done.out.splitlines() if line.endswith("+0.0")]
     assert [(row[1], row[2], row[6], row[7]) for row in rows] == [
         (str(len(entries)), "100.0%", str(len(entries) - 1), "100.0%")
@@ -201,10 +201,10 @@ def test_a_dry_run_says_what_it_would_cost(run: Run) -> None:
     done = run(*BASE, "--dry-run", "--price", "1000000,0")
     tokens = re.search(r"and (\d+) prompt tokens", done.out)
     assert tokens is not None
-    assert f"about ${tokens[1]}.00, an estimate: " in done.out
+    assert f"estimated cost ${tokens[1]}.00: " in done.out
 
     one, two = (
-        re.search(r"\$([\d.]+), an estimate", run(*BASE, "--dry-run", *more).out)
+        re.search(r"estimated cost \$([\d.]+): ", run(*BASE, "--dry-run", *more).out)
         for more in (["--price", "0,1000000"], ["--price", "0,1000000", "--trials", "2"])
     )
     assert one is not None
@@ -214,7 +214,7 @@ def test_a_dry_run_says_what_it_would_cost(run: Run) -> None:
 
 def test_a_dry_run_without_a_price(run: Run) -> None:
     done = run(*BASE, "--dry-run")
-    assert (done.status, "price of fake is not known" in done.out) == (0, True)
+    assert (done.status, "no price of fake" in done.out) == (0, True)
     assert "$" not in done.out
 
 
@@ -223,7 +223,7 @@ def test_trials(run: Run, folder: Path, ids: list[str]) -> None:
     assert done.status == 0
     found = sorted((record["id"], record["trial"]) for record in records(folder))
     assert found == sorted((id, trial) for id in ids[:3] for trial in (0, 1))
-    assert "over 3 entries with all 2 trials" in done.out
+    assert "3 entries with all 2 trials" in done.out
     assert "pass^k: k=1 100.0%, k=2 100.0%" in done.out
 
 
@@ -231,7 +231,7 @@ def test_a_sample_says_what_it_adds(run: Run, folder: Path, openings: Mapping[st
     done = run("--category", "base", "--sample", "5", "--sample-seed", "3")
     assert done.status == 0
     assert len(records(folder)) == 5
-    assert f"a sample of 5 of {len(openings)}" in done.out
+    assert f"sample of 5 of {len(openings)}" in done.out
 
 
 def test_the_first_entries_are_not_called_a_sample(run: Run) -> None:
@@ -259,8 +259,9 @@ def test_a_budget_stops_a_run_that_can_go_on(
     reason: str,
 ) -> None:
     done = run(*BASE, "--concurrency", "2", *budget)
-    assert done.status == 0
-    assert f"turnwise: {reason}; go on with --resume {folder}\n" in done.err
+    assert done.status == 5
+    assert f"turnwise: {reason}; resume with turnwise eval --resume {folder}\n" in done.err
+    assert f"of {len(records(folder))} of {ENTRIES} episodes: the run is unfinished" in done.out
     assert 0 < len(records(folder)) < ENTRIES
     asked = server.requests
     if "--max-requests" in budget:
@@ -276,17 +277,42 @@ def test_what_a_budget_leaves_unfinished_goes_on_and_the_budget_counts_the_whole
     flags = [*BASE, "--no-preflight", "--concurrency", "24"]
     assert run(*flags, folder=tmp_path / "whole").status == 0
     whole, server.requests = server.requests, 0
-    assert run(*flags, "--max-requests", "40").status == 0
+    assert run(*flags, "--max-requests", "40").status == 5
     kept = sum(len(record["steps"]) for record in records(folder))
-    assert 0.9 * 40 <= kept <= server.requests == 40
+    assert 0.75 * 40 <= kept <= server.requests == 40
     done = run(*flags, *resume(folder), "--max-requests", "40")
-    assert (done.status, server.requests) == (0, 40)
+    assert (done.status, server.requests) == (5, 40)
     assert "the budget of 40 requests is used up" in done.err
     run(*flags, *resume(folder), "--max-requests", "55")
     assert server.requests == 55
     last = run(*flags, *resume(folder))
     assert (last.status, server.requests) == (0, whole)
     assert comparable(folder) == comparable(tmp_path / "whole")
+
+
+def test_an_unfinished_run_is_never_above_a_threshold(run: Run, folder: Path) -> None:
+    flags = [*BASE, "--concurrency", "2", "--fail-under", "1%"]
+    done = run(*flags, "--max-requests", "40")
+    assert done.status == 3
+    assert "--fail-under needs a finished run; the score is of " in done.err
+    assert main(["table", str(folder)]) == 0
+    assert run(*flags, *resume(folder)).status == 0
+
+
+def test_a_run_is_resumed_by_its_folder_alone(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer, truth: Answerer
+) -> None:
+    server.answer = truth
+    started = arguments(
+        server, folder, *BASE, "--max-requests", "40", "--header", "Authorization=Bearer abcdefghi"
+    )
+    monkeypatch.setattr("sys.argv", ["turnwise", *started])
+    assert main(started) == 5
+    assert main(["eval", *resume(folder), "--max-requests", "1000"]) == 2
+    more = ["--max-requests", "1000", "--header", "Authorization=Bearer abcdefghi"]
+    assert main(["search", *resume(folder), *more]) == 2
+    assert main(["eval", *resume(folder), *more]) == 0
+    assert [*outcomes(folder).values()] == ["passed"] * ENTRIES
 
 
 def test_a_budget_of_cost_needs_a_price(run: Run, server: FakeServer) -> None:
@@ -305,10 +331,10 @@ def test_costs_and_tokens_are_on_record(run: Run, folder: Path) -> None:
 def test_a_run_keeps_how_long_it_took_and_what_its_machine_costs(run: Run, folder: Path) -> None:
     done = run(*BASE, "--limit", "2", "--concurrency", "2", "--gpu-price", "36")
     assert done.status == 0
-    (life,) = lives_in(folder)
+    (life,) = read_segments(folder)
     assert (life.concurrency, life.gpu_price) == (2, 36.0)
     assert life.seconds > 0
-    assert "cost of the machine: $" in done.out
+    assert "cost of the GPU server: $" in done.out
 
 
 @pytest.mark.parametrize("price", ["1", "1,2,3,4,5", "1,x"])
@@ -371,7 +397,7 @@ def test_only_errors_are_done_again(
     server.answer = truth
     again = run(*BASE, "--limit", "6", *resume(folder), "--only", "errors")
     assert again.status == 0
-    assert "turnwise: 1 episodes to do" in again.err
+    assert "turnwise: 1 episodes to run" in again.err
     assert server.requests - before < 20
     assert outcomes(folder) == {**dict.fromkeys(ids[:6], "passed"), ids[0]: "failed"}
     last = run(*BASE, "--limit", "6", *resume(folder), "--only", "failed")
@@ -388,7 +414,7 @@ def test_episodes_that_ended_in_errors_go_on_from_their_last_answer(
     folder: Path,
     tmp_path: Path,
 ) -> None:
-    flags = [*BASE, "--limit", "6", "--no-preflight", "--attempts", "1"]
+    flags = [*BASE, "--limit", "6", "--no-preflight", "--retries", "0"]
     assert run(*flags, folder=tmp_path / "whole").status == 0
     whole, server.requests = server.requests, 0
     server.answer = spoiled(truth, dict.fromkeys(ids[:3], fault("500")), openings)
@@ -396,7 +422,7 @@ def test_episodes_that_ended_in_errors_go_on_from_their_last_answer(
     server.answer, asked = truth, server.requests
     again = run(*flags, *resume(folder), "--only", "errors")
     assert (again.status, comparable(folder)) == (0, comparable(tmp_path / "whole"))
-    assert "turnwise: 3 episodes to do, 3 of them from where they were, kept in" in again.err
+    assert "turnwise: 3 episodes to run (3 resumed), stored in" in again.err
     # Only what was refused is asked again.
     assert asked + whole - (asked - 3) == server.requests
 
@@ -416,8 +442,8 @@ def test_too_many_errors_give_no_score(
     row = next(line for line in done.out.splitlines() if line.startswith("base"))
     # Three passed, one error, of four entries; what is scored are the three.
     assert row.split()[1:6] == ["4", "3", "0", "1", "100.0%" if allowed else "-"]
-    assert "is 75.0% if these were failures, 100.0% if they were passes" in done.out
-    assert ("no score is given" in done.out) is not allowed
+    assert "75.0% if they had failed, 100.0% if they had passed" in done.out
+    assert ("no score: more than" in done.out) is not allowed
 
 
 def test_a_run_that_is_done_asks_nothing_more(run: Run, server: FakeServer, folder: Path) -> None:
@@ -458,7 +484,7 @@ def test_a_tool_list_that_nobody_can_make_anew_is_told(run: Run, folder: Path) -
     path.write_text(path.read_text(encoding="utf-8").replace(digest, "0" * 64), encoding="utf-8")
     done = run(*BASE, "--limit", "2", *resume(folder))
     assert done.status == 0
-    assert "warning: 1 tool lists are lost" in done.err
+    assert f"warning: {folder}: 1 tool lists of episodes are lost" in done.err
 
 
 @pytest.mark.parametrize(
@@ -519,6 +545,7 @@ def test_a_folder_that_holds_a_run_takes_no_other(run: Run, folder: Path) -> Non
     assert "--resume" in done.err
 
 
+@pytest.mark.slow
 def test_two_processes_do_not_write_one_run(
     run: Run, server: FakeServer, truth: Answerer, folder: Path
 ) -> None:

@@ -27,7 +27,7 @@ from runner.rollouts.env import RolloutEnv
 from tests.extensions.serving.test_mcp_server import talk, text
 from tests.runner.records.made import answered
 from trajectories.dataset import Dataset
-from trajectories.prepare import Prepared, load_session, prepare
+from trajectories.prepare import PreparedTrajectory, load_session, prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 DESK = Trajectory(
@@ -43,7 +43,7 @@ AFTER = Call("create_ticket", (), {"title": "after"})
 Steps = Sequence[Sequence[Call]]
 
 
-def ready() -> Prepared:
+def ready() -> PreparedTrajectory:
     """Return the trajectory, to be run."""
     return prepare(DATA, DESK, STRICT)
 

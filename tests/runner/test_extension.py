@@ -76,7 +76,10 @@ def test_its_option_is_part_of_the_run_and_its_figure_of_every_table(
     assert json.loads(capsys.readouterr().out)["runs"][0]["volume"] == {"loud": 0.0}
     page = run.parent / "page.html"
     assert main(["report", str(run), "-o", str(page)]) == 0
-    assert "volume: loud 0.0%" in unpacked(page.read_text())[0][0]["overview"]["lines"]
+    figures = unpacked(page.read_text())[0][0]["overview"]["behaviour"]
+    assert [(each["value"], each["form"]) for each in figures if each["label"] == "loud"] == [
+        (0.0, "share")
+    ]
 
 
 def test_its_command_is_a_command(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,7 +94,7 @@ def test_its_option_is_in_the_help_under_its_name(
 ) -> None:
     with pytest.raises(SystemExit):
         main(["eval", "--help"])
-    assert "\nextension volume:\n  --volume N" in capsys.readouterr().out
+    assert "\nnumber of calls (extension volume):\n  --volume N" in capsys.readouterr().out
 
 
 def test_a_run_that_goes_on_has_its_option(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,4 +158,4 @@ def test_the_name_of_one_of_ours_is_refused(site: Path, capsys: pytest.CaptureFi
     (site / "entry_points.txt").write_text(POINT.replace("\nvolume", "\nsearch"))
     forget()
     assert main(["volume", "."]) == 2
-    assert "has the name of our own search" in capsys.readouterr().err
+    assert "has the name of the built-in extension search" in capsys.readouterr().err

@@ -35,7 +35,14 @@ def test_a_terminal_is_missed_in_one_line() -> None:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-@pytest.mark.parametrize("words", [["dataset", "list"], ["env", "tools", "TicketAPI"], ["exec"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["exec"],
+        pytest.param(["dataset", "list"], marks=pytest.mark.slow),
+        pytest.param(["env", "tools", "TicketAPI"], marks=pytest.mark.slow),
+    ],
+)
 def test_a_full_disk_is_told_in_one_line(words: list[str]) -> None:
     done = run(f"> /dev/full <<'END'\n{SCRIPT}\nEND\n", *words)
     assert done.returncode == 2
@@ -52,8 +59,10 @@ def test_functions_without_docstrings_are_refused() -> None:
     "words",
     [
         ["report", "x" * 5000, "-o", "/tmp/none.html"],
-        ["eval", "--model", "oracle", "--dataset", "x" * 5000],
-        ["table", "/proc/self/mem"],
+        pytest.param(
+            ["eval", "--model", "oracle", "--dataset", "x" * 5000], marks=pytest.mark.slow
+        ),
+        pytest.param(["table", "/proc/self/mem"], marks=pytest.mark.slow),
     ],
 )
 def test_a_path_that_cannot_be_used_is_told_in_one_line(words: list[str]) -> None:
@@ -67,7 +76,10 @@ def test_links_that_lead_round_are_told_in_one_line(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 
-@pytest.mark.parametrize("trials", ["10001", "9" * 30, "9" * 5000])
+@pytest.mark.parametrize(
+    "trials",
+    ["9" * 5000, *(pytest.param(n, marks=pytest.mark.slow) for n in ("10001", "9" * 30))],
+)
 def test_trials_without_end_are_refused(trials: str) -> None:
     done = run("", "eval", "--model", "oracle", "--trials", trials)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -22,9 +22,9 @@ from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion
 from trajectories.dataset import Dataset
-from trajectories.right_step import right_calls
+from trajectories.right_step import make_right_calls
 from trajectories.schema import ExpectedCalls, Trajectory
-from trajectories.task import task_of
+from trajectories.task import make_task
 
 DONE = "That is done."
 """What a turn ends with; it is how later requests show how many turns have ended."""
@@ -34,8 +34,8 @@ STRANGE = "I do not know what this is about."
 _NAME_IN_DOCUMENT = re.compile(r"""["']name["']\s*:\s*["']([\w.-]+)["']""")
 _PARAMETERS = {
     name: list(inspect.signature(tool.function).parameters)[1:]
-    for name, tool in registry.tools_of(
-        (*registry.BACKENDS, *registry.more(), *registry.library())
+    for name, tool in registry.list_tools(
+        (*registry.BACKENDS, *registry.load_more(), *registry.load_library())
     ).items()
 }
 
@@ -82,7 +82,7 @@ class GroundTruth:
         if trajectory is None:
             return as_reply({"role": "assistant", "content": STRANGE}, asked)
         if isinstance(trajectory.expects, ExpectedCalls):
-            calls = right_calls(task_of(trajectory), STRICT)
+            calls = make_right_calls(make_task(trajectory), STRICT)
         else:
             texts = [t for each in trajectory.turns[turn : turn + 1] for t in each.ground_truth]
             calls = [with_names(parse_call(text)) for text in texts]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from envs.calls import Call
-from runner.models.protocols.base import Frame, Native, Protocol, Written
+from runner.models.calling_formats.base import CallingFormat, NativeFormat, PromptFrame, TextFormat
 from tests.servers.answers import DONE
 from tests.servers.responses import responding
 from tests.servers.serving import Answer, Answerer, Asked, as_json
@@ -25,11 +25,11 @@ _CLOSERS = ("<|call|>", "<|end|>", "<turn|>\n")
 _HANDED_OVER = "More functions are available"
 
 
-def speaking(protocol: Protocol, answerer: Answerer) -> Answerer:
+def speaking(protocol: CallingFormat, answerer: Answerer) -> Answerer:
     """Return what answers in a protocol as another answers chat completions with tools."""
     if protocol.name == "responses":
         return responding(answerer)
-    if isinstance(protocol, Native):
+    if isinstance(protocol, NativeFormat):
         return _native(protocol, answerer)
     return _written(protocol, answerer)
 
@@ -39,7 +39,7 @@ def refusal(message: str, status: int = 400) -> Answer:
     return as_json({"error": {"message": message, "type": "invalid_request_error"}}, status)
 
 
-def _native(protocol: Native, answerer: Answerer) -> Answerer:
+def _native(protocol: NativeFormat, answerer: Answerer) -> Answerer:
     def answer(asked: Asked) -> Answer:
         body = asked.body
         if protocol.name == "functions":
@@ -81,7 +81,7 @@ def _of_functions(messages: Sequence[Mapping[str, Any]]) -> tuple[str | None, li
     return None, found
 
 
-def _written(protocol: Written, answerer: Answerer) -> Answerer:
+def _written(protocol: TextFormat, answerer: Answerer) -> Answerer:
     done = protocol.write([], DONE, ())
     api = "/completions" if protocol.frame else "/chat/completions"
 
@@ -136,7 +136,7 @@ def _documents(text: str) -> Iterator[Mapping[str, Any]]:
             yield json.loads(line)
 
 
-def conversation(frame: Frame, prompt: str) -> Iterator[dict[str, str]]:
+def conversation(frame: PromptFrame, prompt: str) -> Iterator[dict[str, str]]:
     """Yield the messages of a prompt, whose texts hold no control tokens."""
     assert prompt.startswith(frame.begin)
     marks = {before: role for role, (before, _) in reversed(frame.roles.items()) if before}

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from runner.models.base import (
     FatalError,
     ModelError,
+    RawText,
     RequestError,
     ToolCall,
     TransientError,
     Usage,
-    Verbatim,
 )
 
 CD = {"name": "cd", "arguments": '{"folder": "docs"}'}
@@ -53,7 +53,7 @@ class Shape(NamedTuple):
     usage: Usage = Usage(12, 3)
     error: type[ModelError] | None = None
     """What is raised instead of a reply."""
-    verbatim: Verbatim | None = None
+    verbatim: RawText | None = None
     """What goes back to the server."""
     strict_client: bool = True
     """Whether a client that checks answers for their form lets it through unchanged."""
@@ -85,7 +85,7 @@ def _with_id(id: object, read: str | None) -> Shape:
 
 def _thinking(member: str, value: object) -> Shape:
     message = {"role": "assistant", "content": "Yes.", member: value}
-    return Shape(completion(message), "Yes.", reasoning="Hm.", verbatim=Verbatim({member: value}))
+    return Shape(completion(message), "Yes.", reasoning="Hm.", verbatim=RawText({member: value}))
 
 
 def _counting(usage: object, read: Usage) -> Shape:
@@ -130,7 +130,11 @@ SHAPES: dict[str, Shape] = {
     "text-in-no-parts": _loose(_said([], None)),
     "text-is-a-number": _loose(_said(7, None)),
     "refusal": _loose(
-        Shape(completion({"role": "assistant", "content": None, "refusal": "No."}), "No.")
+        Shape(
+            completion({"role": "assistant", "content": None, "refusal": "No."}),
+            "No.",
+            finish_reason="refusal",
+        )
     ),
     "role-missing": _loose(Shape(completion({"content": "Yes."}), "Yes.")),
     # Tool calls
@@ -228,7 +232,7 @@ SHAPES: dict[str, Shape] = {
             _THINKING,
             "Yes.",
             reasoning="Hm.",
-            verbatim=Verbatim({"content": _THINKING}),
+            verbatim=RawText({"content": _THINKING}),
         )
     ),
     "thoughts-in-nested-parts": _loose(
@@ -236,14 +240,14 @@ SHAPES: dict[str, Shape] = {
             _NESTED,
             "One two.",
             reasoning="Hm.",
-            verbatim=Verbatim({"content": _NESTED}),
+            verbatim=RawText({"content": _NESTED}),
         )
     ),
     "thoughts-only": _loose(
         Shape(
             completion({"role": "assistant", "content": None, "reasoning_content": "Hm."}),
             reasoning="Hm.",
-            verbatim=Verbatim({"reasoning_content": "Hm."}),
+            verbatim=RawText({"reasoning_content": "Hm."}),
         )
     ),
     "thoughts-empty": _loose(_thinking("reasoning_content", "")._replace(reasoning=None)),
@@ -260,7 +264,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "call-signed": _loose(
         _called([CALL, _SIGNED], READ, READ)._replace(
-            verbatim=Verbatim({}, ({}, {"extra_content": _SIGNED["extra_content"]}))
+            verbatim=RawText({}, ({}, {"extra_content": _SIGNED["extra_content"]}))
         )
     ),
     "thoughts-in-text": _loose(_said("<think>\nHm.\n</think>\n\nYes.", "Yes.", reasoning="Hm.")),

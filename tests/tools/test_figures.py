@@ -24,6 +24,7 @@ def test_figures_are_written_between_the_marks(tmp_path):
     assert "old" not in text
 
 
+@pytest.mark.slow
 def test_a_file_without_marks_is_left_as_it_is(tmp_path):
     path = tmp_path / "README.md"
     path.write_text("text\n", encoding="utf-8")

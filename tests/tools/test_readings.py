@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from extensions.authoring.standing import Opinion, Reading, read_record
+from extensions.authoring.review_status import Review, ReviewOutcome, read_record
 from tools.readings import main
 from trajectories.dataset import DATA, load_path
 from trajectories.fingerprint import fingerprint
@@ -39,7 +39,7 @@ def now(id: str) -> str:
     return fingerprint(load_path(DATA / "base.jsonl", list(Category)).trajectories[id])
 
 
-def add(record: Path, lines: list[dict[str, Any]], *arguments: object) -> list[Reading]:
+def add(record: Path, lines: list[dict[str, Any]], *arguments: object) -> list[Review]:
     """Add a file of findings to the record, and return what is in it."""
     file = written(record.with_name("found.jsonl"), lines)
     main([str(file), *map(str, arguments)], record)
@@ -48,8 +48,8 @@ def add(record: Path, lines: list[dict[str, Any]], *arguments: object) -> list[R
 
 def test_findings_become_readings_of_the_data_as_it_is(record: Path) -> None:
     first, second = add(record, FOUND, "--reader", "A")
-    assert first == Reading(HIVE, "A", Opinion.ARGUABLE, now(HIVE), "Unit?")
-    assert second == Reading(CHOIR, "A", Opinion.SOUND, now(CHOIR))
+    assert first == Review(HIVE, "A", ReviewOutcome.ARGUABLE, now(HIVE), "Unit?")
+    assert second == Review(CHOIR, "A", ReviewOutcome.SOUND, now(CHOIR))
 
 
 def test_another_reader_is_added_and_the_same_reading_written_anew(record: Path) -> None:
@@ -97,7 +97,7 @@ def test_data_that_has_changed_since_is_read_as_it_was(record: Path) -> None:
         ([{**FOUND[0], "entry": "base_files_math_hive_weight"}], "A", [], f"did you mean {HIVE}?"),
         ([FOUND[0], FOUND[0]], "A", [], "found.jsonl:2: $.entry: " + HIVE + " is on an earlier"),
         ([{**FOUND[0], "class": "fine"}], "A", [], "$.class: "),
-        ([{**FOUND[0], "reason": ""}], "A", [], "must say why it is arguable"),
+        ([{**FOUND[0], "reason": ""}], "A", [], "must say why the entry is arguable"),
         (FOUND, "a", [], "must be a letter from A to Z"),
         (FOUND, "A", [{"entry": "base_x", "mended": "so"}], "is not among what was read"),
         (FOUND, "A", [{"entry": HIVE, "mended": "so"}] * 2, "mended.jsonl:2: "),

@@ -9,7 +9,7 @@ import pytest
 from checkers.profile import STRICT
 from envs.calls import Call, read_call
 from extensions.authoring.held_back import unpack
-from runner.episodes.kinds import ComparedState
+from runner.episodes.entry_kinds import ComparedState
 from tools.solutions import Solution, Solved, read_solutions, summary
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
@@ -70,5 +70,5 @@ def test_a_broken_line_is_named(tmp_path):
 def test_the_sum_of_it():
     endings = [Solved.RIGHT, Solved.FACTS, Solved.STATE, Solved.RIGHT]
     said = summary([Solution("base_a", "S", ending, mended="x") for ending in endings])
-    assert said.startswith("4 times a hard scenario was played blind; 3 times (75.0%, ")
-    assert "2 times with every fact seen" in said
+    assert said.startswith("Blind solvers played 4 hard scenarios. In 3 of them (75.0%, ")
+    assert "in 2 of them, the solver also saw every fact" in said

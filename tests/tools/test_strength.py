@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from runner.episodes.scripted import POLICIES
+from runner.episodes.scripted_models import POLICIES
 from tools.strength import MINI_SIZE, RATES, choose_mini, lines, passed, rank_correlation
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
@@ -53,4 +53,4 @@ def test_lines_have_a_column_for_each_tier_that_there_is():
     tiers = Counter(t.tier for t in some)
     heading = f"plain, {tiers['plain']} | hard, {tiers['hard']} | mini, 2 |"
     assert shown[0] == f"| `--model scripted:` | {heading}"
-    assert shown[-1].endswith("by which it was not chosen.")
+    assert shown[-1].startswith("Over as many other models, which were not used")

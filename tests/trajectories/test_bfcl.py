@@ -210,7 +210,7 @@ def test_a_cache_of_another_form_is_refused(tmp_path, text):
 
 
 def test_a_folder_without_material_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"cannot be read.*; fetch the data anew"):
+    with pytest.raises(DataError, match=r"cannot be read.*; fetch the data again"):
         bfcl.load_pack(tmp_path)
 
 

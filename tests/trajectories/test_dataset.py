@@ -8,15 +8,15 @@ import pytest
 
 from trajectories import bfcl, dataset
 from trajectories.dataset import (
-    by_ids,
+    draw_sample,
     load_bfcl,
     load_embedded,
     load_path,
     read_trajectory,
-    sample,
+    select_by_ids,
 )
 from trajectories.errors import DataError
-from trajectories.packs import generate
+from trajectories.packs import generate_pack
 from trajectories.prepare import load_session
 from trajectories.schema import MULTI_TURN, Category, LongContext, Trajectory, Turn
 
@@ -48,7 +48,7 @@ def test_only_the_categories_that_are_wanted(write_lines, help_desk, folders):
 
 
 def test_a_folder_without_files_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"holds no \*.jsonl file"):
+    with pytest.raises(DataError, match=r"has no \*.jsonl file"):
         load_path(tmp_path, ALL)
 
 
@@ -120,7 +120,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
     with pytest.raises(DataError) as caught:
         load_bfcl(tmp_path, [Category.BASE])
     assert str(caught.value) == (
-        f"{tmp_path}: is no data folder of bfcl-eval: BFCL_v4_multi_turn_base.json is missing"
+        f"{tmp_path}: is not a data folder of bfcl-eval: BFCL_v4_multi_turn_base.json is missing"
     )
 
 
@@ -142,7 +142,7 @@ def test_generated_material_is_made_once(dataset_of, folders):
     bulk = LongContext("generated", 4, 10)
     long = replace(folders, environments=("VehicleControlAPI",), config={}, long_context=bulk)
     some = dataset_of(long)
-    assert some.pack(long) == generate(long.long_context)
+    assert some.pack(long) == generate_pack(long.long_context)
     assert some.pack(replace(long, id="other")) is some.pack(long)
 
 
@@ -205,19 +205,21 @@ def ids(trajectories):
 
 def test_trajectories_of_ids_are_in_the_order_of_the_data_set():
     three = make({(BASE, A): 3})
-    assert by_ids(three, ["base_1_2", "base_1_0", "base_1_2"]) == [three[0], three[2]]
-    assert by_ids(three, iter(ids(three))) == three
-    assert by_ids(three, []) == []
+    assert select_by_ids(three, ["base_1_2", "base_1_0", "base_1_2"]) == [three[0], three[2]]
+    assert select_by_ids(three, iter(ids(three))) == three
+    assert select_by_ids(three, []) == []
 
 
 def test_an_unknown_id_is_told_the_nearest():
-    with pytest.raises(DataError, match=r"^--ids: no 'base_1_9' here; did you mean base_1_\d\?$"):
-        by_ids(make({(BASE, A): 3}), ["base_1_1", "base_1_9"])
+    with pytest.raises(
+        DataError, match=r"^--ids: unknown id 'base_1_9'; did you mean base_1_\d\?$"
+    ):
+        select_by_ids(make({(BASE, A): 3}), ["base_1_1", "base_1_9"])
 
 
 def test_an_id_that_resembles_none_is_told_so():
-    with pytest.raises(DataError, match=r"^--ids: no 'zzz' here$"):
-        by_ids(make({(BASE, A): 3}), ["zzz", "base_1_1"])
+    with pytest.raises(DataError, match=r"^--ids: unknown id 'zzz'$"):
+        select_by_ids(make({(BASE, A): 3}), ["zzz", "base_1_1"])
 
 
 # Samples
@@ -226,14 +228,14 @@ MIXED = {(BASE, A): 20, (BASE, B): 40, (LONG, A): 20, (LONG, B): 120}
 
 
 def test_every_stratum_has_its_share():
-    taken = sample(make(MIXED), 20, seed=1)
+    taken = draw_sample(make(MIXED), 20, seed=1)
     assert strata(taken) == {(BASE, A): 2, (BASE, B): 4, (LONG, A): 2, (LONG, B): 12}
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 99, 199])
 def test_a_sample_has_its_size_and_nothing_twice_in_the_order_of_the_data_set(size):
     population = make(MIXED)
-    taken = sample(population, size, seed=3)
+    taken = draw_sample(population, size, seed=3)
     assert len(taken) == size
     places = [population.index(t) for t in taken]
     assert places == sorted(set(places))
@@ -242,24 +244,24 @@ def test_a_sample_has_its_size_and_nothing_twice_in_the_order_of_the_data_set(si
 @pytest.mark.parametrize("size", [200, 201, 10**9])
 def test_a_sample_of_all_is_all(size):
     population = make(MIXED)
-    assert sample(population, size, seed=1) == population
+    assert draw_sample(population, size, seed=1) == population
 
 
 def test_the_same_seed_gives_the_same_sample_and_another_one_another():
     population = make(MIXED)
-    first, again, other = (ids(sample(population, 20, seed)) for seed in (1, 1, 2))
+    first, again, other = (ids(draw_sample(population, 20, seed)) for seed in (1, 1, 2))
     assert first == again != other
 
 
 def test_a_larger_stratum_is_never_shorter_of_members_than_its_share():
     for size in range(1, 200):
-        for stratum, count in strata(sample(make(MIXED), size, seed=size)).items():
+        for stratum, count in strata(draw_sample(make(MIXED), size, seed=size)).items():
             assert abs(count - size * MIXED[stratum] / 200) < 1
 
 
 def test_every_member_of_a_stratum_can_be_drawn():
     population = make(MIXED)
-    drawn = {id for seed in range(150) for id in ids(sample(population, 20, seed))}
+    drawn = {id for seed in range(150) for id in ids(draw_sample(population, 20, seed))}
     assert drawn == set(ids(population))
 
 
@@ -274,11 +276,11 @@ def test_every_member_of_a_stratum_can_be_drawn():
 def test_members_of_small_strata_can_be_drawn_too(sizes):
     # Else a small sample always has the same few strata, and its score is not that of the whole.
     population = make(sizes)
-    drawn = Counter(id for seed in range(400) for id in ids(sample(population, 3, seed)))
+    drawn = Counter(id for seed in range(400) for id in ids(draw_sample(population, 3, seed)))
     assert set(drawn) == set(ids(population))
 
 
 def test_a_small_sample_of_our_data_set_is_not_always_of_the_same_part():
     population = list(load_embedded(list(MULTI_TURN)).trajectories.values())
-    drawn = {id for seed in range(500) for id in ids(sample(population, 30, seed))}
+    drawn = {id for seed in range(500) for id in ids(draw_sample(population, 30, seed))}
     assert len(drawn) == len(population)

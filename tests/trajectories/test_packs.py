@@ -7,9 +7,9 @@ import pytest
 from envs.backends.trading_bot import TradingBot
 from envs.registry import BACKENDS, check_config
 from envs.session import Session
-from trajectories.packs import generate, widened
+from trajectories.packs import generate_pack, widen_config
 from trajectories.schema import LongContext
-from trajectories.vocabulary import tokens
+from trajectories.vocabulary import split_words
 
 BULK = LongContext("generated", 5, 60)
 CARD = {
@@ -48,14 +48,14 @@ CONFIG = {
 
 
 def wide(bulk=BULK, config=CONFIG):
-    return widened(tuple(BACKENDS), config, bulk)
+    return widen_config(tuple(BACKENDS), config, bulk)
 
 
 def test_the_same_seed_and_size_give_the_same_world():
     assert wide() == wide()
-    assert generate(BULK) == generate(BULK)
+    assert generate_pack(BULK) == generate_pack(BULK)
     assert len({repr(wide(replace(BULK, seed=seed))) for seed in (5, 6)}) == 2
-    assert len({repr(generate(replace(BULK, seed=seed))) for seed in (5, 6)}) == 2
+    assert len({repr(generate_pack(replace(BULK, seed=seed))) for seed in (5, 6)}) == 2
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -63,7 +63,7 @@ def test_the_same_seed_and_size_give_the_same_world():
 def test_a_wide_config_has_no_defect(seed, config):
     filled = wide(replace(BULK, seed=seed), config)
     assert check_config(tuple(BACKENDS), filled) == []
-    Session.load(tuple(BACKENDS), filled, generate(BULK))
+    Session.load(tuple(BACKENDS), filled, generate_pack(BULK))
 
 
 def test_no_items_are_no_bulk():
@@ -120,7 +120,7 @@ def test_an_empty_directory_stays_empty():
 def test_bulk_does_without_words_and_days():
     without = ("crates", "falkner", "lanterns", "2023-02-01", "7")
     filled = wide(replace(BULK, without=without))
-    said = tokens(repr(filled["MessageAPI"])) + tokens(repr(filled["TicketAPI"]))
+    said = split_words(repr(filled["MessageAPI"])) + split_words(repr(filled["TicketAPI"]))
     assert {"crates", "falkner", "lanterns"}.isdisjoint(said)
     bulk = filled["TradingBot"]["transaction_history"][:-1]
     assert all(moved["timestamp"] < "2023-02-01" for moved in bulk)
@@ -128,7 +128,7 @@ def test_bulk_does_without_words_and_days():
 
 
 def test_symbols_are_like_known_ones_and_none_of_them():
-    sectors = generate(BULK).sector_stocks
+    sectors = generate_pack(BULK).sector_stocks
     symbols = [*sectors["Technology"], *sectors["Automobile"]]
     assert len(symbols) > 100
     assert {*symbols}.isdisjoint(TradingBot.stocks)
@@ -140,7 +140,7 @@ def test_symbols_are_like_known_ones_and_none_of_them():
 
 
 def test_a_pack_changes_only_what_a_car_and_sectors_show():
-    pack = generate(BULK)
+    pack = generate_pack(BULK)
     assert pack.car_status.count("gallons") == len(pack.cities) == 20
     assert (pack.extra_files, pack.credit_cards, pack.watch_list) == ((), {}, None)
     assert not pack.lists_fares

@@ -10,7 +10,7 @@ from checkers.profile import BFCL, STRICT
 from envs.errors import MalformedCall
 from trajectories.errors import DataError
 from trajectories.prepare import load_session, prepare
-from trajectories.scene import truth_calls
+from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Category, Trajectory, Turn
 
 
@@ -34,12 +34,12 @@ def test_a_session_is_connected_by_what_the_data_set_was_opened_with(dataset_of,
 
 def test_only_what_is_there_can_be_held_out(dataset_of, folders) -> None:
     odd = replace(folders, excluded=("no_such_function",))
-    with pytest.raises(DataError, match="there is no function no_such_function to hold out"):
+    with pytest.raises(DataError, match="holds out unknown functions: no_such_function"):
         prepare(dataset_of(odd), odd, STRICT)
 
 
 def test_what_cannot_be_read_stands_as_the_reason_why() -> None:
-    call, reason = truth_calls(Turn((), ("ls()", "ls(")))
+    call, reason = read_truth_calls(Turn((), ("ls()", "ls(")))
     assert call.name == "ls"
     assert isinstance(reason, MalformedCall)
 

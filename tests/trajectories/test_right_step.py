@@ -9,16 +9,16 @@ import pytest
 
 from checkers.calls.documents import (
     Answer,
-    CannotJudge,
+    ComparisonKind,
     FunctionDocument,
-    Kind,
     Language,
     Task,
+    UnjudgeableEntry,
     expected,
 )
 from checkers.calls.judge import judge
 from checkers.profile import BFCL, PROFILES, STRICT
-from trajectories.right_step import IN_WORDS, right_step, source_text
+from trajectories.right_step import IN_WORDS, make_right_step, write_source
 
 each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
 
@@ -27,12 +27,12 @@ def task(schema: dict[str, Any], *allowed: Any, language: str = "python", **memb
     """Return a task whose one function has one required parameter."""
     document = FunctionDocument("clock.tick", {"x": schema}, ["x"])
     answers = (Answer("clock.tick", {"x": allowed}),) if allowed else ()
-    made = Task(Kind.SIMPLE, Language(language), (document,), answers)
+    made = Task(ComparisonKind.SIMPLE, Language(language), (document,), answers)
     return made._replace(**members)
 
 
 def argument(made: Task, profile: Any = STRICT) -> Any:
-    (call,) = right_step(made, profile)  # type: ignore[misc]
+    (call,) = make_right_step(made, profile)  # type: ignore[misc]
     ((name, text),) = call.items()
     assert name == "clock_tick"
     return json.loads(text)["x"]
@@ -56,23 +56,26 @@ def test_the_first_right_value_is_given(schema: Any, allowed: Any, given: Any) -
     made = task(schema, *allowed)
     assert argument(made) == given
     for profile in PROFILES.values():
-        assert judge(made, right_step(made, profile), "fc", profile).valid
+        assert judge(made, make_right_step(made, profile), "fc", profile).valid
 
 
 def test_what_may_only_be_left_out_is_left_out() -> None:
     document = FunctionDocument("f", {"x": {"type": "integer"}}, [])
-    made = Task(Kind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"x": [""]}),))
-    assert right_step(made, STRICT) == [{"f": "{}"}]
+    made = Task(ComparisonKind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"x": [""]}),))
+    assert make_right_step(made, STRICT) == [{"f": "{}"}]
 
 
 def test_a_parameter_that_the_document_lacks_is_not_given() -> None:
     document = FunctionDocument("f", {}, [])
-    made = Task(Kind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"x": [1]}),))
-    assert right_step(made, STRICT) == [{"f": "{}"}]
+    made = Task(ComparisonKind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"x": [1]}),))
+    assert make_right_step(made, STRICT) == [{"f": "{}"}]
 
 
 def test_no_function_is_called_where_none_fits() -> None:
-    assert right_step(task({"type": "integer"}, kind=Kind.IRRELEVANCE), STRICT) == IN_WORDS
+    assert (
+        make_right_step(task({"type": "integer"}, kind=ComparisonKind.IRRELEVANCE), STRICT)
+        == IN_WORDS
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,15 +92,15 @@ def test_no_function_is_called_where_none_fits() -> None:
 def test_where_any_call_will_do_it_has_what_is_required(
     schema: Any, given: Any, profile: Any
 ) -> None:
-    made = task(schema, kind=Kind.RELEVANCE)
+    made = task(schema, kind=ComparisonKind.RELEVANCE)
     assert argument(made, profile) == given
-    assert judge(made, right_step(made, profile), "fc", profile).valid
+    assert judge(made, make_right_step(made, profile), "fc", profile).valid
 
 
 def test_an_answer_without_a_document_cannot_be_given() -> None:
     made = task({"type": "integer"}, 3)._replace(answers=(Answer("other", {}),))
-    with pytest.raises(CannotJudge, match="other, which has no document"):
-        right_step(made, STRICT)
+    with pytest.raises(UnjudgeableEntry, match="other, which has no document"):
+        make_right_step(made, STRICT)
 
 
 # Java and JavaScript
@@ -134,7 +137,7 @@ def test_values_are_written_as_source_text(
     pytest.importorskip("tree_sitter_java")
     made = task(schema, value, language=language)
     assert argument(made, profile) == text
-    assert judge(made, right_step(made, profile), "fc", profile).valid
+    assert judge(made, make_right_step(made, profile), "fc", profile).valid
 
 
 def test_a_text_gets_the_quotes_that_the_profile_takes_off() -> None:
@@ -146,4 +149,4 @@ def test_a_text_gets_the_quotes_that_the_profile_takes_off() -> None:
 
 def test_quotes_and_backslashes_inside_of_a_text_are_escaped() -> None:
     type_ = expected({"type": "String"}, Language.JAVA)
-    assert source_text('a "b" \\', type_, Language.JAVA, quoted=True) == r'"a \"b\" \\"'
+    assert write_source('a "b" \\', type_, Language.JAVA, quoted=True) == r'"a \"b\" \\"'

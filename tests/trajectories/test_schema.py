@@ -10,7 +10,7 @@ from trajectories.schema import (
     MULTI_TURN,
     SINGLE_TURN,
     Category,
-    JudgedBy,
+    JudgingMethod,
     Trajectory,
     Turn,
 )
@@ -75,7 +75,7 @@ def test_there_is_one_line_on_every_category_in_their_order():
 @pytest.mark.parametrize("category", Category)
 def test_how_calls_are_compared_is_known_where_they_are(category):
     facts = FACTS[category]
-    compared = (JudgedBy.CALLS, JudgedBy.STATEMENTS)
+    compared = (JudgingMethod.CALLS, JudgingMethod.STATEMENTS)
     assert (facts.calls is not None) == (facts.judged_by in compared)
 
 

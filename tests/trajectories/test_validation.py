@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.answers import Date, Items, Number, Text, YesNo
+from checkers.required_info import Date, Items, Number, Text, YesNo
 from trajectories.errors import DataError
 from trajectories.schema import Alternative, Category, LongContext
 from trajectories.validation import to_json, validate
@@ -27,6 +27,13 @@ def test_a_trajectory_comes_back_from_its_json(help_desk, folders):
     for trajectory in (help_desk, folders, long, accepting):
         line = json.dumps(to_json(trajectory))
         assert validate(json.loads(line), WHERE) == trajectory
+
+
+def test_a_turn_with_more_calls_than_an_episode_may_make_is_refused(folders):
+    entry = json.loads(json.dumps(to_json(folders)))
+    entry["turns"][0]["ground_truth"] = ["pwd()"] * 201
+    with pytest.raises(DataError, match=r"turns\[0\].ground_truth: a turn has at most 200 calls"):
+        validate(entry, WHERE)
 
 
 FACTS = (
@@ -131,12 +138,12 @@ def changed(entry, path, value):
         (
             ["turns", 2, "accepts"],
             [{"call": "get_ticket(ticket_id=2)", "instead": ["get_user_tickets()"]}],
-            "$.turns[2].accepts[0].call: is no ground-truth call of this turn",
+            "$.turns[2].accepts[0].call: is not a ground-truth call of this turn",
         ),
         (
             ["turns", 2, "accepts"],
             [{"call": "get_ticket(ticket_id=1)", "instead": []}],
-            "$.turns[2].accepts[0].instead: names no call",
+            "$.turns[2].accepts[0].instead: must have at least one call",
         ),
         (
             ["turns", 2, "accepts"],

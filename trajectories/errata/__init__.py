@@ -1,1 +1,1 @@
-"""Judgements of single entries: what is wrong with published data, and how it is read instead."""
+"""Errata: judgements of single published entries, and their corrections."""

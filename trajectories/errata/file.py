@@ -1,4 +1,4 @@
-"""A file of errata: one JSON object a line, read with care and written as it is read."""
+"""Reader and writer of errata files: one JSON object per line."""
 
 from __future__ import annotations
 
@@ -13,57 +13,55 @@ from envs.errors import MalformedCall
 from trajectories.errata.record import NAMED_CALL, Assessment, Erratum
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
-from trajectories.validation import validated
+from trajectories.validation import validate_record
 
 BFCL = Path(__file__).with_name("bfcl.jsonl")
-"""The errata of BFCL's data that come with the package."""
+"""Built-in errata of BFCL's data."""
 
 _ADAPTER = TypeAdapter(Erratum)
 
 
 def read_errata(path: Path) -> list[Erratum]:
-    """Read a file of errata.
+    """Read an errata file.
 
-    Raises:
-        DataError: A line is none, contradicts itself, or judges an entry a second time.
+    Raises DataError if a line is no erratum, contradicts itself, or repeats an entry.
     """
     found: dict[str, Erratum] = {}
     for where, line in read_objects(path):
-        erratum = validated(_ADAPTER, line, where)
-        for problem in _problems(erratum):
+        erratum = validate_record(_ADAPTER, line, where)
+        for problem in _list_problems(erratum):
             raise DataError(where, problem)
         if erratum.id in found:
-            raise DataError(where, f"$.id: {erratum.id} is judged on an earlier line")
+            raise DataError(where, f"$.id: duplicate erratum for {erratum.id}; delete one of them")
         found[erratum.id] = erratum
     return list(found.values())
 
 
 def to_json(erratum: Erratum) -> dict[str, Any]:
-    """Return the JSON object that stands for an erratum, without members at their default."""
+    """Return the JSON object of an erratum, without defaults."""
     shown: dict[str, Any] = _ADAPTER.dump_python(erratum, mode="json", exclude_defaults=True)
     return shown
 
 
-def _problems(erratum: Erratum) -> Iterator[str]:
-    """Yield how an erratum contradicts itself."""
+def _list_problems(erratum: Erratum) -> Iterator[str]:
     assessment = erratum.judgement
     for name, text in (("reason", erratum.reason), ("evidence", erratum.evidence)):
         if not text.strip():
-            yield f"$.{name}: must say it in words"
+            yield f"$.{name}: must not be blank"
     others = bool(erratum.alternatives or erratum.answers)
-    mends = others or bool(erratum.ground_truth or erratum.asks_otherwise)
-    if mends and assessment in (Assessment.SOUND, Assessment.WITHDRAWN):
-        yield f"$.judgement: an entry that is {assessment} is not read otherwise"
-    if assessment is Assessment.MENDED and not mends:
-        yield "$.judgement: an entry that is mended needs what is right instead"
+    corrects = others or bool(erratum.ground_truth or erratum.asks_otherwise)
+    if corrects and assessment in (Assessment.SOUND, Assessment.WITHDRAWN):
+        yield f"$.judgement: {assessment} entries cannot have corrections"
+    if assessment is Assessment.MENDED and not corrects:
+        yield "$.judgement: mended entries need a correction"
     if assessment is Assessment.AMBIGUOUS and not others:
-        yield "$.judgement: an entry that is ambiguous needs alternatives"
+        yield "$.judgement: ambiguous entries need alternatives"
     for path in erratum.paths:
         for turn, calls in path.items():
-            yield from (f"turn {turn}: {said}" for said in map(_unreadable, calls) if said)
+            yield from (f"turn {turn}: {said}" for said in map(_check_call, calls) if said)
 
 
-def _unreadable(call: str) -> str:
+def _check_call(call: str) -> str:
     if NAMED_CALL.fullmatch(call):
         return ""
     try:

@@ -1,9 +1,9 @@
-"""One erratum as a record: the judgement of an entry, its reason, and how the entry is read then.
+"""Record of an erratum: the judgement of an entry, its reason and its corrections.
 
-It holds for the entry as it was when it was judged, which a hash tells. What was published is not
-repeated but named: ``#2.0`` is the first ground-truth call of the third turn, and ``#2.0 ~ 2023 ~
-2026`` the same with another text in it. Among the answers of a single turn, ``#question`` is what
-was allowed for that parameter, and null takes a parameter away.
+An erratum holds for the version of the entry with the same fingerprint. It refers to published
+parts: ``#2.0`` is the first ground-truth call of the third turn, ``#2.0 ~ 2023 ~ 2026`` the same
+with a replaced text. In answers of a single turn, ``#question`` means the values allowed for that
+parameter, and null removes a parameter.
 """
 
 from __future__ import annotations
@@ -14,49 +14,47 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from trajectories.schema import Strict
+from trajectories.schema import StrictRecord
 
 Turns = Mapping[int, tuple[str, ...]]
-"""Index of a turn, from 0, to its ground truth; the other turns keep theirs."""
+"""Corrected ground truth by index of the turn, from 0."""
 
 Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
-"""Per answer a function, and by parameter what is allowed; the others keep what they have."""
+"""Corrected values by function and parameter, for each answer."""
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")
-"""How a published call is named, and what of it is another text."""
+"""Reference to a published call, with replacements of texts."""
 
 
 class Assessment(StrEnum):
-    """What an entry was found to be."""
+    """Result of reviewing an entry."""
 
     SOUND = "sound"
-    """It is right as published, however many fail it."""
+    """Right as published."""
     MENDED = "mended"
-    """It is wrong as published, and read otherwise."""
+    """Wrong as published, and corrected."""
     AMBIGUOUS = "ambiguous"
-    """It may be understood in several ways, each of which is right."""
+    """Open to several right interpretations."""
     WITHDRAWN = "withdrawn"
-    """It cannot be judged by anything: it leaves the denominator."""
+    """Impossible to judge, and excluded from scores."""
 
 
 @dataclass(frozen=True)
-class Erratum(Strict):
-    """The judgement of an entry.
+class Erratum(StrictRecord):
+    """Judgement and corrections of an entry.
 
     Attributes:
-        id: The entry's.
-        judgement: What it was found to be.
-        reason: Why, for people.
-        evidence: What was executed or looked up, and what it gave.
-        published: The entry's ``fingerprint`` when it was judged.
-        ground_truth: What is right in place of what was published.
-        alternatives: What is right besides, each for the turns that it names; those that name no
-            turn in common may be taken together.
-        wording: Index of a turn to what the user says in place of what was published.
-        config: By backend, the members of its initial config that are other ones.
-        answers: Of a single turn: by reading the answers that are right, one per published one,
-            with the parameters that are other ones.
+        id: Id of the entry.
+        reason: Explanation for people.
+        evidence: Executed calls or look-ups, and their results.
+        published: The judged entry's ``fingerprint``.
+        ground_truth: Corrected ground truth.
+        alternatives: Additional right ground truths of some turns; alternatives for different
+            turns may be combined.
+        wording: Corrected messages of the user by index of the turn.
+        config: Corrected members of the initial config by backend.
+        answers: For single-turn entries, corrected parameters of the answers, by interpretation.
     """
 
     id: str
@@ -72,10 +70,10 @@ class Erratum(Strict):
 
     @property
     def asks_otherwise(self) -> bool:
-        """Whether it has to be asked anew: an answer to what was published does not count."""
+        """Whether the request is corrected, so that earlier answers do not count."""
         return bool(self.wording or self.config)
 
     @property
     def paths(self) -> tuple[Turns, ...]:
-        """The calls of all turns that it names, path by path."""
+        """Corrected ground truth and its alternatives."""
         return (self.ground_truth, *self.alternatives)

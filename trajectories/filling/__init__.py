@@ -1,1 +1,1 @@
-"""What each backend's initial config is filled with where a trajectory is long."""
+"""Generators of long-context material for each backend's initial config."""

@@ -1,4 +1,4 @@
-"""Cards of other people, with numbers that are nearly the same, and their earlier trips."""
+"""Generated cards of other people, with similar numbers, and their earlier trips."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from envs.backends.travel_facts import AIRPORTS, CLASS_FACTORS, FARES
-from trajectories.filling.bulk import Bulk
+from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 _CARDS = 4
-"""Items for each card."""
+"""Items per card."""
 _CLASSES = tuple(CLASS_FACTORS.items())
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add cards with neither the most nor the least money, and trips on routes nobody names."""
+    """Add cards with intermediate balances, and trips on routes that nobody names."""
     own, booked = whole["credit_card_list"], whole["booking_record"]
     holders = [card["cardholder_name"] for card in own.values() if "cardholder_name" in card]
     people = vocabulary.namesakes(holders)
@@ -25,16 +25,16 @@ def fill(
     balances = [card["balance"] for card in own.values()] or [1000.0]
     cards: dict[str, Any] = {}
     for name in dict.fromkeys(people):
-        card_id = _near(list(own), vocabulary, 12)
+        card_id = _make_similar(list(own), vocabulary, 12)
         if card_id not in own and len(cards) < bulk.items // _CARDS:
             numbers = [card.get("card_number", "") for card in own.values()]
             cards[card_id] = {
                 "card_type": vocabulary.one("card_type"),
-                "card_number": _near(numbers, vocabulary, 16),
-                "expiration_date": f"{vocabulary.number(1, 12):02}/{_year(own, vocabulary)}",
+                "card_number": _make_similar(numbers, vocabulary, 16),
+                "expiration_date": f"{vocabulary.number(1, 12):02}/{_draw_year(own, vocabulary)}",
                 "cardholder_name": name,
                 "card_verification_number": vocabulary.number(100, 999),
-                "balance": _between(balances, vocabulary),
+                "balance": _draw_balance(balances, vocabulary),
             }
     there = {
         booking.get(end) for booking in booked.values() for end in ("travel_from", "travel_to")
@@ -47,14 +47,14 @@ def fill(
         and vocabulary.permits(" ".join(route))
     ]
     bookings = {
-        _near(list(booked), vocabulary, 7): _trip(routes, list(cards), vocabulary)
+        _make_similar(list(booked), vocabulary, 7): _make_trip(routes, list(cards), vocabulary)
         for _ in range(bulk.items if cards and routes else 0)
     }
     config["credit_card_list"] = {**cards, **own}
     config["booking_record"] = {**bookings, **booked}
 
 
-def _trip(
+def _make_trip(
     routes: Sequence[tuple[str, str]], cards: Sequence[str], vocabulary: Vocabulary
 ) -> dict[str, Any]:
     origin, destination = vocabulary.choice(routes)
@@ -70,23 +70,21 @@ def _trip(
     }
 
 
-def _near(numbers: Sequence[str], vocabulary: Vocabulary, digits: int) -> str:
-    """Return a number that begins as one of some, or any one."""
+def _make_similar(numbers: Sequence[str], vocabulary: Vocabulary, digits: int) -> str:
     begins = [number[: digits // 3] for number in numbers if number.isdigit()]
     begin = vocabulary.choice(begins) if begins else str(vocabulary.number(1, 9))
     rest = digits - len(begin)
     return f"{begin}{vocabulary.random.randrange(10**rest):0{rest}}"
 
 
-def _between(balances: Sequence[float], vocabulary: Vocabulary) -> float:
-    """Return a balance that is neither the highest nor, of several, the lowest."""
+def _draw_balance(balances: Sequence[float], vocabulary: Vocabulary) -> float:
     low, high = min(balances), max(balances)
     if low == high:
         low = high / 4
     return round(low + (high - low) * vocabulary.random.uniform(0.1, 0.9), 2)
 
 
-def _year(own: Mapping[str, Any], vocabulary: Vocabulary) -> int:
+def _draw_year(own: Mapping[str, Any], vocabulary: Vocabulary) -> int:
     years = {card.get("expiration_date", "")[-4:] for card in own.values()}
     free = [year for year in range(2025, 2034) if str(year) not in years]
     return vocabulary.choice(free)

@@ -1,4 +1,4 @@
-"""Completed and cancelled orders, stocks of more companies, watched ones, and older movements."""
+"""Generated finished orders, stocks of more companies, watched stocks and older transactions."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from functools import lru_cache
 from typing import Any
 
 from envs.backends.trading_bot import TradingBot
-from trajectories.filling.bulk import Bulk
-from trajectories.vocabulary import Draws, Vocabulary
+from trajectories.filling.bulk_settings import BulkSettings
+from trajectories.vocabulary import FastRandom, Vocabulary
 
+WATCH_LIST = "watchlist"
+"""Word that leaves the watch list as it is."""
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
-"""What the broker knows by name, whether or not it trades it."""
+"""Symbols that the broker knows, traded or not."""
 
 
 @lru_cache(maxsize=4)
-def listed(seed: int, items: int) -> tuple[str, ...]:
-    """Return the symbols of further companies: known ones with one or two letters changed."""
-    draws = Draws(f"{seed} symbols")
+def list_symbols(seed: int, items: int) -> tuple[str, ...]:
+    """Return symbols of more companies: known ones with one or two other letters."""
+    draws = FastRandom(f"{seed} symbols")
     known = [*TradingBot.stocks]
     symbols: dict[str, None] = {}
     while len(symbols) < 2 * items:
@@ -30,11 +32,13 @@ def listed(seed: int, items: int) -> tuple[str, ...]:
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add what is over: no order or movement is later, and none can still be acted upon."""
-    symbols = listed(bulk.seed, bulk.items)
-    stocks = {symbol: _figures(vocabulary) for symbol in symbols if symbol not in whole["stocks"]}
+    """Add finished orders and transactions before the existing ones."""
+    symbols = list_symbols(bulk.seed, bulk.items)
+    stocks = {
+        symbol: _make_figures(vocabulary) for symbol in symbols if symbol not in whole["stocks"]
+    }
     known = [str(key) for key in whole["orders"]]
     numbers = [int(key) for key in known if key.isdigit()]
     first = min(numbers, default=whole["order_counter"])
@@ -67,11 +71,13 @@ def fill(
     config["orders"] = {**orders, **{str(key): order for key, order in whole["orders"].items()}}
     config["order_counter"] = whole["order_counter"]
     watched = vocabulary.sample(list(stocks), len(stocks) // 2)
+    if WATCH_LIST in bulk.without:
+        watched = []
     config["watch_list"] = [*watched, *whole["watch_list"]]
     config["transaction_history"] = [*moved, *whole["transaction_history"]]
 
 
-def _figures(vocabulary: Vocabulary) -> dict[str, float]:
+def _make_figures(vocabulary: Vocabulary) -> dict[str, float]:
     price = vocabulary.amount(10, 900)
     near = [round(price * vocabulary.random.uniform(0.97, 1.03), 2) for _ in range(2)]
     change, volume = vocabulary.amount(-2, 2), round(vocabulary.random.uniform(0.1, 5), 3)

@@ -1,37 +1,40 @@
-"""Files beside the files that there are, and older entries below what some of them hold."""
+"""Generated files next to existing ones, and older entries appended to some of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from trajectories.filling.bulk import Bulk
+from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 _ENTRIES = 5
-"""Items for each line below a file."""
+"""Items per line appended to a file."""
 _BESIDE = 4
-"""Items for each file beside others."""
+"""Items per added file."""
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add files to directories that hold some; what is lengthened are files that no word names."""
+    """Add files to directories with files, and lengthen files that no request names."""
     config["root"] = {
-        name: {**node, "contents": _filled(name, node["contents"], vocabulary, bulk)}
+        name: {**node, "contents": _fill_folder(name, node["contents"], vocabulary, bulk)}
         for name, node in whole["root"].items()
     }
 
 
-def _filled(
-    folder: str, contents: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
+def _fill_folder(
+    folder: str, contents: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> dict[str, Any]:
     filled: dict[str, Any] = {}
     endings = []
     for name, node in contents.items():
         if node["type"] == "directory":
-            filled[name] = {**node, "contents": _filled(name, node["contents"], vocabulary, bulk)}
+            filled[name] = {
+                **node,
+                "contents": _fill_folder(name, node["contents"], vocabulary, bulk),
+            }
             continue
         endings.append(name.rpartition(".")[2] if "." in name.strip(".") else "txt")
         longer = node["content"]

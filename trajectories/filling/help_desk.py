@@ -1,21 +1,21 @@
-"""Tickets that are done with of the same people, and a log below those that there are."""
+"""Generated finished tickets of the same people, and a log appended to existing ones."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from trajectories.filling.bulk import Bulk
+from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 _LOG = 8
-"""Items for each line of a ticket's log."""
+"""Items per line of a ticket's log."""
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add tickets with the free ids below the first, and a log to those that are there."""
+    """Add tickets with free ids below the first one, and a log to existing ones."""
     queue = whole["ticket_queue"]
     first = min((ticket["id"] for ticket in queue), default=whole["ticket_counter"])
     people = list(dict.fromkeys(ticket["created_by"] for ticket in queue if "created_by" in ticket))
@@ -33,13 +33,15 @@ def fill(
     ]
     log = bulk.items // _LOG if bulk.lengthens else 0
     longer = [
-        {**ticket, "description": _logged(ticket["description"], vocabulary, log)}
+        ticket
+        if f"ticket {ticket['id']}" in bulk.without
+        else {**ticket, "description": _append_log(ticket["description"], vocabulary, log)}
         for ticket in queue
     ]
     config["ticket_queue"] = [*added, *longer]
 
 
-def _logged(description: str, vocabulary: Vocabulary, count: int) -> str:
+def _append_log(description: str, vocabulary: Vocabulary, count: int) -> str:
     if not count:
         return description
     return "\n".join([description, "Log of the desk:", *vocabulary.lines(count)]).strip()

@@ -1,18 +1,18 @@
-"""Colleagues with names that are nearly the same, and messages to them."""
+"""Generated colleagues with similar names, and messages to them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from trajectories.filling.bulk import Bulk
+from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add users, with ids far beyond the next ones, and messages to them before all others."""
+    """Add users with ids far beyond the next ones, and messages to them before all others."""
     people = whole["user_map"]
     count = bulk.items // 4
     names = [*vocabulary.namesakes(people), *(vocabulary.person() for _ in range(4 * count))]

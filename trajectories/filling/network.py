@@ -1,28 +1,30 @@
-"""Tweets of the same accounts and of accounts with nearly their names, comments and follows."""
+"""Generated tweets of existing accounts and accounts of similar names, comments and follows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from trajectories.filling.bulk import Bulk
+from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
+FOLLOWED = "followed"
+"""Word that leaves the followed accounts as they are."""
 _COMMENTS = 8
-"""Items for each comment on a tweet that is there."""
-_FEW = 2
-"""Comments on a tweet that stands beside, at most."""
+"""Items per comment on an existing tweet."""
+_MAX_COMMENTS = 2
+"""Maximum comments on an added tweet."""
 _ENDINGS = ("daily", "archive", "club", "news", "official")
 
 
 def fill(
-    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: Bulk
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add tweets with the free ids below the first, comments on all, and users to follow."""
+    """Add tweets with free ids below the first one, comments, and users to follow."""
     tweets = whole["tweets"]
     first = min((tweet["id"] for tweet in tweets.values()), default=whole["tweet_counter"])
     people = list(dict.fromkeys(tweet["username"] for tweet in tweets.values()))
-    others = _accounts([*people, *whole["following_list"]], vocabulary, bulk.items)
+    others = _make_accounts([*people, *whole["following_list"]], vocabulary, bulk.items)
     posting = [*people, *others[: 2 * len(people) + 1]]
     added = {
         str(number): {
@@ -36,28 +38,25 @@ def fill(
         if str(number) not in bulk.without
     }
     comments = {
-        key: [
-            *_comments(others, vocabulary, bulk),
-            *whole["comments"].get(key, ()),
-        ]
+        key: [*_make_comments(others, vocabulary, bulk), *whole["comments"].get(key, ())]
         for key in (tweets if bulk.lengthens else added)
     }
     config["tweets"] = {**added, **tweets}
     config["comments"] = comments if bulk.lengthens else {**whole["comments"], **comments}
-    config["following_list"] = [*others, *whole["following_list"]]
+    followed = () if FOLLOWED in bulk.without else others
+    config["following_list"] = [*followed, *whole["following_list"]]
 
 
-def _comments(
-    others: Sequence[str], vocabulary: Vocabulary, bulk: Bulk
+def _make_comments(
+    others: Sequence[str], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> Iterator[dict[str, str]]:
-    count = bulk.items // _COMMENTS if bulk.lengthens else vocabulary.number(0, _FEW)
+    count = bulk.items // _COMMENTS if bulk.lengthens else vocabulary.number(0, _MAX_COMMENTS)
     for _ in range(count):
         username = vocabulary.choice(others)
         yield {"username": username, "content": vocabulary.remark("comment")}
 
 
-def _accounts(known: Sequence[str], vocabulary: Vocabulary, count: int) -> list[str]:
-    """Return accounts: some that are called nearly as those that are known, then any."""
+def _make_accounts(known: Sequence[str], vocabulary: Vocabulary, count: int) -> list[str]:
     near = [f"{name}_{ending}" for name in dict.fromkeys(known) for ending in _ENDINGS]
     near = [name for name in near if vocabulary.permits(name)]
     any_ones = [vocabulary.person().lower().replace(" ", "_") for _ in range(count)]

@@ -1,1 +1,1 @@
-"""Readers that agree with BFCL, in what they refuse and what they let pass."""
+"""Readers that accept and refuse the same replies as BFCL."""

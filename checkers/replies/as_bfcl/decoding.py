@@ -1,8 +1,8 @@
-"""From a model's step to the calls that are executed, as BFCL does it.
+"""Decoder of a model's steps into calls for execution, with BFCL's results.
 
-BFCL turns tool calls and text into Python source and back, and loses or alters some of it on the
-way; this repeats what it does, so that recorded runs keep their verdicts. Where BFCL runs
-arithmetic, it is worked out here on literals within bounds.
+BFCL converts tool calls and text to Python source and back, and alters some of it. This module
+reproduces these changes, so that recorded runs keep their verdicts. Arithmetic, which BFCL
+executes, is computed on literals within limits.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from envs.calls import (
     MAX_INT_BITS,
     MAX_TEXT,
     Call,
-    call_from_tool,
-    call_of,
     check_bounds,
-    holds_call,
+    contains_call,
+    make_call,
+    make_call_from_tool,
+    make_too_long_error,
     parse_expression,
-    plain_calls,
+    parse_plain_calls,
     read_json,
-    too_long,
 )
 from envs.errors import MalformedCall
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
-    from envs import flaws
+    from envs import syntax_errors
 else:
-    # Only for what cannot be read.
-    flaws = lazily("envs.flaws")
+    # Only for parse errors.
+    syntax_errors = lazy_module("envs.syntax_errors")
 
 
 def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
-    """Read the tool calls of a step; one whose arguments are no JSON object spoils them all.
+    """Read the tool calls of a step.
 
     Raises:
-        MalformedCall: The step is text or nothing, or one of its calls has unreadable arguments.
+        MalformedCall: The step is text or None, or the arguments of a call are not a JSON object.
     """
     if step is None or (isinstance(step, str) and step):
         raise MalformedCall("The step has no tool calls.")
@@ -51,51 +51,49 @@ def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
         if not isinstance(member, dict):
             raise MalformedCall("A tool call is not an object.")
         for name, arguments in member.items():
-            calls.append(_tool_call(name, arguments))
+            calls.append(_read_tool_call(name, arguments))
     return calls
 
 
-def _tool_call(name: str, arguments: object) -> Call | MalformedCall:
+def _read_tool_call(name: str, arguments: object) -> Call | MalformedCall:
     if name == UNREADABLE:
         raise MalformedCall(str(arguments))
     is_text = isinstance(arguments, str)
     if isinstance(arguments, str):
         if len(arguments) > MAX_TEXT:
-            return too_long(name)
+            return make_too_long_error(name)
         try:
             arguments = read_json(arguments)
         except (ValueError, RecursionError) as error:
-            flaw = flaws.flaw_of_json(error)
+            flaw = syntax_errors.describe_json_error(error)
             raise MalformedCall(f"The arguments of {name} are not valid JSON: {flaw}.") from None
     if not isinstance(arguments, dict):
         raise MalformedCall(f"The arguments of {name} are not a JSON object.")
     try:
-        return call_of(name, arguments) if is_text else call_from_tool(name, arguments)
+        return make_call(name, arguments) if is_text else make_call_from_tool(name, arguments)
     except MalformedCall as error:
         return error
 
 
 def decode_text(step: Step) -> list[Call | MalformedCall]:
-    """Read a prompting model's text as BFCL's default decoder does.
+    """Read a prompting model's text like BFCL's default decoder.
 
-    Positional arguments are dropped, a bare name is its own text, any sign negates, and more of the
-    kind. A call that BFCL would turn into broken source is returned as its error.
+    For example, positional arguments are dropped, names become texts, and any sign negates. A call
+    that BFCL would convert to invalid source is returned as an error.
 
-    Raises:
-        MalformedCall: The text is not a list of calls, or holds a value that does not decode.
+    Raises MalformedCall if the text is not a list of calls, or has an invalid value.
     """
-    text = bracketed(step)
-    calls = plain_calls(text)
+    text = add_brackets(step)
+    calls = parse_plain_calls(text)
     if calls:
         return [*calls]
-    return [_rebuilt(name, arguments) for name, arguments in resolve_calls(text)]
+    return [_rebuild(name, arguments) for name, arguments in resolve_calls(text)]
 
 
-def bracketed(step: Step) -> str:
-    """Return a prompting model's text as the list that BFCL takes it for.
+def add_brackets(step: Step) -> str:
+    """Return a prompting model's text with brackets added like BFCL does.
 
-    Raises:
-        MalformedCall: The step is no text, or too long a one.
+    Raises MalformedCall if the step is not text, or too long.
     """
     if not isinstance(step, str):
         raise MalformedCall("The step is not text.")
@@ -108,17 +106,15 @@ def bracketed(step: Step) -> str:
 
 
 def resolve_calls(text: str) -> list[tuple[str, dict[str | None, Any]]]:
-    """Read a list of calls, as names and values, before BFCL writes them out again.
+    """Read names and arguments of a list of calls, before BFCL writes them again as source.
 
-    Returns:
-        Function and arguments of each call; the name of what ``**`` unpacks is None.
+    The name of an argument after ``**`` is None.
 
-    Raises:
-        MalformedCall: The text is not a list of calls, or holds a value that does not decode.
+    Raises MalformedCall if the text is not a list of calls, or has an invalid value.
     """
     node = parse_expression(text)
     if isinstance(node, ast.Call):
-        # The bracket that was added at the end may be hidden behind a comment.
+        # A comment may hide the added closing bracket.
         members: list[ast.expr] = [node]
     elif isinstance(node, ast.List):
         members = node.elts
@@ -134,11 +130,11 @@ def resolve_calls(text: str) -> list[tuple[str, dict[str | None, Any]]]:
 
 def _resolve_call(node: ast.Call, depth: int) -> tuple[str, dict[str | None, Any]]:
     arguments = {keyword.arg: _resolve(keyword.value, depth + 1) for keyword in node.keywords}
-    return _name_after_any_base(node.func), arguments
+    return _get_dotted_name(node.func), arguments
 
 
-def _name_after_any_base(node: ast.expr) -> str:
-    """Return the dotted name of a called thing; what is neither name nor attribute is dropped."""
+def _get_dotted_name(node: ast.expr) -> str:
+    """Return the dotted name of a called expression, without anything before it."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -153,9 +149,9 @@ def _resolve(node: ast.expr, depth: int) -> Any:
         raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
     match node:
         case ast.Constant(value=value):
-            return "..." if value is ... else _written(value)
+            return "..." if value is ... else _check_digits(value)
         case ast.UnaryOp(operand=ast.Constant(value=value)):
-            return _computed(operator.neg, value)
+            return _apply(operator.neg, value)
         case ast.List(elts=members):
             return [_resolve(member, depth + 1) for member in members]
         case ast.Tuple(elts=members):
@@ -163,21 +159,21 @@ def _resolve(node: ast.expr, depth: int) -> Any:
         case ast.Dict():
             return _resolve_dict(node, depth)
         case ast.BinOp():
-            return _arithmetic(node, depth)
+            return _compute(node, depth)
         case ast.Name(id=name):
             return name
         case ast.Call(keywords=[_, *_]):
             name, arguments = _resolve_call(node, depth)
             return {name: arguments}
         case ast.Call():
-            return _source(node)
+            return _unparse(node)
         case ast.Subscript(value=base, slice=index):
-            # The index is written by itself, so that one of several parts gets parentheses.
-            return f"{_source(base)}[{_source(index)}]"
+            # The index is unparsed by itself, so that a tuple gets parentheses.
+            return f"{_unparse(base)}[{_unparse(index)}]"
     raise MalformedCall(f"A {type(node).__name__} is not a value.")
 
 
-def _source(node: ast.expr) -> str:
+def _unparse(node: ast.expr) -> str:
     try:
         return ast.unparse(node)
     except RecursionError:
@@ -203,8 +199,8 @@ _TOO_LONG = f"An integer has more than {BOUNDS.digits} digits."
 _TOO_LARGE = 10**BOUNDS.digits
 
 
-def _written(value: Any) -> Any:
-    """Return a value, unless it is an integer that Python, and so BFCL, cannot write."""
+def _check_digits(value: Any) -> Any:
+    """Return a value unless it is an integer that Python cannot convert to text."""
     if isinstance(value, int) and abs(value) >= _TOO_LARGE:
         raise MalformedCall(_TOO_LONG)
     return value
@@ -232,31 +228,30 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
 }
 
 
-def _arithmetic(node: ast.expr, depth: int) -> Any:
-    """Work out an operation on numbers and text, the way Python would, but within bounds."""
+def _compute(node: ast.expr, depth: int) -> Any:
+    """Compute an operation on numbers and text like Python, but within limits."""
     if depth > _MAX_TERMS:
         raise MalformedCall(f"Arithmetic has more than {_MAX_TERMS} terms.")
     match node:
         case ast.Constant(value=value) if not isinstance(value, bytes):
-            return _written(value)
+            return _check_digits(value)
         case ast.List(elts=members):
-            return [_arithmetic(member, depth + 1) for member in members]
+            return [_compute(member, depth + 1) for member in members]
         case ast.Tuple(elts=members):
-            return tuple([_arithmetic(member, depth + 1) for member in members])
+            return tuple([_compute(member, depth + 1) for member in members])
         case ast.UnaryOp(op=sign, operand=operand):
-            return _computed(_OPERATORS[type(sign)], _arithmetic(operand, depth + 1))
+            return _apply(_OPERATORS[type(sign)], _compute(operand, depth + 1))
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
-            terms = _arithmetic(left, depth + 1), _arithmetic(right, depth + 1)
+            terms = _compute(left, depth + 1), _compute(right, depth + 1)
             _check_effort(sign, *terms)
-            return _computed(_OPERATORS[type(sign)], *terms)
+            return _apply(_OPERATORS[type(sign)], *terms)
     raise MalformedCall("Arithmetic is only read on literals.")
 
 
 def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
-    """Refuse an operation whose result would be large, before it is worked out.
+    """Check the size of an operation's result beforehand.
 
-    Raises:
-        MalformedCall: The result might exceed the bounds.
+    Raises MalformedCall if the result might exceed the limits.
     """
     whole = isinstance(left, int) and isinstance(right, int)
     if isinstance(sign, ast.Mod) and isinstance(left, str):
@@ -268,55 +263,52 @@ def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
     else:
         bits = 0
     if isinstance(sign, ast.Mult) and isinstance(left, int):
-        size = _size(right) * left
+        size = _measure(right) * left
     elif isinstance(sign, ast.Mult) and isinstance(right, int):
-        size = _size(left) * right
+        size = _measure(left) * right
     else:
-        size = _size(left) + _size(right)
+        size = _measure(left) + _measure(right)
     if bits > MAX_INT_BITS or size > _MAX_SIZE:
         raise MalformedCall("The result of this arithmetic is too large.")
 
 
-def _size(value: Any) -> int:
-    """Return how many characters and members a value has, all the way down."""
+def _measure(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, (list, tuple)):
-        return len(value) + sum(map(_size, value))
+        return len(value) + sum(map(_measure, value))
     return 0
 
 
-def _computed(operation: Callable[..., Any], *terms: Any) -> Any:
+def _apply(operation: Callable[..., Any], *terms: Any) -> Any:
     try:
-        return _written(operation(*terms))
+        return _check_digits(operation(*terms))
     except (TypeError, ValueError, ArithmeticError) as error:
         raise MalformedCall(f"This arithmetic does not work: {error}.") from None
 
 
-def _rebuilt(name: str, arguments: Mapping[str | None, Any]) -> Call | MalformedCall:
-    """Return the call that BFCL's source text for it amounts to.
+def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | MalformedCall:
+    """Return the call that BFCL's source text means.
 
-    Raises:
-        MalformedCall: An argument is an empty dict, which BFCL cannot write.
+    Raises MalformedCall if an argument is an empty dict, which BFCL cannot write.
     """
-    kwargs = {str(key): _rewritten(value) for key, value in arguments.items()}
+    kwargs = {str(key): _rewrite(value) for key, value in arguments.items()}
     if None in arguments:
         return MalformedCall(f"{name}: ** is not allowed; name each argument.")
     for value in kwargs.values():
-        broken = _broken(value)
+        broken = _find_error(value)
         if broken is not None:
             return broken
-    return Call(name, (), kwargs, any(map(holds_call, kwargs.values())))
+    return Call(name, (), kwargs, any(map(contains_call, kwargs.values())))
 
 
-def _rewritten(value: Any) -> Any:
-    """Follow one argument through BFCL's source text.
+def _rewrite(value: Any) -> Any:
+    """Convert one argument like BFCL's source text.
+
+    Raises MalformedCall if BFCL cannot write the value.
 
     Returns:
-        The value that the text stands for, a Call where it reads as one, or the error.
-
-    Raises:
-        MalformedCall: BFCL cannot write the value.
+        The value, a Call, or the error.
     """
     if not isinstance(value, dict):
         try:
@@ -328,15 +320,15 @@ def _rewritten(value: Any) -> Any:
         if not value:
             raise MalformedCall("An empty dict cannot be written in this format.")
         name, arguments = next(iter(value.items()))
-        return _rebuilt(str(name), arguments)
-    members = {_key_in_quotes(str(key)): _rewritten(member) for key, member in value.items()}
+        return _rebuild(str(name), arguments)
+    members = {_quote_key(str(key)): _rewrite(member) for key, member in value.items()}
     if None in members:
-        return MalformedCall("A key of a dict holds a quote that ends it.")
+        return MalformedCall("A key of a dict contains a quote that would end the key.")
     return members
 
 
-def _key_in_quotes(key: str) -> str | None:
-    """Return what a key means once it stands between single quotes, None if it breaks them."""
+def _quote_key(key: str) -> str | None:
+    """Return the value of a key in single quotes, None if it is invalid there."""
     if key.isprintable() and "'" not in key and "\\" not in key:
         return key
     try:
@@ -352,10 +344,9 @@ def _key_in_quotes(key: str) -> str | None:
     return None
 
 
-def _broken(value: Any) -> MalformedCall | None:
-    """Return the error that a rewritten argument holds, if it holds one."""
+def _find_error(value: Any) -> MalformedCall | None:
     if isinstance(value, MalformedCall):
         return value
     if isinstance(value, dict):
-        return next((found for member in value.values() if (found := _broken(member))), None)
+        return next((found for member in value.values() if (found := _find_error(member))), None)
     return None

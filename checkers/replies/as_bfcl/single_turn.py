@@ -1,9 +1,8 @@
-"""From a model's step to the calls that are compared, and from texts to values, as BFCL does it.
+"""Reader of a model's step into calls for comparison, with BFCL's results.
 
-Of Java and JavaScript it takes one call and drops the rest. The Java grammar never sees the
-semicolon at the end, so much depends on how it recovers: a call with long arguments is read, a
-short one is not. Values it reads by patterns: a text that none fits stays text, and then fails as a
-value of the wrong type.
+In Java and JavaScript, only one call is read. The Java grammar lacks the final semicolon, so that
+reading depends on its error recovery: calls with long arguments are read, short ones are not.
+Values are read by patterns; other texts remain texts and fail as values of the wrong type.
 """
 
 from __future__ import annotations
@@ -13,91 +12,89 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from checkers.calls.documents import CannotJudge, Expected, Language, Unreadable
+from checkers.calls.documents import ExpectedType, Language, UnjudgeableEntry, UnreadableOutput
 from checkers.reasons import Reason
-from checkers.replies.as_bfcl.decoding import bracketed, resolve_calls
-from checkers.replies.code import nodes, parse, text_of
+from checkers.replies.as_bfcl.decoding import add_brackets, resolve_calls
+from checkers.replies.code import get_text, list_nodes, parse
 from checkers.replies.decoding import Step
 from envs.calls import MAX_TEXT, Call
 from envs.errors import MalformedCall
-from envs.flaws import flaw_of_json
+from envs.syntax_errors import describe_json_error
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 UNNAMED = "*"
-"""The name of a lone identifier among the arguments; no parameter is called that."""
+"""Name of a single identifier among the arguments; no parameter has it."""
 _MAX_DEPTH = 200
 
 
 def read_tool_calls(step: Step) -> list[Call]:
-    """Read the tool calls of a step as BFCL does.
+    """Read the tool calls of a step.
 
-    Raises:
-        Unreadable: The step is text or nothing, or the arguments of a call are no JSON object.
+    Raises UnreadableOutput if the step is text or None, or the arguments are not a JSON object.
     """
     if step is None or (isinstance(step, str) and step):
-        raise Unreadable("the step has no tool calls")
-    return [_tool_call(member) for member in step]
+        raise UnreadableOutput("the step has no tool calls")
+    return [_read_tool_call(member) for member in step]
 
 
-def _tool_call(member: object) -> Call:
+def _read_tool_call(member: object) -> Call:
     if not isinstance(member, dict) or not member:
-        raise Unreadable("a tool call is not an object")
+        raise UnreadableOutput("a tool call is not an object")
     name, text = next(iter(member.items()))
     if not isinstance(text, str) or len(text) > MAX_TEXT:
-        raise Unreadable(f"the arguments of {name} are not a text that is read")
+        raise UnreadableOutput(f"the arguments of {name} are not text, or too long")
     try:
         arguments = json.loads(text)
     except (ValueError, RecursionError) as error:
-        flaw = flaw_of_json(error)
-        raise Unreadable(f"the arguments of {name} are not valid JSON: {flaw}") from None
+        flaw = describe_json_error(error)
+        raise UnreadableOutput(f"the arguments of {name} are not valid JSON: {flaw}") from None
     if not isinstance(arguments, dict):
-        raise Unreadable(f"the arguments of {name} are no JSON object", Reason.WRONG_FORMAT)
+        message = f"the arguments of {name} are not a JSON object"
+        raise UnreadableOutput(message, Reason.WRONG_FORMAT)
     return Call(name, (), arguments)
 
 
 def read_text(step: Step, language: Language) -> list[Call]:
-    """Read a prompting model's text as BFCL's default decoder does.
+    """Read a prompting model's text like BFCL's default decoder.
 
-    Raises:
-        Unreadable: The text is not a list of calls, or holds a value that does not decode.
+    Raises UnreadableOutput if the text is not a list of calls, or has an invalid value.
     """
     try:
-        text = bracketed(step)
+        text = add_brackets(step)
         if language is Language.PYTHON:
-            return [_call(*resolved) for resolved in resolve_calls(text)]
+            return [_make_call(*resolved) for resolved in resolve_calls(text)]
     except MalformedCall as error:
-        raise Unreadable(str(error)) from None
+        raise UnreadableOutput(str(error)) from None
     return java_calls(text[1:-1]) if language is Language.JAVA else javascript_calls(text[1:-1])
 
 
-def _call(name: str, named: Mapping[str | None, Any]) -> Call:
+def _make_call(name: str, named: Mapping[str | None, Any]) -> Call:
     return Call(name, (), {UNNAMED if key is None else key: value for key, value in named.items()})
 
 
 def java_calls(text: str) -> list[Call]:
     """Read the first call of a Java text.
 
-    Raises:
-        Unreadable: It has a syntax error, no call, or an argument given twice.
+    Raises UnreadableOutput if the text has a syntax error, no call, or an argument given twice.
     """
-    found = nodes(_parsed(text, Language.JAVA))
+    found = list_nodes(_parse_strictly(text, Language.JAVA))
     call = next((node for node in found if node.type == "method_invocation"), None)
     if call is None:
-        raise Unreadable("there is no call in this Java", Reason.WRONG_FORMAT)
-    return [_java_call(call, text)]
+        raise UnreadableOutput("there is no call in this Java", Reason.WRONG_FORMAT)
+    return [_read_java_call(call, text)]
 
 
-def _parsed(text: str, language: Language) -> Node:
+def _parse_strictly(text: str, language: Language) -> Node:
     root = parse(text, language)
-    # What is missing is no error to BFCL, such as a semicolon or a bracket.
-    if root.has_error and any(node.type == "ERROR" for node in nodes(root)):
-        raise Unreadable(f"this is not valid {language}")
+    # BFCL accepts missing tokens, such as a semicolon or a bracket.
+    if root.has_error and any(node.type == "ERROR" for node in list_nodes(root)):
+        raise UnreadableOutput(f"this is not valid {language}")
     return root
 
 
-def _java_call(call: Node, text: str) -> Call:
+def _read_java_call(call: Node, text: str) -> Call:
     base, name = call.child_by_field_name("object"), call.child_by_field_name("name")
     arguments = call.child_by_field_name("arguments")
     assert name is not None
@@ -106,7 +103,7 @@ def _java_call(call: Node, text: str) -> Call:
     for node in arguments.children:
         if node.type == "assignment_expression":
             key, value = node.children[0], node.children[2]
-            _add(named, _slice(key, text), _java_argument(value, text))
+            _add(named, _slice(key, text), _read_java_argument(value, text))
         elif node.type in ("identifier", "class_literal"):
             _add(named, UNNAMED, _slice(node, text))
     function = _slice(name, text)
@@ -114,76 +111,75 @@ def _java_call(call: Node, text: str) -> Call:
 
 
 def _slice(node: Node, text: str) -> str:
-    # BFCL takes the grammar's byte offsets for those of characters.
+    # BFCL uses the grammar's byte offsets as offsets of characters.
     return text[node.start_byte : node.end_byte]
 
 
-def _java_argument(node: Node, text: str) -> str:
-    source = _java_text(node, text)
+def _read_java_argument(node: Node, text: str) -> str:
+    source = _join_java_text(node, text)
     return source[1:-1] if node.type in ("string_literal", "character_literal") else source
 
 
-def _java_text(node: Node, text: str, depth: int = 0) -> str:
-    """Return the text of a value without blanks, and without the body of a class."""
+def _join_java_text(node: Node, text: str, depth: int = 0) -> str:
+    """Return the text of a value without whitespace and class bodies."""
     if depth > _MAX_DEPTH:
-        raise Unreadable("an argument is nested too deep")
+        raise UnreadableOutput("an argument is nested too deep")
     if not node.children or node.type in ("method_invocation", "string_literal"):
         return _slice(node, text)
     if node.type == "object_creation_expression":
         arguments = node.child_by_field_name("arguments")
         members = arguments.named_children if arguments else []
-        inside = ", ".join(_java_text(member, text, depth + 1) for member in members)
-        return f"new {_java_field(node, 'type', text, depth)}({inside})"
+        inside = ", ".join(_join_java_text(member, text, depth + 1) for member in members)
+        return f"new {_join_java_field(node, 'type', text, depth)}({inside})"
     if node.type == "array_creation_expression":
-        value = _java_field(node, "value", text, depth)
-        return f"new {_java_field(node, 'type', text, depth)}[]{value}"
-    return "".join(_java_text(child, text, depth + 1) for child in node.children)
+        value = _join_java_field(node, "value", text, depth)
+        return f"new {_join_java_field(node, 'type', text, depth)}[]{value}"
+    return "".join(_join_java_text(child, text, depth + 1) for child in node.children)
 
 
-def _java_field(node: Node, field: str, text: str, depth: int) -> str:
+def _join_java_field(node: Node, field: str, text: str, depth: int) -> str:
     child = node.child_by_field_name(field)
     if child is None:
-        raise Unreadable(f"there is no {field} after new")
-    return _java_text(child, text, depth + 1)
+        raise UnreadableOutput(f"there is no {field} after new")
+    return _join_java_text(child, text, depth + 1)
 
 
 def javascript_calls(text: str) -> list[Call]:
     """Read the first statement of a JavaScript text that is a call.
 
-    Raises:
-        Unreadable: The text has a syntax error, no such statement, or an argument given twice.
+    Raises UnreadableOutput if the text has a syntax error, no call, or an argument given twice.
     """
-    for statement in _parsed(text, Language.JAVASCRIPT).children:
+    for statement in _parse_strictly(text, Language.JAVASCRIPT).children:
         first = statement.children[0] if statement.children else None
         if statement.type == "expression_statement" and first and first.type == "call_expression":
-            return [_javascript_call(first)]
-    raise Unreadable("no statement of this JavaScript is a call", Reason.WRONG_FORMAT)
+            return [_read_javascript_call(first)]
+    raise UnreadableOutput("no statement of this JavaScript is a call", Reason.WRONG_FORMAT)
 
 
-def _javascript_call(call: Node) -> Call:
+def _read_javascript_call(call: Node) -> Call:
     function, arguments = call.children[:2]
     named: dict[str, str] = {}
     for node in arguments.children:
         if node.type == "assignment_expression":
             key, value = node.children[0], node.children[2]
-            _add(named, text_of(key), unquoted(text_of(value)))
+            _add(named, get_text(key), unquote(get_text(value)))
         elif node.type in ("identifier", "true"):
-            _add(named, UNNAMED, text_of(node))
-    return Call(text_of(function), (), named)
+            _add(named, UNNAMED, get_text(node))
+    return Call(get_text(function), (), named)
 
 
 def _add(named: dict[str, str], name: str, value: str) -> None:
     if name in named:
-        raise Unreadable("an argument is given twice")
+        raise UnreadableOutput("an argument is given twice")
     named[name] = value
 
 
 INTEGER = r"-?\d{1,1000}"
-"""A longer one is no number but an attack."""
+"""Bounded, since longer integers would be an attack."""
 
 
-def number_or_text(text: str) -> int | float | str:
-    """Return the number that Python reads in a text, or else the text."""
+def parse_number(text: str) -> int | float | str:
+    """Return the number in a text, else the text."""
     for number in (int, float):
         try:
             return number(text)
@@ -192,14 +188,14 @@ def number_or_text(text: str) -> int | float | str:
     return text
 
 
-def unquoted(text: str) -> str:
-    """Return a text without the quotes around it, if they are of the same kind."""
+def unquote(text: str) -> str:
+    """Remove a pair of equal quotes around a text."""
     quoted = text[:1] in ("'", '"') and text[:1] == text[-1:]
     return text[1:-1] if quoted else text
 
 
-def truth_or_text(text: str) -> bool | str:
-    """Return the truth value that Java and JavaScript read in a text, or else the text."""
+def parse_boolean(text: str) -> bool | str:
+    """Return the boolean in a text, else the text."""
     return text == "true" if text in ("true", "false") else text
 
 
@@ -218,11 +214,10 @@ _PUT = re.compile(r"put\(\"(?>(.*?)\",)\s*(.*?)\)")
 _QUOTED = ("String", "char")
 
 
-def java_value(text: str, expected: Expected) -> Any:
-    """Return the value that the text of a Java expression stands for.
+def java_value(text: str, expected: ExpectedType) -> Any:
+    """Return the value of a Java expression.
 
-    Raises:
-        CannotJudge: BFCL does not implement the type.
+    Raises UnjudgeableEntry if BFCL does not implement the type.
     """
     match expected.word:
         case "byte" | "short" | "integer":
@@ -234,27 +229,27 @@ def java_value(text: str, expected: Expected) -> Any:
         case "double":
             return float(text) if _DOUBLE.match(text) else text
         case "boolean":
-            return truth_or_text(text)
+            return parse_boolean(text)
         case "char" | "String" | "any":
             return text
         case "ArrayList":
-            return _array_list(text, expected.items)
+            return _read_array_list(text, expected.items)
         case "Array":
-            return _java_array(text, expected.items)
+            return _read_java_array(text, expected.items)
         case "HashMap":
-            return _hash_map(text)
-    raise CannotJudge(f"BFCL has no conversion for the type {expected.word}")
+            return _read_hash_map(text)
+    raise UnjudgeableEntry(f"BFCL has no conversion for the type {expected.word}")
 
 
-def _array_list(text: str, items: Expected | None) -> Any:
+def _read_array_list(text: str, items: ExpectedType | None) -> Any:
     if listed := _LISTED.search(text):
-        return [_element(member.strip(), items) for member in listed[1].split(",")]
+        return [_read_element(member.strip(), items) for member in listed[1].split(",")]
     if added := _ADDED.search(text):
-        return [_element(member.strip(), items) for member in _ADD.findall(added[1])]
+        return [_read_element(member.strip(), items) for member in _ADD.findall(added[1])]
     return [] if _EMPTY_LIST.search(text) else text
 
 
-def _java_array(text: str, items: Expected | None) -> Any:
+def _read_java_array(text: str, items: ExpectedType | None) -> Any:
     found = _JAVA_ARRAY.search(text)
     if found is None:
         return text
@@ -262,13 +257,13 @@ def _java_array(text: str, items: Expected | None) -> Any:
     return [_guess_java(m) if items is None else java_value(m, items) for m in members if m]
 
 
-def _element(text: str, items: Expected | None) -> Any:
+def _read_element(text: str, items: ExpectedType | None) -> Any:
     if items is not None and items.word in _QUOTED:
         return text[1:-1]
     return _guess_java(text) if items is None else java_value(text, items)
 
 
-def _hash_map(text: str) -> Any:
+def _read_hash_map(text: str) -> Any:
     if puts := _PUTS.search(text):
         return {key: _guess_java(value.strip()) for key, value in _PUT.findall(puts[1])}
     return {} if _EMPTY_MAP.search(text) else text
@@ -276,19 +271,19 @@ def _hash_map(text: str) -> Any:
 
 def _guess_java(text: str) -> Any:
     if text in ("true", "false"):
-        return truth_or_text(text)
+        return parse_boolean(text)
     if text.startswith('"') and text.endswith('"'):
         return text[1:-1]
     if _LONG.match(text):
         return int(text[:-1])
     if _FLOAT.match(text):
         return float(text[:-1])
-    return number_or_text(text)
+    return parse_number(text)
 
 
 _DECIMAL = re.compile(r"-?\d+(?:\.\d+)?$")
 _BIG_INTEGER = re.compile(INTEGER + "n$")
-# Rows of an array of arrays: the first bracket that a closing one follows is the last of them.
+# Rows of an array of arrays, up to the first closing bracket before another one.
 _ROWS = re.compile(
     r"\[\s*+(\[(?:[^]\n]|\](?!\s*\])(?:\s*,\s*\[)?)*+\])\s*\]"
     r"|new\s+Array\(\s*+(\[(?:[^]\n]|\](?!\s*\))(?:\s*,\s*\[)?)*+\])\s*\)"
@@ -300,15 +295,14 @@ _QUOTES = "'\""
 _PAIR = re.compile(r"([^:]++):\s*+(.*?)(?:,\s*(?=[^,]+:)|$)")
 
 
-def javascript_value(text: str, expected: Expected) -> Any:
-    """Return the value that the text of a JavaScript expression stands for.
+def javascript_value(text: str, expected: ExpectedType) -> Any:
+    """Return the value of a JavaScript expression.
 
-    Raises:
-        CannotJudge: BFCL does not know the type.
+    Raises UnjudgeableEntry if BFCL does not know the type.
     """
     match expected.word:
         case "String":
-            return unquoted(text)
+            return unquote(text)
         case "integer":
             return int(text) if _INTEGER.match(text) else text
         case "float":
@@ -316,17 +310,17 @@ def javascript_value(text: str, expected: Expected) -> Any:
         case "Bigint":
             return int(text[:-1]) if _BIG_INTEGER.match(text) else text
         case "Boolean":
-            return truth_or_text(text)
+            return parse_boolean(text)
         case "any":
             return text
         case "array":
-            return _javascript_array(text.strip(), expected.items)
+            return _read_javascript_array(text.strip(), expected.items)
         case "dict":
-            return _object(text.strip())
-    raise CannotJudge(f"BFCL has no conversion for the type {expected.word}")
+            return _read_object(text.strip())
+    raise UnjudgeableEntry(f"BFCL has no conversion for the type {expected.word}")
 
 
-def _javascript_array(text: str, items: Expected | None) -> Any:
+def _read_javascript_array(text: str, items: ExpectedType | None) -> Any:
     if rows := _ROWS.match(text):
         return [
             [_guess_javascript(m) for m in _split(row)] for row in _ROW.findall(rows[1] or rows[2])
@@ -343,22 +337,22 @@ def _split(text: str) -> list[str]:
     return [member.strip() for member in text.split(",")]
 
 
-def _object(text: str) -> Any:
+def _read_object(text: str) -> Any:
     found = _OBJECT.match(text)
     if found is None:
         return text
     pairs = _PAIR.findall(found[1])
-    return {key.strip().strip(_QUOTES): _member(value.strip()) for key, value in pairs}
+    return {key.strip().strip(_QUOTES): _read_member(value.strip()) for key, value in pairs}
 
 
-def _member(text: str) -> Any:
+def _read_member(text: str) -> Any:
     if text.startswith("[") and text.endswith("]"):
-        return _javascript_array(text, None)
+        return _read_javascript_array(text, None)
     return _guess_javascript(text.strip(_QUOTES).strip())
 
 
 def _guess_javascript(text: str) -> Any:
     if text in ("true", "false"):
-        return truth_or_text(text)
-    bare = unquoted(text)
-    return bare if bare != text else number_or_text(text)
+        return parse_boolean(text)
+    bare = unquote(text)
+    return bare if bare != text else parse_number(text)

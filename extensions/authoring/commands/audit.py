@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset audit``: where the data, not the models, may be wrong."""
+"""Command ``turnwise dataset audit``: lists entries whose ground truth may be wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from checkers.statistics import Score
-from extensions.authoring.audit import Finding, Models, audit, execute_runs, models_of, read_runs
+from extensions.authoring.audit import (
+    AuditFinding,
+    Models,
+    audit,
+    execute_runs,
+    group_by_model,
+    read_runs,
+)
 from extensions.judges.disagreements import Disagreement, read_disagreements
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
@@ -25,15 +32,14 @@ from trajectories.schema import Category
 
 EXAMPLE = "turnwise dataset audit runs/a runs/b"
 
-
 Said = Mapping[str, Sequence[Disagreement]]
-"""What judges said otherwise than verdicts, by entry."""
+"""Disagreements between judge models and verdicts, by entry."""
 
 _PAGE = 50
-"""How many lines of findings are printed unless more is wanted."""
+"""Maximum lines of findings without ``--all``."""
 
 
-def _group(text: str) -> tuple[str, tuple[str, ...]]:
+def _parse_group(text: str) -> tuple[str, tuple[str, ...]]:
     name, equals, runs = text.partition("=")
     if not name or not equals or not runs:
         raise ArgumentTypeError(f"{text!r} is not NAME=RUN,RUN")
@@ -42,27 +48,26 @@ def _group(text: str) -> tuple[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DataOptions, JsonOption, ErrataOption):
-    """Which runs to hold against the ground truth."""
+    """The runs."""
 
-    runs: tuple[Path, ...] = argument("result file or folder", "RUN")
+    runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     groups: tuple[tuple[str, tuple[str, ...]], ...] = option(
-        "runs of one model, by name or pattern such as 'gpt-*': they count as one voice; may be "
-        "repeated (default: each run is a model of its own)",
+        "count all runs with a name or a pattern, such as 'gpt-*', as one model; repeatable",
         "NAME=RUN,RUN",
         default=(),
-        read=_group,
+        read=_parse_group,
         flags=("--group",),
     )
     disagreements: Path | None = option(
-        "what turnwise judge --disagreements wrote, to be shown beside the findings", "FILE"
+        "show disagreements from turnwise judge --disagreements", "FILE"
     )
     all: bool = switch("print all findings, not only the first page")
 
 
 def run(options: Options) -> int:
-    """Print entries that all models fail, and those where most agree against the truth."""
+    """Print entries that all models fail, and entries where most models agree on another state."""
     runs = read_runs(options.runs)
-    models = models_of(runs, options.groups)
+    models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
     name = choose.dataset_name(options.dataset, ids)
     dataset = choose.dataset(name, result_file.categories_of(ids), note)
@@ -76,10 +81,10 @@ def run(options: Options) -> int:
     readings = open_errata(options.errata, dataset, note)
     if readings is not None:
         executed = execute_runs(dataset, runs, profile, readings)
-        scores["as mended"] = executed.scores()
+        scores["corrected"] = executed.scores()
     judged = readings.judged if readings is not None else {}
     said = read_disagreements(options.disagreements) if options.disagreements else {}
-    # What a person has looked at comes after what nobody has.
+    # Reviewed findings come last.
     findings = sorted(
         audit(executed.truths, executed.runs, models), key=lambda finding: finding.id in judged
     )
@@ -112,7 +117,7 @@ def run(options: Options) -> int:
 def _of_categories(
     runs: Mapping[str, Run], dataset: Dataset, wanted: Sequence[Category]
 ) -> tuple[dict[str, Run], dict[str, None]]:
-    """Return what runs have of some categories, and the ids of these entries."""
+    """Return the runs with only the entries of some categories, and the ids of these."""
     kept = {
         name: replace(
             run,
@@ -128,12 +133,9 @@ def _of_categories(
 
 
 def _findings(
-    findings: Sequence[Finding],
-    judged: Mapping[str, Assessment],
-    said: Said,
-    most: int | None,
+    findings: Sequence[AuditFinding], judged: Mapping[str, Assessment], said: Said, most: int | None
 ) -> Iterator[str]:
-    """Yield the lines of findings, those with most against the data first, and at least one."""
+    """Yield the lines of findings, at least one, up to a number of lines."""
     shown = 0
     for number, finding in enumerate(findings):
         lines = list(_lines(finding, judged.get(finding.id), said.get(finding.id, ())))
@@ -145,17 +147,17 @@ def _findings(
         yield from lines
 
 
-def _of_judges(findings: Sequence[Finding], said: Said) -> Iterator[str]:
-    """Yield where judges disagree with verdicts though the runs give no finding."""
+def _of_judges(findings: Sequence[AuditFinding], said: Said) -> Iterator[str]:
+    """Yield a line on entries without a finding, but with a disagreement of a judge model."""
     found = {finding.id for finding in findings}
     others = [id for id in said if id not in found]
     if others:
-        yield f"{len(others)} more entries on which only a judge disagrees: {', '.join(others)}"
+        yield f"{len(others)} more entries contested only by judge models: {', '.join(others)}"
         yield ""
 
 
 def _lines(
-    finding: Finding, judged: Assessment | None, said: Sequence[Disagreement]
+    finding: AuditFinding, judged: Assessment | None, said: Sequence[Disagreement]
 ) -> Iterator[str]:
     yield _heading(finding) + (f"; judged {judged}" if judged else "")
     for name, reason in finding.reasons.items():
@@ -163,14 +165,17 @@ def _lines(
     if finding.agreement:
         agreement = finding.agreement
         names = ", ".join(agreement.models)
-        yield f"  from turn {agreement.turn} on these agree on another state: {names}"
+        yield f"  from turn {agreement.turn + 1} on these agree on another state: {names}"
         yield from (f"    {difference}" for difference in agreement.differences)
     yield from (f"  {each}" for each in said)
     yield ""
 
 
 def _sums(
-    findings: Sequence[Finding], scores: dict[str, dict[str, Score]], models: Models, entries: int
+    findings: Sequence[AuditFinding],
+    scores: dict[str, dict[str, Score]],
+    models: Models,
+    entries: int,
 ) -> Iterator[str]:
     rows = [["model", "run", *scores]]
     for model, names in models.items():
@@ -181,12 +186,12 @@ def _sums(
     all_fail = sum(finding.all_fail for finding in findings)
     agreeing = sum(finding.agreement is not None for finding in findings)
     yield (
-        f"{entries} entries, {len(models)} models; {all_fail} that all models fail; {agreeing} "
-        "where most models agree on a state that is not the ground truth's"
+        f"{entries} entries, {len(models)} models; all models fail {all_fail} entries; "
+        f"in {agreeing}, most models agree on a state that differs from the ground truth"
     )
 
 
-def _heading(finding: Finding) -> str:
+def _heading(finding: AuditFinding) -> str:
     failed = "all models fail" if finding.all_fail else f"{finding.failing} models fail"
     more = f" ({finding.runs} runs)" if finding.runs > finding.models else ""
     return f"{finding.id}: {failed}, of {finding.models}{more}"

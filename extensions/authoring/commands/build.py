@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset build``: a data set out of scenarios."""
+"""Command ``turnwise dataset build``: builds a data set from scenarios."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from extensions.authoring.making.build import ITEMS, texts
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenarios
-from extensions.authoring.standing import RECORD
+from extensions.authoring.review_status import RECORD
 from runner.commands import DONE
 from runner.commands.options import argument, index, option, positive
 from runner.records.files import written
@@ -19,23 +19,23 @@ EXAMPLE = "turnwise dataset build out --size 500"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to build, from what, and where."""
+    """The scenarios, and the output folder."""
 
-    folder: Path = argument("where to write them", "FOLDER")
+    folder: Path = argument("folder for the entries", "FOLDER")
     source: Path = option(
-        "folder of scenarios, NAME.json (default: ours)", "DIR", default=SCENARIOS
+        "folder of scenarios NAME.json (default: the built-in ones)", "DIR", default=SCENARIOS
     )
     size: int = option("items of each kind in long contexts", "N", default=ITEMS, read=positive)
-    seed: int | None = option("seed of the bulk (default: one by entry)", "S", read=index)
+    seed: int | None = option("seed of long contexts (default: by entry)", "S", read=index)
 
 
 def run(options: Options) -> int:
     """Build the categories and write their files."""
-    # Ours are made without what their readers had withdrawn.
+    # Withdrawn entries of the built-in scenarios are left out.
     record = RECORD if options.source == SCENARIOS else None
     made = texts(read_scenarios(options.source), options.seed, options.size, record)
     if not options.folder.is_dir():
-        raise DataError(str(options.folder), "is no folder; make it first")
+        raise DataError(str(options.folder), "is not a folder; create it first")
     for name, text in made.items():
         with written(options.folder / name) as file:
             file.write(text)

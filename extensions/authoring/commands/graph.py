@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset graph``: what can feed what, and paths through it."""
+"""Command ``turnwise dataset graph``: shows the data flow between functions."""
 
 from __future__ import annotations
 
@@ -33,26 +33,24 @@ EXAMPLE = "turnwise dataset graph --coverage --category base"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DataOptions):
-    """What to print and draw."""
+    """The output."""
 
     dot: Path | None = option("write the graph as DOT", "FILE")
     svg: Path | None = option("write the graph as a picture", "FILE")
-    coverage: bool = switch("say what a data set covers")
-    missing: bool = switch("with --coverage: list what is not covered")
+    coverage: bool = switch("show the coverage of a data set")
+    missing: bool = switch("with --coverage: list uncovered functions and edges")
     sample: int | None = option(
-        "print N sampled paths; with --coverage, paths that go through what is not covered",
-        "N",
-        read=positive,
+        "print N sampled paths; with --coverage, through uncovered edges", "N", read=positive
     )
     seed: int = option("seed of the first path", "S", default=0, read=index)
-    world: str | None = option("where paths start (default: the first)", "NAME")
-    turns: int = option("turns in a path", "N", default=4, read=positive)
-    calls: int = option("calls in a turn, at most", "N", default=3, read=positive)
-    want: str | None = option("functions and edges to go through, with commas", "NAMES")
+    world: str | None = option("initial state of paths (default: the first)", "NAME")
+    turns: int = option("turns per path", "N", default=4, read=positive)
+    calls: int = option("maximum calls per turn", "N", default=3, read=positive)
+    want: str | None = option("functions and edges to cover, separated by commas", "NAMES")
 
 
 def run(options: Options) -> int:
-    """Print figures of the graph, of what a data set covers of it, or paths through it."""
+    """Print figures of the graph, the coverage of a data set, or sampled paths."""
     graph = load()
     for path, draw in ((options.dot, to_dot), (options.svg, to_svg)):
         if path is not None:
@@ -87,13 +85,12 @@ def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
 
 
 def _coverage_of(graph: Graph, options: Options) -> Coverage:
-    dataset = choose.dataset_named(options.dataset, options.category, note)
+    dataset = choose.load_named(options.dataset, options.category, note)
     return coverage(
         graph,
         (
             trace(
-                load_session(dataset, t),
-                [text for turn in t.turns for text in turn.ground_truth],
+                load_session(dataset, t), [text for turn in t.turns for text in turn.ground_truth]
             )
             for t in dataset.trajectories.values()
         ),
@@ -146,7 +143,7 @@ def _sampled(
 def _print_paths(paths: Sequence[Walk]) -> None:
     for path in paths:
         say(f"path {path.seed} in {path.world}: {', '.join(path.environments)}")
-        number = 0
+        number = 1
         for place, turn in enumerate(path.turns, start=1):
             for step in turn:
                 say(f"  turn {place}  step {number}  {step.text}")
@@ -157,5 +154,5 @@ def _print_paths(paths: Sequence[Walk]) -> None:
 def _print_bindings(step: PathStep) -> None:
     for binding in step.bindings:
         place = f" {binding.place}" if binding.place else ""
-        origin = f"step {binding.step}:" if binding.origin is Origin.RESULT else binding.origin
+        origin = f"step {binding.step + 1}:" if binding.origin is Origin.RESULT else binding.origin
         say(f"      {binding.argument}: {origin}{place}")

@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset show``: what is in a data set."""
+"""Command ``turnwise dataset show``: shows the contents of a data set."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from extensions.authoring.reading_lines import reader_rows, standing_lines, state_rows
-from extensions.authoring.standing import (
-    agreements,
+from extensions.authoring.review_lines import describe_status, make_reviewer_rows, make_state_rows
+from extensions.authoring.review_status import (
     changed,
+    compute_agreements,
+    compute_statuses,
     read_record,
-    standings,
     summary,
     tallies,
 )
-from extensions.authoring.statistics import Statistics, figures_of, statistics
+from extensions.authoring.statistics import Statistics, select_figures, statistics
 from extensions.authoring.statistics_page import statistics_page
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
@@ -25,7 +25,7 @@ from runner.records.files import written
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import Split
+from trajectories.schema import Subset
 from trajectories.validation import to_json
 
 EXAMPLE = "turnwise dataset show --category base"
@@ -33,41 +33,41 @@ EXAMPLE = "turnwise dataset show --category base"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Which data to show."""
+    """The data set, and the part of it to show."""
 
     dataset: str | None = argument(
-        "bfcl, bfcl:FOLDER, or a trajectory file or folder (default: what comes along)",
+        "bfcl, bfcl:FOLDER, held-back, or a file or folder (default: built-in)",
         "NAME",
         required=False,
     )
-    category: str | None = option("only these categories", "NAMES")
-    split: str | None = option(
-        "only the plain or the hard ones, or mini: 60 that rank models as all do",
-        choices=[split.value for split in Split],
+    category: str | None = option("only these categories or suites, separated by commas", "NAMES")
+    subset: str | None = option(
+        "plain, hard or mini (a fixed selection of 60 entries)",
+        choices=[subset.value for subset in Subset],
     )
-    ids: str | None = option("print these trajectories as JSON, and what readers found", "IDS")
-    warnings: bool = switch("list what is irregular in the initial configs")
-    readings: bool = switch("of what comes along: what readers found, and how far they agree")
-    statistics: bool = switch("count what it is like: sizes, mixture, and where it is hard")
-    against: str | None = option("with --statistics: another data set beside it", "NAME")
-    html: Path | None = option("with --statistics: also write a page with plots", "FILE")
+    ids: str | None = option("print these entries as JSON, with their reviews", "IDS")
+    warnings: bool = switch("list irregularities of the initial configs")
+    readings: bool = switch("show the reviews of the built-in entries, and their agreement")
+    statistics: bool = switch("show statistics: sizes, mixture and difficulty")
+    against: str | None = option("with --statistics: a data set to compare with", "NAME")
+    html: Path | None = option("with --statistics: also write an HTML page with plots", "FILE")
 
 
 def run(options: Options) -> int:
-    """Print a data set's contents, or some of its trajectories."""
+    """Print a data set's contents, or some of its entries."""
     for flag, value in (("--against", options.against), ("--html", options.html)):
         if value is not None and not options.statistics:
-            raise DataError(flag, "is for --statistics; add it")
+            raise DataError(flag, "needs --statistics; add it")
     if options.readings and options.dataset is not None:
-        raise DataError("--readings", "is for the data set that comes along; name no other")
-    dataset = choose.dataset_named(options.dataset, options.category, note)
-    some = choose.trajectories(dataset, None, options.split)
+        raise DataError("--readings", "is for the built-in data set; leave NAME out")
+    dataset = choose.load_named(options.dataset, options.category, note)
+    some = choose.trajectories(dataset, None, options.subset)
     dataset = replace(dataset, trajectories={trajectory.id: trajectory for trajectory in some})
     if options.readings:
         return _show_readings(dataset)
     if options.statistics:
         others = [options.against] if options.against is not None else []
-        more = [choose.dataset_named(name, options.category, note) for name in others]
+        more = [choose.load_named(name, options.category, note) for name in others]
         return _show_statistics([statistics(each) for each in (dataset, *more)], options.html)
     if options.ids:
         for id in options.ids.split(","):
@@ -75,8 +75,8 @@ def run(options: Options) -> int:
         if options.dataset is None:
             _note_standing(dataset, [id.strip() for id in options.ids.split(",")])
         return DONE
-    say(table(choose.contents(dataset)))
-    problems = choose.irregularities(dataset)
+    say(table(choose.count_contents(dataset)))
+    problems = choose.find_irregularities(dataset)
     if options.warnings:
         for id, problem in problems:
             say(f"warning: {id}: {problem}")
@@ -85,39 +85,43 @@ def run(options: Options) -> int:
         f"{len(problems)} irregularities in {len({id for id, _ in problems})} initial configs"
     )
     if options.dataset is None:
-        say(f"as read: {summary(standings(dataset.trajectories, read_record()))}")
+        say(f"reviews: {summary(compute_statuses(dataset.trajectories, read_record()))}")
     return DONE
 
 
 def _note_standing(dataset: Dataset, ids: Sequence[str]) -> None:
-    """Say where trajectories stand, apart from the JSON, which can be read again as it is."""
+    """Print the review status of entries to standard error; standard output has only their JSON."""
     chosen = {id: dataset.trajectories[id] for id in ids}
-    for standing in standings(chosen, read_record()):
+    for standing in compute_statuses(chosen, read_record()):
         if standing.entry in chosen:
-            for line in standing_lines(standing):
+            for line in describe_status(standing):
                 note(line)
 
 
 def _show_readings(dataset: Dataset) -> int:
-    """Print what readers found, where the entries stand, and how far readers agree."""
-    entries = standings(dataset.trajectories, read_record())
+    """Print the reviews, the status of the entries, and the agreement of reviewers."""
+    entries = compute_statuses(dataset.trajectories, read_record())
     readings = [reading for standing in entries for reading in standing.readings]
-    say(table(reader_rows(tallies(readings))), end="\n\n")
-    say(table(state_rows(entries)), end="\n\n")
-    for agreement in agreements(readings):
+    say(table(make_reviewer_rows(tallies(readings))), end="\n\n")
+    say(table(make_state_rows(entries)), end="\n\n")
+    for agreement in compute_agreements(readings):
         say(agreement.text)
-    say(f"as read: {summary(entries)}; {len(changed(entries))} not since their last change")
+    say(
+        f"reviews: {summary(entries)}; {len(changed(entries))} entries changed since their last one"
+    )
     return DONE
 
 
 def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
-    """Print the figures of data sets side by side, and write the page where that is wanted."""
+    """Print the figures of data sets side by side, and write the page if there is a path."""
     rows = [["", *(found.name for found in sets)]]
-    rows += [[figure.name, *(figure.text(found) for found in sets)] for figure in figures_of(sets)]
+    rows += [
+        [figure.name, *(figure.text(found) for found in sets)] for figure in select_figures(sets)
+    ]
     say(table(rows))
     for found in sets:
         if found.unplayable:
-            note(f"{found.name}: {found.unplayable} entries cannot be played and are left out")
+            note(f"{found.name}: skipped {found.unplayable} entries that cannot be executed")
     if page is not None:
         with written(page) as file:
             file.write(statistics_page(sets))

@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset unpack``: the entries that are held back, in clear text."""
+"""Command ``turnwise dataset unpack``: writes the held-back entries as plain text."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ EXAMPLE = "turnwise dataset unpack"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Where to put what is held back."""
+    """The output folder."""
 
-    to: Path | None = option(f"a folder (default: the cache, where --dataset {NAME} looks)", "DIR")
+    to: Path | None = option(f"folder (default: the cache, for --dataset {NAME})", "DIR")
 
 
 def run(options: Options) -> int:
-    """Write the held-back entries and the scenarios they are made of, and print where they are."""
+    """Write the held-back entries with their scenarios, and print the folder."""
     folder = options.to or unpacked_folder()
-    # The base comes last: where that is, everything is.
+    # The base is written last; if it exists, all files do.
     for name, text in sorted(unpack().items(), reverse=True):
         write_whole(folder / name, [text.encode()])
     note(NOTE)

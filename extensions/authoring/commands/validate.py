@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset validate``: a data set, checked by rule."""
+"""Command ``turnwise dataset validate``: checks a data set by rules."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from extensions.authoring.rule_sets import RULES, Rule, select_rules, validate
 from extensions.authoring.rules.detection import Figures, figures
 from extensions.authoring.rules.entry import Entry
-from extensions.authoring.rules.mutations import Tally, tallies
-from extensions.authoring.rules.problem import (
+from extensions.authoring.rules.finding import (
     ALLOW,
-    Allowed,
-    Problem,
+    Finding,
+    ReviewedFindings,
     Severity,
     apply,
     read_exemptions,
 )
-from extensions.authoring.validate import RULES, Rule, rules_named, validate
+from extensions.authoring.rules.mutations import Tally, tallies
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import JsonOption, note
@@ -31,44 +31,42 @@ from trajectories.schema import MULTI_TURN, Trajectory
 EXAMPLE = "turnwise dataset validate --category base"
 
 PROBLEMS = 1
-"""Exit status: errors were found, or warnings where they count."""
+"""Exit status: errors, or warnings with ``--strict-warnings``."""
 PAGE = 30
-"""Lines that problems take up, unless all are asked for."""
+"""Maximum lines of findings without ``--all``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """Which data to check, and by which rules."""
+    """The data set, and the rules."""
 
     dataset: str | None = argument(
-        "bfcl, bfcl:FOLDER, or a trajectory file or folder (default: what comes along)",
+        "bfcl, bfcl:FOLDER, held-back, or a file or folder (default: built-in)",
         "NAME",
         required=False,
     )
     category: str | None = option("only these categories, separated by commas", "NAMES")
     rules: str | None = option("only these rules, separated by commas", "IDS")
     allow: Path | None = option(
-        "reviewed exceptions, each with its reason; for the data that comes along its own", "FILE"
+        "reviewed exceptions with reasons (default: those of the built-in data)", "FILE"
     )
     severity: str = option(
-        "list findings of this severity and above; all are counted",
+        "minimum severity of listed findings",
         default=Severity.WARNING.value,
         choices=[severity.value for severity in Severity],
     )
     all: bool = switch("list every finding, not only the first ones of each rule")
-    strict_warnings: bool = switch("end with status 1 for warnings as well")
-    mutations: bool = switch(
-        "print which share of altered ground truths the checker rejects, and nothing else"
-    )
+    strict_warnings: bool = switch("exit with status 1 for warnings too")
+    mutations: bool = switch("change ground truths, and print only the share that fails")
 
 
 def run(options: Options) -> int:
-    """Print what is wrong in a data set."""
+    """Print the findings in a data set."""
     dataset = _dataset(options)
     trajectories = list(dataset.trajectories.values())
     if options.mutations:
         return _print_mutations(dataset, trajectories, as_json=options.json)
-    rules = rules_named(_listed(options.rules)) if options.rules else list(RULES)
+    rules = select_rules(_listed(options.rules)) if options.rules else list(RULES)
     problems = validate(dataset, trajectories, rules)
     path = options.allow or _own_exceptions(dataset)
     exemptions = read_exemptions(path) if path else []
@@ -89,7 +87,7 @@ def run(options: Options) -> int:
 def _dataset(options: Options) -> Dataset:
     wanted = choose.categories(options.category, options.dataset)
     if choose.is_bfcl(options.dataset) and options.category is None:
-        # BFCL's retired category counts in no score, but can be checked like the others.
+        # Includes BFCL's retired category, which counts in no score.
         wanted = list(MULTI_TURN)
     return choose.dataset(options.dataset, wanted, note)
 
@@ -103,8 +101,8 @@ def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",")]
 
 
-def _counts(rules: Sequence[Rule], allowed: Allowed) -> Iterator[tuple[str, list[int]]]:
-    """Yield per rule how many errors, warnings, infos, entries and exceptions there are."""
+def _counts(rules: Sequence[Rule], allowed: ReviewedFindings) -> Iterator[tuple[str, list[int]]]:
+    """Yield the numbers of errors, warnings, infos, entries and exceptions per rule."""
     found = Counter([(p.rule, p.severity) for p in allowed.problems])
     excepted = Counter([problem.rule for problem, _ in allowed.excepted])
     for id in [*(rule.id for rule in rules), ALLOW]:
@@ -112,18 +110,18 @@ def _counts(rules: Sequence[Rule], allowed: Allowed) -> Iterator[tuple[str, list
         yield id, [*(found[id, s] for s in Severity), len(entries), excepted[id]]
 
 
-def _shown(allowed: Allowed, least: Severity) -> dict[str, list[Problem]]:
-    """Return what is listed, by rule and the worst first."""
+def _shown(allowed: ReviewedFindings, least: Severity) -> dict[str, list[Finding]]:
+    """Return the findings to list by rule, the worst first."""
     order = list(Severity)
-    shown: dict[str, list[Problem]] = {}
+    shown: dict[str, list[Finding]] = {}
     for problem in sorted(allowed.problems, key=lambda p: order.index(p.severity)):
         if order.index(problem.severity) <= order.index(least):
             shown.setdefault(problem.rule, []).append(problem)
     return shown
 
 
-def _listed_by_rule(shown: Mapping[str, Sequence[Problem]], lines: int | None) -> Iterator[str]:
-    """Yield problems; where lines are few, each rule that finds any gets as many as the others."""
+def _listed_by_rule(shown: Mapping[str, Sequence[Finding]], lines: int | None) -> Iterator[str]:
+    """Yield findings; a limit of lines is shared equally by the rules."""
     for rule, problems in shown.items():
         share = len(problems) if lines is None else max(1, lines // len(shown) - 1)
         for problem in problems[:share]:
@@ -135,14 +133,14 @@ def _listed_by_rule(shown: Mapping[str, Sequence[Problem]], lines: int | None) -
         yield ""
 
 
-def _as_table(rules: Sequence[Rule], allowed: Allowed, entries: int) -> Iterator[str]:
+def _as_table(rules: Sequence[Rule], allowed: ReviewedFindings, entries: int) -> Iterator[str]:
     rows = [["rule", "errors", "warnings", "infos", "entries", "excepted"]]
     rows += [[id, *map(str, counts)] for id, counts in _counts(rules, allowed)]
     yield table(rows)
-    yield f"{entries} trajectories checked; entries: those with errors or warnings"
+    yield f"{entries} entries checked; the column entries counts those with errors or warnings"
 
 
-def _as_json(dataset: Dataset, rules: Sequence[Rule], allowed: Allowed) -> dict[str, Any]:
+def _as_json(dataset: Dataset, rules: Sequence[Rule], allowed: ReviewedFindings) -> dict[str, Any]:
     names = ("errors", "warnings", "infos", "entries", "excepted")
     return {
         "dataset": dataset.name,
@@ -186,9 +184,9 @@ def _tally_lines(tallies: Sequence[Tally]) -> Iterator[str]:
     for tally in tallies:
         if tally.unlike:
             yield ""
-            yield f"{tally.name}, judged otherwise:"
+            yield f"{tally.name}, wrongly judged:"
         for id, turn, calls, reason in tally.unlike:
-            yield f"  {id}, turn {turn}: {', '.join(calls)}: {reason or 'accepted'}"
+            yield f"  {id}, turn {turn + 1}: {', '.join(calls)}: {reason or 'accepted'}"
 
 
 def _mutation_lines(found: Figures) -> Iterator[str]:

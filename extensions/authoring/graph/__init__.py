@@ -1,1 +1,1 @@
-"""Which results can feed which arguments, and seeded walks over it."""
+"""Function graph: which result can be which argument, and random paths over the graph."""

@@ -1,7 +1,7 @@
-"""Pictures of the function graph: DOT for graph tools, and an SVG that needs none.
+"""Drawings of the function graph as DOT and SVG.
 
-In the SVG the functions stand on a circle, one sector for each backend, and edges between the same
-two functions are one curve, coloured by the backend that the value comes from.
+The SVG shows the functions on a circle with a sector for each backend. One curve stands for all
+edges between two functions and has the colour of the source's backend.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from itertools import groupby
 from math import cos, degrees, pi, sin
 
 from envs.registry import BACKENDS
-from extensions.authoring.graph.graph import TOOLS, Edge, Graph
+from extensions.authoring.graph.graph import TOOLS, Graph
 
 _COLOURS = ("#3b6fb6", "#c2571a", "#3f8f4f", "#8a4fa3", "#b0303c", "#7a6a1c", "#16858c", "#5a5a5a")
 _SIZE = 1240
 _CENTRE = _SIZE / 2
 _RADIUS = 370
 _GAP = 2
-"""Places left free between two backends."""
+"""Free places between two backends."""
 _NAME_RADIUS = 600
-"""How far out the name of a backend stands at most."""
+"""Maximum distance of a backend's name from the centre."""
 _LETTER = 6
-"""Width of a letter of a function's name, roughly."""
+"""Approximate width of a letter in a function's name."""
 
 
 def to_dot(graph: Graph) -> str:
@@ -34,18 +34,14 @@ def to_dot(graph: Graph) -> str:
         lines += [f"  subgraph cluster_{backend} {{", f'    label="{backend}"; color="{colour}";']
         lines += [f'    "{name}";' for name in BACKENDS[backend].TOOLS]
         lines.append("  }")
-    lines += [_dot_line(edge) for edge in graph.edges]
+    for edge in graph.edges:
+        style = f'label="{edge.field} -> {edge.parameter}", color="{_colours()[edge.backends[0]]}"'
+        lines.append(f'  "{edge.source}" -> "{edge.target}" [{style}];')
     return "\n".join([*lines, "}", ""])
 
 
-def _dot_line(edge: Edge) -> str:
-    label = f"{edge.field} -> {edge.parameter}"
-    colour = _colours()[edge.backends[0]]
-    return f'  "{edge.source}" -> "{edge.target}" [label="{label}", color="{colour}"];'
-
-
 def to_svg(graph: Graph) -> str:
-    """Return the graph as an SVG document; pointing at a curve shows which values flow there."""
+    """Return the graph as an SVG document; tooltips show the values on each curve."""
     angles = _angles()
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_SIZE} {_SIZE}" '
@@ -67,7 +63,7 @@ def _colours() -> Mapping[str, str]:
 
 
 def _angles() -> dict[str, float]:
-    """Return where on the circle each function stands: in the order of the backends, with gaps."""
+    """Return the angle of each function, in the order of the backends with gaps between them."""
     places = len(TOOLS) + _GAP * len(BACKENDS)
     angles: dict[str, float] = {}
     place = 0
@@ -90,7 +86,7 @@ def _curves(graph: Graph, angles: Mapping[str, float]) -> Iterator[str]:
         texts = [edge.name for edge in several]
         start, end = angles[source], angles[target]
         apart = min(abs(start - end), 2 * pi - abs(start - end))
-        # Neighbours are joined near the rim, so that the middle is left to what crosses it.
+        # Curves between neighbours stay near the rim, away from those that cross the centre.
         depth = _RADIUS * max(0.0, 0.9 - apart)
         control = f"{_point(start, depth)} {_point(end, depth)}"
         if source == target:

@@ -1,8 +1,7 @@
-"""Walks over the function graph: executable paths of calls, and what they cover.
+"""Sampler of paths over the function graph: executable calls as raw material for authors.
 
-A path is played on a live session while it is sampled, so that each of its calls succeeds where it
-stands, and every argument says where its value comes from. It is raw material for an author: what
-a user would say is not in it. The same arguments give the same path in every process.
+A path runs in a session while it is sampled, so each of its calls succeeds. Every argument has a
+known origin. The same arguments give the same path in every process.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -23,14 +23,14 @@ from envs.registry import BACKENDS
 from envs.results import Result
 from envs.session import Session
 from envs.tool import bind
-from extensions.authoring.graph.graph import TOOLS, Edge, Graph, carried, fill, flows
+from extensions.authoring.graph.graph import TOOLS, Edge, Graph, fill, find_carried_values, flows
 
 _TRIES = 40
-"""How many random moves may fail before a path ends early."""
+"""Maximum failed random moves in a row; after that, the path ends."""
 
 
 class Origin(StrEnum):
-    """Where the value of an argument comes from."""
+    """Origin of an argument's value."""
 
     CONFIG = "config"
     LITERAL = "literal"
@@ -38,19 +38,18 @@ class Origin(StrEnum):
 
 
 class Binding(NamedTuple):
-    """Where the value of one argument comes from."""
+    """Argument with the origin of its value."""
 
     argument: str
-    """Name of the argument; one that is left out has its default."""
     origin: Origin
     place: str = ""
     """JSON path in the config, or the name of the edge; empty for a literal."""
     step: int | None = None
-    """Index of the step whose result it is, counted over all turns; None for another origin."""
+    """Index of the step with the result, counted over all turns; None for another origin."""
 
 
 class PathStep(NamedTuple):
-    """One call of a path."""
+    """Call of a path with the origins of its arguments."""
 
     text: str
     bindings: tuple[Binding, ...]
@@ -58,7 +57,7 @@ class PathStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Path:
-    """A walk over the graph, cut into turns."""
+    """Walk over the graph, divided into turns."""
 
     world: str
     seed: int
@@ -66,23 +65,23 @@ class Path:
 
     @cached_property
     def calls(self) -> tuple[tuple[str, ...], ...]:
-        """The call texts, turn by turn."""
+        """Texts of the calls, turn by turn."""
         return tuple([tuple([step.text for step in turn]) for turn in self.turns])
 
     @cached_property
     def steps(self) -> tuple[PathStep, ...]:
-        """The steps of all turns."""
+        """Steps of all turns."""
         return tuple([step for turn in self.turns for step in turn])
 
     @cached_property
     def environments(self) -> tuple[str, ...]:
-        """The backends that the calls need, in the order of the backends."""
+        """Used backends, in the order of the backends."""
         used = {TOOLS[parse_call(step.text).name].backend for step in self.steps}
         return tuple([name for name in BACKENDS if name in used])
 
     @cached_property
     def edges(self) -> tuple[str, ...]:
-        """Names of the edges that it goes along, each once."""
+        """Names of the used edges, without duplicates."""
         walked = (b.place for step in self.steps for b in step.bindings if b.step is not None)
         return tuple(dict.fromkeys(walked))
 
@@ -100,12 +99,10 @@ def sample(
     want: Sequence[str] | None = None,
     focus: Sequence[str] | None = None,
 ) -> Path:
-    """Sample a path; the same seed gives the same one.
+    """Sample a path that first visits the wanted functions and edges, as long as there is room.
 
-    It stays within the backends of ``focus``. Where none are given, it draws one to three first,
-    and with wishes goes wherever they lead. Without wishes its turns have from one to
-    ``calls_per_turn`` calls; with wishes it takes as many of them as there is room for, in the
-    given order, and goes on from there.
+    Random moves stay in the backends of ``focus``, by default one to three random ones, or all if
+    there are wishes. With wishes, every turn has the maximum of calls.
     """
     random = Random(seed)
     wishes = list(want or ())
@@ -119,7 +116,7 @@ def sample(
     failed = 0
     while walk.room and failed < _TRIES:
         failed = 0 if walk.move() else failed + 1
-    return Path(world, seed, tuple(_cut(walk.steps, sizes)))
+    return Path(world, seed, tuple(_split(walk.steps, sizes)))
 
 
 def cover(
@@ -131,10 +128,7 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths on purpose until no function or edge is missing that they can reach.
-
-    The first path has the seed, each further one the next.
-    """
+    """Sample paths, with consecutive seeds, until they cover all reachable missing names."""
     paths: list[Path] = []
     left = list(missing)
     while left and (limit is None or len(paths) < limit):
@@ -148,7 +142,7 @@ def cover(
     return paths
 
 
-def _cut(steps: Sequence[PathStep], sizes: Sequence[int]) -> Iterator[tuple[PathStep, ...]]:
+def _split(steps: Sequence[PathStep], sizes: Sequence[int]) -> Iterator[tuple[PathStep, ...]]:
     start = 0
     for size in sizes:
         if start < len(steps):
@@ -157,7 +151,7 @@ def _cut(steps: Sequence[PathStep], sizes: Sequence[int]) -> Iterator[tuple[Path
 
 
 class _Walk:
-    """A path in the making, with the session that it is played on."""
+    """Unfinished path with its session."""
 
     def __init__(
         self, graph: Graph, world: str, random: Random, length: int, focus: Sequence[str]
@@ -177,7 +171,7 @@ class _Walk:
         return self.length - len(self.steps)
 
     def move(self) -> bool:
-        """Make a random move: along an edge from an earlier result, or a call that needs none."""
+        """Make a random move along an edge from an earlier result, or to a start."""
         edges = [e for e in self._open_edges() if TOOLS[e.target].backend in self.focus]
         if edges and self.random.random() < 0.75:
             target = self.random.choice(list(dict.fromkeys(edge.target for edge in edges)))
@@ -186,7 +180,7 @@ class _Walk:
         return self._start(self.random.choice(names))
 
     def visit(self, wish: str) -> None:
-        """Go through a function or an edge, if there is a way and room for it."""
+        """Visit a function or an edge, if it can be reached and there is room for it."""
         walked = {binding.place for step in self.steps for binding in step.bindings}
         if wish in walked or any(call.name == wish for call, _ in self.made):
             return
@@ -201,7 +195,7 @@ class _Walk:
                 return
 
     def _lead(self, edge: Edge) -> bool:
-        """Go along an edge, after a call of its source where it is not possible as it is."""
+        """Follow an edge, if necessary after a call of its source."""
         if self._follow(edge):
             return True
         before = self.session, self.made, self.steps
@@ -212,7 +206,6 @@ class _Walk:
         return False
 
     def _open_edges(self) -> list[Edge]:
-        """Return the edges that start at a call that was made, in the order of the graph."""
         called = {call.name for call, _ in self.made}
         return [edge for edge in self.graph.edges if edge.source in called]
 
@@ -223,7 +216,7 @@ class _Walk:
         return self._make(self.random.choice(self.graph.starts[name]), {})
 
     def _follow(self, edge: Edge) -> bool:
-        """Call an edge's target with a value of an earlier result, the latest ones first."""
+        """Call an edge's target with a value of an earlier result, the latest first."""
         for index, value in self._values(edge):
             call = fill(edge.template, value)
             if call is not None and self._make(call, {_argument(edge): (edge, index)}):
@@ -231,19 +224,17 @@ class _Walk:
         return False
 
     def _values(self, edge: Edge) -> Iterator[tuple[int, Any]]:
-        """Yield the values that an edge can take from results, each with the index of its step."""
+        """Yield the values for an edge, each with the index of its step."""
         for index in reversed(range(len(self.made))):
             call, result = self.made[index]
             if call.name == edge.source:
-                values = carried(edge, result.held)
+                values = find_carried_values(edge, result.held)
                 for value in self.random.sample(values, min(len(values), 8)):
                     yield index, value
 
     def _make(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> bool:
-        """Make a call, with further arguments from results where that can be or has to be."""
-        richer, more = self._enriched(call, bound)
-        ways = [(richer, more), (call, bound)]
-        return any(self._try(*way) for way in ways)
+        """Make a call, if possible with more arguments from results."""
+        return self._try(*self._enrich(call, bound)) or self._try(call, bound)
 
     def _try(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> bool:
         if not self.room or any(str(call) == step.text for step in self.steps):
@@ -252,17 +243,17 @@ class _Walk:
         done = self.graph.prepared(session, call)
         if done is None or len(done[0]) > self.room:
             return False
-        # Played again one by one, because each of them may feed a later call.
+        # Replayed one by one, because each of them may feed a later call.
         for step in done[0]:
             self.made.append((step, self.session.call(step)))
             own = bound if step is call else {}
             self.steps.append(PathStep(str(step), tuple(self._bindings(step, own))))
         return True
 
-    def _enriched(
+    def _enrich(
         self, call: Call, bound: Mapping[str, tuple[Edge, int]]
     ) -> tuple[Call, Mapping[str, tuple[Edge, int]]]:
-        """Replace arguments that are given as literals by values of earlier results."""
+        """Replace literal arguments by values of earlier results."""
         arguments, more = dict(call.kwargs), dict(bound)
         for edge in self.graph.into.get(call.name, ()):
             name = _argument(edge)
@@ -287,12 +278,12 @@ class _Walk:
                 yield Binding(name, Origin.LITERAL)
 
     def _place(self, backend: str, value: Any) -> str | None:
-        """Return where in the config of a backend a value stands, as a key or as a value."""
+        """Return the path of a key or value in the config of a backend."""
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             return None
         for path, known in self.config:
             same = type(known) is type(value) and known == value
-            # Ids are numbers in calls and keys, which are text, in the config.
+            # Ids are numbers in calls, and text keys in the config.
             same = same or (isinstance(value, int) and known == str(value))
             if same and path.startswith(f"$.{backend}."):
                 return path
@@ -300,12 +291,12 @@ class _Walk:
 
 
 def _argument(edge: Edge) -> str:
-    """Return the argument that an edge's parameter is, or is a part of."""
+    """Return the argument that contains an edge's parameter."""
     return re.split(r"[.\[]", edge.parameter)[0]
 
 
 def _scalars(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
-    """Yield the keys and the values that hold nothing else, each with its JSON path."""
+    """Yield all keys and scalar values, each with its JSON path."""
     if isinstance(value, Mapping):
         for key, member in value.items():
             yield f"{path}.{key}", key
@@ -317,22 +308,9 @@ def _scalars(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-# --- What is covered ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class Coverage:
-    """What a number of paths or trajectories go through, each counted once a path.
-
-    Attributes:
-        paths: How many there are.
-        functions: Function to the number of paths in which a call of it succeeds.
-        edges: Edge to the number of paths in which a value flows along it.
-        backends: Backend to the number of paths that use it.
-        pairs: Two backends, in their order, to the number of paths that use both.
-        missing_functions: Functions that can succeed and do in no path.
-        missing_edges: Edges that no path goes along.
-    """
+    """Coverage of functions, edges, backends and pairs of backends: number of paths with each."""
 
     paths: int
     functions: Mapping[str, int]
@@ -340,11 +318,12 @@ class Coverage:
     backends: Mapping[str, int]
     pairs: Mapping[tuple[str, str], int]
     missing_functions: tuple[str, ...]
+    """Functions that can succeed, but do so in no path."""
     missing_edges: tuple[str, ...]
 
 
 def trace(session: Session, texts: Iterable[str]) -> Trace:
-    """Make calls and return them with their results; a text that is no call is passed over."""
+    """Make calls and return them with their results, without malformed calls."""
     made = []
     for text in texts:
         try:
@@ -356,10 +335,10 @@ def trace(session: Session, texts: Iterable[str]) -> Trace:
 
 
 def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
-    """Report what paths or trajectories cover.
+    """Compute the coverage of paths or trajectories.
 
-    An edge counts where a value of its field, from a call that succeeded, stands in its parameter
-    in a later call that succeeded. Where two values agree by coincidence, the edge counts too.
+    An edge counts if its parameter in a successful call contains a value of its field from an
+    earlier successful call, even by coincidence.
     """
     paths = 0
     functions: Counter[str] = Counter()
@@ -368,11 +347,11 @@ def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     pairs: Counter[tuple[str, str]] = Counter()
     for calls in traces:
         paths += 1
-        made = _named(graph, calls)
+        made = _bind_successful(graph, calls)
         called = {call.name for call, _ in made}
         used = [b for b in BACKENDS if any(TOOLS[name].backend == b for name in called)]
         functions.update(name for name in TOOLS if name in called)
-        edges.update(_walked(graph, made))
+        edges.update(_find_edges(graph, made))
         backends.update(used)
         pairs.update(combinations(used, 2))
     return Coverage(
@@ -386,22 +365,17 @@ def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     )
 
 
-def _named(graph: Graph, calls: Trace) -> Trace:
-    """Return the calls that succeeded, with all arguments by name."""
+def _bind_successful(graph: Graph, calls: Trace) -> Trace:
     made = []
     for call, result in calls:
-        if call.name not in TOOLS or not graph.fruitful(call, result):
-            continue
-        try:
-            arguments = bind(TOOLS[call.name], call.args, call.kwargs)
-        except ToolError:
-            continue
-        made.append((Call(call.name, (), arguments), result))
+        if call.name in TOOLS and graph.fruitful(call, result):
+            with suppress(ToolError):
+                arguments = bind(TOOLS[call.name], call.args, call.kwargs)
+                made.append((Call(call.name, (), arguments), result))
     return made
 
 
-def _walked(graph: Graph, made: Trace) -> list[str]:
-    """Return the edges along which values flow from earlier to later calls."""
+def _find_edges(graph: Graph, made: Trace) -> list[str]:
     walked: dict[str, None] = {}
     for index, (call, _) in enumerate(made):
         for edge in graph.into.get(call.name, ()):

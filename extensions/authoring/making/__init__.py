@@ -1,1 +1,1 @@
-"""Making trajectories out of scenarios: the base, and the harder categories in any size."""
+"""Maker of trajectories: derives all categories from scenarios."""

@@ -1,4 +1,4 @@
-"""A base trajectory as the makers see it: its ground truth played, calls to try, its variants."""
+"""Shared helpers of the makers: sessions, candidate calls and variants of a base trajectory."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from itertools import islice, product
 from typing import Any
 
 from envs.calls import Call, parse_call
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.results import Result
-from envs.schema import spec
+from envs.schema import make_spec
 from envs.session import Session
 from envs.tool import Tool
-from trajectories.packs import generate, widened
+from trajectories.packs import generate_pack, widen_config
 from trajectories.schema import Category, LongContext, Trajectory, Turn
 
 
 def variant_id(base: Trajectory, category: Category) -> str:
-    """Return the id of a base's variant."""
+    """Return the id of a base trajectory's variant."""
     return f"{category}_{base.id.removeprefix('base_')}"
 
 
 def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
-    """Return a base with changed members as a trajectory of a category, which says what it is."""
+    """Return a base trajectory with changed members as a variant of a category."""
     id = variant_id(base, category)
     provenance = {"author": base.provenance.get("author", "Turnwise"), "base": base.id}
     if "worked_out" in base.provenance:
@@ -33,39 +33,37 @@ def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
 
 
 @lru_cache(maxsize=4)
-def _pack(wanted: LongContext) -> Pack:
-    return generate(wanted)
+def _pack(wanted: LongContext) -> BulkPack:
+    return generate_pack(wanted)
 
 
 def start(trajectory: Trajectory) -> Session:
-    """Return a session in the trajectory's initial state, every check switched on.
+    """Return a session in the trajectory's initial state, with all checks.
 
-    Raises:
-        ConfigError: The config has a defect.
+    Raises ConfigError if the config is invalid.
     """
     bulk, config = trajectory.long_context, trajectory.config
     if bulk is None:
         return Session.load(trajectory.environments, config, checks_arguments=True)
-    wide = widened(trajectory.environments, config, bulk)
+    wide = widen_config(trajectory.environments, config, bulk)
     return Session.load(trajectory.environments, wide, _pack(bulk), checks_arguments=True)
 
 
 def calls(turn: Turn) -> list[Call]:
-    """Return the ground truth of a turn."""
+    """Return the ground-truth calls of a turn."""
     return [parse_call(text) for text in turn.ground_truth]
 
 
 def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> Iterator[Result]:
-    """Yield what functions that only read give for values that are known.
+    """Yield the results of reading functions for known values, at most 300 calls of each.
 
-    The session stays as it is. Bounded: of every function the first few hundred combinations of
-    values are tried.
+    The state of the session does not change.
     """
     here = session.snapshot()
     for tool in tools:
         if not tool.writes:
             for call in candidate_calls(tool, known, 300):
-                # Each is a first call: a search is no episode, and has not its bounds.
+                # Restored for each call, so that the call limit of an episode does not apply.
                 session.restore(here)
                 result = session.call(call)
                 if result.ok:
@@ -73,30 +71,29 @@ def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> I
 
 
 def candidate_calls(tool: Tool, known: Sequence[Any], limit: int) -> Iterator[Call]:
-    """Yield calls of a function with known values, those that fit its parameters' types."""
-    parameters = spec(tool).parameters
-    choices = [[*([] if p.required else [_ABSENT]), *_fitting(p.schema, known)] for p in parameters]
+    """Yield calls of a function with the known values that fit its parameters' types."""
+    parameters = make_spec(tool).parameters
+    names = [parameter.name for parameter in parameters]
+    choices = [
+        [*([] if p.required else [_ABSENT]), *_filter_fitting(p.schema, known)] for p in parameters
+    ]
     for values in islice(product(*choices), limit):
-        arguments = {
-            p.name: value
-            for p, value in zip(parameters, values, strict=True)
-            if value is not _ABSENT
-        }
-        yield Call(tool.name, (), arguments)
+        pairs = zip(names, values, strict=True)
+        yield Call(tool.name, (), {name: v for name, v in pairs if v is not _ABSENT})
 
 
 _ABSENT = object()
 _MEMBER_VALUES = 6
 
 
-def _fitting(schema: Mapping[str, Any], known: Sequence[Any]) -> list[Any]:
+def _filter_fitting(schema: Mapping[str, Any], known: Sequence[Any]) -> list[Any]:
     if "enum" in schema:
         return list(schema["enum"])
     kinds = {schema.get("type"), *(member.get("type") for member in schema.get("anyOf", ()))}
     fitting: list[Any] = [True, False] if "boolean" in kinds else []
-    # Most objects that a function asks for are given one member.
+    # Most calls give an object one member.
     for name, member in schema.get("properties", {}).items():
-        fitting += [{name: value} for value in _fitting(member, known[:_MEMBER_VALUES])]
+        fitting += [{name: value} for value in _filter_fitting(member, known[:_MEMBER_VALUES])]
     for value in known:
         if isinstance(value, str):
             fits = "string" in kinds

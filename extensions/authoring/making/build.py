@@ -1,8 +1,7 @@
-"""Builds the five files of the data set from its scenarios: the base, and what is made of it.
+"""Builder of the five multi-turn data files from the scenarios, without withdrawn entries.
 
-What the record of readings says was withdrawn is left out.
-``python -m extensions.authoring.making.build`` writes them, and the scenarios in their one form;
-``--check`` only says what is out of date.
+``python -m extensions.authoring.making.build`` writes the files and normalizes the scenarios;
+``--check`` only lists outdated files.
 """
 
 from __future__ import annotations
@@ -15,85 +14,74 @@ from pathlib import Path
 
 from extensions.authoring.canary import CANARY
 from extensions.authoring.making.base import derived, variant_id
-from extensions.authoring.making.long_context import SEEDS, lengthen, seed_of
+from extensions.authoring.making.long_context import SEEDS, derive_seed, lengthen
 from extensions.authoring.making.missing import (
     delay_turn,
-    found_only_in_answer,
+    find_supplied_values,
     hold_out,
     leave_out_value,
     split_turn,
 )
-from extensions.authoring.making.scenarios import (
-    SCENARIOS,
-    Notes,
-    Scenario,
-    read_scenarios,
-    written,
-)
-from extensions.authoring.standing import RECORD, read_record, withdrawn
+from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scenarios, written
+from extensions.authoring.review_status import RECORD, read_record, withdrawn
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.validation import to_json
 
 ITEMS = 200
-"""How many items each kind of bulk in the embedded data has."""
+"""Items of each kind of bulk in the embedded data."""
 
 
 def long(
     scenario: Scenario, seed: int | None = None, items: int = ITEMS, said: Sequence[str] = ()
 ) -> Trajectory | None:
-    """Return a scenario's base with so many more items of each kind; None where that adds nothing.
+    """Return a scenario's base with more items of each kind; None if that has no effect.
 
-    Raises:
-        DataError: It cannot be made.
+    Raises DataError if the trajectory cannot be made.
     """
     if scenario.not_long:
         return None
     around = scenario.world.items if scenario.world else 0
-    return lengthen(scenario.base, seed, items + around, said, scenario.by_hand)
+    return lengthen(
+        scenario.base, seed, items + around, said, scenario.by_hand, scenario.kept_whole
+    )
 
 
 def compose(scenario: Scenario, seed: int | None = None, items: int = ITEMS) -> Trajectory | None:
-    """Return the trajectory with all that makes it harder; None where there is no bulk to read.
+    """Return the composite trajectory; None if it has no bulk to read.
 
-    Whether something else does what the held-out functions do is for ``hold_out`` to search, in the
-    world without bulk. The search for a suitable world starts at the seed, or at one that comes
-    from the id. The same seed and size give the same trajectory.
+    The search for a suitable world starts at the seed, by default one derived from the id.
+    Substitutes of the held-out functions are searched for by ``hold_out`` only, without bulk.
 
-    Raises:
-        DataError: One of the three cannot be made, or every world tells the missing value.
+    Raises DataError if a variant cannot be made, or every world contains the missing value.
     """
     notes = scenario.notes
-    first = seed_of(f"composite {scenario.id}") if seed is None else seed
+    first = derive_seed(f"composite {scenario.id}") if seed is None else seed
     note = notes.missing_parameter
     for chosen in range(first, first + SEEDS):
         longer = long(scenario, chosen, items, [note.without, note.answer])
         if longer is None:
             return None
-        if found_only_in_answer(longer, notes):
-            turns = delay_turn(split_turn(longer.turns, notes), notes, _moved(notes))
+        if find_supplied_values(longer, notes):
+            delayed = notes.missing_function.turn
+            delayed += delayed >= note.turn
+            turns = delay_turn(split_turn(longer.turns, notes), notes, delayed)
             return replace(
                 derived(scenario.base, Category.COMPOSITE, turns=turns),
                 config=longer.config,
                 long_context=longer.long_context,
             )
-    raise DataError(scenario.id, f"missing_parameter: told by the bulk of {SEEDS} seeds")
-
-
-def _moved(notes: Notes) -> int:
-    """Return where the turn of the held-out functions is after the missing value's was split."""
-    turn = notes.missing_function.turn
-    return turn + (turn >= notes.missing_parameter.turn)
+    message = f"missing_parameter: the generated items of all {SEEDS} seeds contain the value"
+    raise DataError(scenario.id, message)
 
 
 def make(
     scenario: Scenario, category: Category, seed: int | None = None, items: int = ITEMS
 ) -> Trajectory | None:
-    """Return a scenario as a trajectory of a category; None where it has none.
+    """Return a scenario's trajectory of a category, if it has one.
 
-    Raises:
-        DataError: It cannot be made.
+    Raises DataError if the trajectory cannot be made.
     """
     makers: Mapping[Category, Callable[[], Trajectory | None]] = {
         Category.BASE: lambda: scenario.base,
@@ -111,13 +99,11 @@ def build(
     items: int = ITEMS,
     without: Collection[str] = (),
 ) -> dict[Category, list[Trajectory]]:
-    """Return the trajectories of each category, in the order of the scenarios, with the canary.
+    """Return the trajectories of each category with the canary, except some ids.
 
-    Without a seed for the bulk in long contexts, each trajectory has its own. Of what is to be done
-    without, by id, nothing is made.
+    Without a seed, the bulk of each trajectory has its own.
 
-    Raises:
-        DataError: A category cannot be made of a scenario.
+    Raises DataError if a trajectory cannot be made.
     """
     return {
         category: [
@@ -136,12 +122,9 @@ def texts(
     items: int = ITEMS,
     record: Path | None = None,
 ) -> dict[str, str]:
-    """Return what the files of a data set made of scenarios should hold, by name.
+    """Return the files of a data set by name, without the entries that reviews withdraw.
 
-    What a record of readings says was withdrawn is left out.
-
-    Raises:
-        DataError: The record is not as it must be, or a category cannot be made.
+    Raises DataError if the record of reviews is invalid, or a trajectory cannot be made.
     """
     without = withdrawn(read_record(record)) if record else ()
     built = build(scenarios, seed, items, without)
@@ -149,7 +132,7 @@ def texts(
 
 
 def lines(trajectories: Sequence[Trajectory]) -> str:
-    """Return trajectories in the form of a file."""
+    """Return trajectories as JSON lines."""
     return "".join(
         f"{json.dumps(to_json(t), ensure_ascii=False, allow_nan=False)}\n" for t in trajectories
     )
@@ -161,7 +144,7 @@ def main(
     scenarios: Path = SCENARIOS,
     record: Path = RECORD,
 ) -> str | None:
-    """Write the files, scenarios too in their one form, or compare them; return what is wrong."""
+    """Write the files and normalized scenarios, or compare them; return an error, if any."""
     if list(arguments) not in ([], ["--check"]):
         return f"usage: python -m {__package__}.build [--check]"
     try:
@@ -171,18 +154,13 @@ def main(
         return str(error)
     wanted = {scenarios / f"{scenario.name}.json": written(scenario) for scenario in read}
     wanted |= {folder / name: text for name, text in made.items()}
-    if arguments:
-        stale = [
-            path.name
-            for path, text in wanted.items()
-            if not path.is_file() or path.read_text(encoding="utf-8") != text
-        ]
-        return (
-            f"{', '.join(stale)}: out of date; run python -m {__package__}.build" if stale else None
-        )
+    stale = []
     for path, text in wanted.items():
-        path.write_text(text, encoding="utf-8")
-    return None
+        if not arguments:
+            path.write_text(text, encoding="utf-8")
+        elif not path.is_file() or path.read_text(encoding="utf-8") != text:
+            stale.append(path.name)
+    return f"{', '.join(stale)}: out of date; run python -m {__package__}.build" if stale else None
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Long context: the same scenario in a world full of things that are nearly the ones meant.
+"""Maker of long-context variants: the same scenario in a world with similar items (bulk).
 
-The bulk comes from a seed when the session is loaded (``trajectories/packs.py``); what is said here
-is which words it has to do without, so that requests mean what they meant. The ground truth is
-executed in both worlds side by side, and what it takes from results is taken anew.
+``trajectories/packs.py`` generates the bulk from a seed when a session is loaded. This module
+chooses the words that the bulk avoids, so that requests keep their meaning. It replays the ground
+truth in both worlds and adapts arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -14,26 +14,31 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple, NoReturn
 
-from checkers.answers import Fact, Items, Number, Text
-from checkers.told import literals, readable, stands_in
+from checkers.known_values import contains_value, list_literals, unescape_text
+from checkers.required_info import Fact, Items, Number, Text
 from envs.calls import Call, parse_call
 from envs.results import Result
+from envs.session import Session
+from extensions.authoring.fact_sources import FactSources
 from extensions.authoring.making.base import calls, derived, start
-from extensions.authoring.making.meant import NUMBER, meant
-from extensions.authoring.tells import Grounds
+from extensions.authoring.making.scenario_words import (
+    NUMBER,
+    find_meant_words,
+    find_replaced_files,
+)
 from trajectories.errors import DataError
 from trajectories.schema import Alternative, Category, LongContext, Trajectory, Turn
-from trajectories.told import documents, shown, words
+from trajectories.stated_values import list_messages, shown, write_documents
 
 SEEDS = 20
-"""How many worlds are tried."""
-LEAST_READ = 3
-"""Characters for each item that the ground truth has to read more for a scenario to be long."""
-LONGEST_TAKEN_OVER = 200
-"""Characters of bulk that a ground-truth argument may have to repeat, and no more."""
+"""Maximum seeds that are tried."""
+MIN_READ = 3
+"""Characters per item that the ground truth must additionally read."""
+MAX_COPIED_CHARS = 200
+"""Maximum characters of bulk in a ground-truth argument."""
 
-LONGEST_LISTED = 50
-"""Items of a listing of which a fair answer names every one."""
+MAX_LISTED = 50
+"""Maximum items of a listing that an answer has to name one by one."""
 
 _Value = str | int | float
 
@@ -44,51 +49,51 @@ def lengthen(
     items: int = 200,
     said: Sequence[str] = (),
     by_hand: Trajectory | None = None,
+    kept_whole: Sequence[str] = (),
 ) -> Trajectory | None:
-    """Return the trajectory in a world of bulk, so many items of each kind.
+    """Return the trajectory with bulk; None if its ground truth reads hardly any bulk.
 
-    The same seed and size give the same bulk; the first seed comes from the id. Several are tried
-    for one whose bulk no filter of the ground truth lets through. None where what the ground truth
-    reads is no longer than in the world without bulk.
+    Several seeds are tried, until no filter of the ground truth selects bulk.
+
+    Raises DataError if the ground truth uses a part of a result that the bulk makes ambiguous,
+    or filters select bulk of every seed.
 
     Args:
         base: The trajectory.
-        seed: The first seed to try.
-        items: How many items of each kind.
-        said: What else the user says in a variant of it.
-        by_hand: The trajectory without the world that it stands in; bulk takes its place.
-
-    Raises:
-        DataError: The ground truth takes something out of a result that the bulk has changed, and
-            it cannot be said what it is now; or every world has more than filters keep out.
+        seed: First seed (default: derived from the id).
+        items: Number of items of each kind.
+        said: Further messages of the user in a variant.
+        by_hand: The trajectory without its generated world, which the bulk replaces.
+        kept_whole: Files, sectors and lists that are not extended.
     """
-    first = seed_of(base.id) if seed is None else seed
+    first = derive_seed(base.id) if seed is None else seed
     bare = base if by_hand is None else by_hand
-    without = meant(bare, said)
+    kept = {*find_replaced_files(bare), *kept_whole}
+    without = tuple(sorted({*find_meant_words(bare, said), *kept}))
     for chosen in range(first, first + SEEDS):
-        longer = in_world(base, LongContext("generated", chosen, items, without), bare)
-        added, filters_hold = _added(base, longer, bare)
-        if added < LEAST_READ * items:
+        longer = place_in_world(base, LongContext("generated", chosen, items, without), bare)
+        added, filters_hold = _measure_bulk(base, longer, bare)
+        if added < MIN_READ * items:
             return None
         if filters_hold:
             return longer
-    raise DataError(base.id, f"long_context: filters let bulk of {SEEDS} seeds through")
+    raise DataError(base.id, f"long_context: filters select bulk of all {SEEDS} seeds")
 
 
-def in_world(base: Trajectory, bulk: LongContext, by_hand: Trajectory | None = None) -> Trajectory:
-    """Return the trajectory in a world with some bulk, in the place of one that it stands in.
+def place_in_world(
+    base: Trajectory, bulk: LongContext, by_hand: Trajectory | None = None
+) -> Trajectory:
+    """Return the trajectory in a world with bulk, in place of its generated world, if any.
 
-    Raises:
-        DataError: The ground truth takes something out of a result that the bulk has changed, and
-            it cannot be said what it is now.
+    Raises DataError if the ground truth uses a part of a result that the bulk makes ambiguous.
     """
     config = (by_hand or base).config
     longer = derived(base, Category.LONG_CONTEXT, long_context=bulk, config=config)
-    return replace(longer, turns=_recomputed(base, longer))
+    return replace(longer, turns=_adapt_turns(base, longer))
 
 
-def seed_of(id: str) -> int:
-    """Return the seed that an id gives."""
+def derive_seed(id: str) -> int:
+    """Derive a seed from an id."""
     return int.from_bytes(sha256(id.encode()).digest()[:2])
 
 
@@ -100,13 +105,13 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
     "get_transaction_history": ("start_date",),
     "get_user_tickets": ("status",),
 }
-"""Functions that pick by an argument; what they pick has to be what it was."""
+"""Functions with filter arguments, which must not select bulk."""
 
 
-def _added(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return how much more the ground truth reads, and whether its filters give what they gave.
+def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
+    """Return the characters that the ground truth additionally reads, and whether filters hold.
 
-    A filter that lets something of the base's own world through may let bulk through as well.
+    A filter that selects items of the base's generated world may also select bulk.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
     added, filters_hold = 0, True
@@ -115,80 +120,93 @@ def _added(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[i
             was, now, without = short.call(call), long.call(longer_call), bare.call(call)
             added += max(0, len(now.text) - len(was.text))
             picks = [call.kwargs.get(name) for name in _FILTERS.get(call.name, ())]
-            strict = any(picks) and _picked(without.value, was.value)
-            if strict and readable(was.text) != readable(now.text):
-                filters_hold = filters_hold and _picked(was.value, now.value)
+            strict = any(picks) and _is_same_count(without.value, was.value)
+            if strict and unescape_text(was.text) != unescape_text(now.text):
+                filters_hold = filters_hold and _is_same_count(was.value, now.value)
     return added, filters_hold
 
 
-def _picked(was: Any, now: Any) -> bool:
-    """Tell whether two results pick as many, whatever else is in them."""
+def _is_same_count(was: Any, now: Any) -> bool:
+    """Tell whether two results list equally many items."""
     if isinstance(was, Mapping) and isinstance(now, Mapping):
-        return all(_picked(was[name], now.get(name)) for name in was)
+        return all(_is_same_count(was[name], now.get(name)) for name in was)
     return not isinstance(was, list) or (isinstance(now, list) and len(was) == len(now))
 
 
-def _recomputed(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
-    """Return the turns with a ground truth that is right in the longer world."""
+def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
     short, long = start(base), start(longer)
-    told = [documents(base.environments), json.dumps(shown(longer.config), ensure_ascii=False)]
+    told = [
+        write_documents(base.environments),
+        json.dumps(shown(longer.config), ensure_ascii=False),
+    ]
     changes: dict[_Value, _Value] = {}
     read_before: list[str] = []
     read_now: list[str] = []
-    telling = _Telling()
+    telling = _LongFacts()
     turns = []
     for index, turn in enumerate(base.turns):
-        said = words(base.turns[:index])
-        now = words([turn])
+        said = list_messages(base.turns[:index])
+        now = list_messages([turn])
         truth = []
+        before = []
         for call in calls(turn):
-            taken = _Taking(f"{longer.id}: turn {index}: {call}", changes, said, now)
+            before.append((short.fork(), long.fork()))
+            taken = _LongArguments(f"{longer.id}: turn {index}: {call}", changes, said, now)
             there = taken.call(call)
-            for value in literals(call.kwargs):
-                known = any(stands_in(value, text) for text in (*told, *said, *now))
-                if not known and any(stands_in(value, text) for text in read_before):
+            for value in list_literals(call.kwargs):
+                known = any(contains_value(value, text) for text in (*told, *said, *now))
+                if not known and any(contains_value(value, text) for text in read_before):
                     fresh = taken(value)
-                    if not any(stands_in(fresh, text) for text in read_now):
-                        taken.give_up(value, "is shown no longer")
+                    if not any(contains_value(fresh, text) for text in read_now):
+                        taken.give_up(value, "is not shown in the longer world")
             was, is_now = short.call(call), long.call(there)
             if was.ok and not is_now.ok:
                 taken.give_up(call.name, f"fails: {is_now.text}")
-            for old, new in _changes(was.value, is_now.value):
+            for old, new in _find_changes(was.value, is_now.value):
                 changes.setdefault(old, new)
-            read_before.append(readable(was.text))
-            read_now.append(readable(is_now.text))
+            read_before.append(unescape_text(was.text))
+            read_now.append(unescape_text(is_now.text))
             truth.append(str(there))
             telling.see(was, is_now)
+        taken = _LongArguments(longer.id, changes, said, now)
         accepts = [
-            _accepted(alternative, turn, truth, _Taking(longer.id, changes, said, now))
-            for alternative in turn.accepts
+            made
+            for each in turn.accepts
+            for made in (_adapt_alternative(each, turn, truth, taken),)
+            if _still_shows(each, made, *before[turn.ground_truth.index(each.call)])
         ]
-        made = replace(turn, ground_truth=tuple(truth), accepts=tuple(accepts))
+        moved = dict(zip(turn.ground_truth, truth, strict=True))
+        made = replace(
+            turn,
+            ground_truth=tuple(truth),
+            accepts=tuple(accepts),
+            ordered=tuple([tuple([moved[text] for text in group]) for group in turn.ordered]),
+            never=tuple([str(taken.call(parse_call(text))) for text in turn.never]),
+        )
         turns.append(replace(made, tells=telling.turn(turn, f"{longer.id}: turn {index}")))
     return tuple(turns)
 
 
-class _Telling:
-    """What the user is told in the longer world, from the results in both."""
+class _LongFacts:
+    """Required information adapted to the longer world, from the results in both worlds."""
 
     def __init__(self) -> None:
-        self._before, self._now = Grounds(), Grounds()
-        self._places: list[_Place] = []
-        self._summed_up: list[list[str]] = []
-        self._earlier: list[_Place] = []
+        self._before, self._now = FactSources(), FactSources()
+        self._places: list[_ResultPlace] = []
+        self._listings: list[list[str]] = []
+        self._earlier: list[_ResultPlace] = []
 
     def see(self, was: Result, is_now: Result) -> None:
-        """Take in the results of one call."""
+        """Add the results of one call in both worlds."""
         self._before.see(was)
         self._now.see(is_now)
-        self._places += _places("", was.value, is_now.value)
-        self._summed_up += _summed_up(was.value, is_now.value)
+        self._places += _pair_values("", was.value, is_now.value)
+        self._listings += _long_listings(was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
-        """Return the facts of a turn, all of whose results have been taken in.
+        """Return the facts of a turn after all its results were added.
 
-        Raises:
-            DataError: It cannot be said what one is now.
+        Raises DataError if a fact is ambiguous or not shown in the longer world.
         """
         for message in turn.messages:
             self._before.hear(message.content)
@@ -196,14 +214,14 @@ class _Telling:
         told = [fact for fact in turn.tells if not self._is_summed_up(fact)]
         made = tuple([self._fact(fact, where) for fact in told])
         self._earlier += self._places
-        self._places, self._summed_up = [], []
+        self._places, self._listings = [], []
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a list is one that was shown whole, and is too long for that now."""
+        """Tell whether a fact lists all items of a listing that is too long now."""
         return isinstance(fact, Items) and any(
-            all(any(stands_in(item, member) for item in fact.items) for member in members)
-            for members in self._summed_up
+            all(any(contains_value(item, member) for item in fact.items) for member in members)
+            for members in self._listings
         )
 
     def _fact(self, fact: Fact, where: str) -> Fact:
@@ -212,7 +230,9 @@ class _Telling:
             case Number(number=number, unit=unit):
                 made = replace(fact, number=self._number(number, where, unit))
             case Text(text=text):
-                made = fact if (now := self._text(text)) == text else _worded(now)
+                if (now := self._text(text)) != text:
+                    size = _SIZE.fullmatch(now)  # A size may also be given with one decimal.
+                    made = Text(now, (f"{float(size[1]):.1f} {size[2]}",) if size else ())
             case Items(items=items):
                 taken = [
                     self._text(item) if isinstance(item, str) else self._number(item, where)
@@ -221,114 +241,131 @@ class _Telling:
                 made = replace(fact, items=tuple(taken))
         doubt = self._now.doubt(made)
         if doubt and doubt.serious and not self._before.doubt(fact):
-            raise DataError(where, f"tells: {fact} is not shown any more")
+            raise DataError(where, f"tells: {fact} is not shown in the longer world")
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
-        """Return a number as it is now; of several, that of the member which its unit names."""
-        found = _numbers(self._places, number) or _numbers(self._earlier, number)
-        stems = _stems(unit)
-        named = {now for name, now in found if stems & _stems(name)}
+        """Return a number's new value; its unit decides between members."""
+        found = _find_number(self._places, number) or _find_number(self._earlier, number)
+        stems = _singulars(unit)
+        named = {now for name, now in found if stems & _singulars(name)}
         values = named or {now for _, now in found} or {number}
         if len(values) > 1:
-            shown = " or ".join(sorted(map(str, values)))
-            raise DataError(where, f"tells: {number} {unit}".rstrip() + f" may be {shown} now")
+            choices = " or ".join(sorted(map(str, values)))
+            raise DataError(where, f"tells: {number} {unit}".rstrip() + f" may be {choices} now")
         [value] = values
         return value
 
     def _text(self, text: str) -> str:
-        """Return a text as it is now; one that only bulk has been added to is still shown."""
+        """Return a text's new value; a text to which only bulk was added stays."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
         return found[-1] if found else text
 
 
-def _worded(text: str) -> Text:
-    """Return a text as a fact; a size may be rounded to one decimal."""
-    size = _SIZE.fullmatch(text)
-    return Text(text, (f"{float(size[1]):.1f} {size[2]}",) if size else ())
-
-
 _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
-def _summed_up(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield what was in listings that are too long now to be told one by one."""
+def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
+    """Yield the old items of each listing that is now too long to report item by item."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
-    if len(old) < len(new) > LONGEST_LISTED:
+    if len(old) < len(new) > MAX_LISTED:
         members = old.items() if isinstance(old, Mapping) else old
         yield [json.dumps(member, ensure_ascii=False) for member in members]
     elif isinstance(old, Mapping):
         for name in old:
-            yield from _summed_up(old[name], new.get(name))
+            yield from _long_listings(old[name], new.get(name))
 
 
-def _stems(name: str) -> set[str]:
-    """Return the words of a unit or a member's name, in the singular."""
+def _singulars(name: str) -> set[str]:
     return {word.rstrip("s") for word in name.casefold().replace("_", " ").split()}
 
 
-class _Place(NamedTuple):
-    """What stands in one place of a result in both worlds."""
+class _ResultPlace(NamedTuple):
+    """Value in one place of a result in both worlds."""
 
     name: str
-    """Of the member."""
+    """Name of the member."""
     was: _Value
     now: _Value
 
 
-def _numbers(places: Sequence[_Place], number: float) -> list[tuple[str, float]]:
-    """Return what a number has become in each place, with the member's name."""
+def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[str, float]]:
+    """Return the member names and new values of a number."""
     return [
         (place.name, now)
         for place in places
-        if _number_in(place.was) == number and (now := _number_in(place.now)) is not None
+        if _parse_number(place.was) == number and (now := _parse_number(place.now)) is not None
     ]
 
 
-def _number_in(value: _Value) -> float | None:
-    """Return a number, or the one that a text is; None where there is more to the text."""
+def _parse_number(value: _Value) -> float | None:
+    """Return a number, or a text as a number if it is nothing else."""
     if not isinstance(value, str):
         return None if isinstance(value, bool) else value
     whole = NUMBER.fullmatch(value)
     return (float(value) if "." in value else int(value)) if whole else None
 
 
-def _places(name: str, old: Any, new: Any) -> Iterator[_Place]:
-    """Yield what stands in the same place of two results, and lengths that differ."""
+def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
+    """Yield the values in the same places of two results, and the lengths of unequal lists."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
-                yield from _places(str(key).casefold(), old[key], new[key])
+                yield from _pair_values(str(key).casefold(), old[key], new[key])
     elif isinstance(old, list) and isinstance(new, list) and len(old) != len(new):
-        yield _Place(name, len(old), len(new))
+        yield _ResultPlace(name, len(old), len(new))
     elif isinstance(old, list) and isinstance(new, list):
         for was, is_now in zip(old, new, strict=True):
-            yield from _places(name, was, is_now)
+            yield from _pair_values(name, was, is_now)
     elif old == new and isinstance(old, (str, int, float)):
-        yield _Place(name, old, new)
+        yield _ResultPlace(name, old, new)
     else:
-        yield from (_Place(name, was, is_now) for was, is_now in _changes(old, new))
+        yield from (_ResultPlace(name, was, is_now) for was, is_now in _find_changes(old, new))
 
 
-def _accepted(
-    alternative: Alternative, turn: Turn, truth: Sequence[str], taken: _Taking
+def _adapt_alternative(
+    alternative: Alternative, turn: Turn, truth: Sequence[str], taken: _LongArguments
 ) -> Alternative:
-    """Return an alternative as it is in the longer world, whose ground truth the turn has."""
     call = truth[turn.ground_truth.index(alternative.call)]
     return Alternative(call, tuple([str(taken.call(parse_call(t))) for t in alternative.instead]))
 
 
-class _Taking:
-    """Arguments as they are in the longer world.
+def _still_shows(was: Alternative, is_now: Alternative, short: Session, long: Session) -> bool:
+    """Tell whether an alternative shows in the longer world a value that it showed in the base.
+
+    The end of a lengthened file, for instance, shows bulk only. A changed number is also right if
+    the call shows it.
+    """
+    old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
+    shown = _list_lines([is_now.call], long)
+    numbers = {value for value in shown if not isinstance(value, str)}
+    return not old or not new.isdisjoint(old | numbers)
+
+
+def _list_lines(texts: Sequence[str], session: Session) -> set[_Value]:
+    """Return the values that calls show, texts line by line."""
+    there = session.fork()
+    results = there.play([parse_call(text) for text in texts])
+    values = list_literals([result.held for result in results if result.ok])
+    return {
+        line.strip() if isinstance(line, str) else line
+        for value in values
+        for line in (value.split("\n") if isinstance(value, str) else [value])
+        if line != ""
+    }
+
+
+class _LongArguments:
+    """Adapter of arguments to the longer world.
 
     Args:
-        where: Which call, for a complaint.
-        changes: Values of results, before and after.
-        said: What the user has said in earlier turns.
-        now: What the user says in this one.
+        where: Place for error messages.
+        changes: Old to new values of results.
+        said: The user's words in earlier turns.
+        now: The user's words in this turn.
     """
 
     def __init__(
@@ -340,35 +377,35 @@ class _Taking:
         self.now = now
 
     def call(self, call: Call) -> Call:
-        """Return a call as it is in the longer world."""
+        """Return an adapted call."""
         return Call(call.name, (), {name: self(value) for name, value in call.kwargs.items()})
 
     def __call__(self, value: Any) -> Any:
-        """Return an argument as it is in the longer world."""
+        """Return an adapted argument."""
         if isinstance(value, dict):
             return {key: self(member) for key, member in value.items()}
         if isinstance(value, list):
             return [self(member) for member in value]
         if isinstance(value, bool) or value is None:
             return value
-        if any(stands_in(value, text) for text in self.now):
+        if any(contains_value(value, text) for text in self.now):
             return value
         taken = self._text(value) if isinstance(value, str) else self.changes.get(value, value)
-        if taken != value and any(stands_in(value, text) for text in self.said):
-            self.give_up(value, "was said by the user and is a changed result as well")
+        if taken != value and any(contains_value(value, text) for text in self.said):
+            self.give_up(value, "is both in the user's words and a changed result")
         return taken
 
     def _text(self, value: str) -> str:
-        """Return a text with the results that it repeats, or is, as they are now."""
+        """Return a text with the results in it replaced by the new ones."""
         taken = value
         if value in self.changes:
             taken = str(self.changes[value])
         else:
-            # The longest first, so that no part of one is taken for another.
+            # Longest first, so that no value matches a part of another.
             for old in sorted(map(str, self.changes), key=len, reverse=True):
-                if not any(stands_in(old, text) for text in (*self.said, *self.now)):
+                if not any(contains_value(old, text) for text in (*self.said, *self.now)):
                     taken = self._replaced(old, taken)
-        if len(taken) > len(value) + LONGEST_TAKEN_OVER:
+        if len(taken) > len(value) + MAX_COPIED_CHARS:
             self.give_up(value, "would have to repeat the bulk")
         return taken
 
@@ -379,22 +416,18 @@ class _Taking:
         return re.sub(rf"(?<![\w.]){re.escape(old)}(?!\w|\.\d)", lambda _: new, text)
 
     def give_up(self, value: object, reason: str) -> NoReturn:
-        """Say that a value cannot be taken anew.
-
-        Raises:
-            DataError: Always.
-        """
+        """Raise a DataError for a value that cannot be adapted."""
         raise DataError(self.where, f"{value!r} {reason}")
 
 
-def _changes(old: Any, new: Any) -> list[tuple[_Value, _Value]]:
-    """Return the values that stand in the same place of two results and differ."""
+def _find_changes(old: Any, new: Any) -> list[tuple[_Value, _Value]]:
+    """Return the old and new values in the places of two results that differ."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        return [pair for key in old if key in new for pair in _changes(old[key], new[key])]
+        return [pair for key in old if key in new for pair in _find_changes(old[key], new[key])]
     if isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):
         if len(old) != len(new):
             return []
-        return [pair for both in zip(old, new, strict=True) for pair in _changes(*both)]
+        return [pair for both in zip(old, new, strict=True) for pair in _find_changes(*both)]
     if old == new or not all(isinstance(v, (str, int, float)) for v in (old, new)):
         return []
     pairs: list[tuple[_Value, _Value]] = [(old, new)]

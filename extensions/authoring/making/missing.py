@@ -1,7 +1,7 @@
-"""Missing parameter and missing function: something lacks, and comes one turn later.
+"""Maker of missing-parameter and missing-function variants: a needed part comes one turn later.
 
-A request leaves out a value, or what a turn needs is held out. Until it comes nothing should be
-done, so the value must not be found anywhere else, and no other function may do what is asked.
+Until then, a model should do nothing. So no other source may have the missing value, and no other
+function may do the task.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from checkers.told import literals, readable, spoken_values, stands_in
+from checkers.known_values import contains_value, list_literals, list_spoken_values, unescape_text
 from envs.calls import Call
 from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
 from envs.tool import Tool
 from extensions.authoring.making.base import calls, candidate_calls, derived, readings, start
-from extensions.authoring.making.scenarios import Notes
+from extensions.authoring.making.scenarios import VariantNotes
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
-from trajectories.told import documents, shown, words
+from trajectories.stated_values import list_messages, shown, write_documents
 
 
-def leave_out_value(base: Trajectory, notes: Notes) -> Trajectory:
-    """Return the trajectory whose request lacks a value until the turn after.
+def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
+    """Return the variant whose request lacks a value until the next turn.
 
     Raises:
-        DataError: There is no such turn, or the value can be found without the user.
+        DataError: The noted turn does not exist, or the value can be found without the user.
     """
-    if not found_only_in_answer(base, notes):
+    if not find_supplied_values(base, notes):
         raise DataError(
             base.id,
             "missing_parameter: what the answer supplies is known or readable before it; "
@@ -39,53 +39,52 @@ def leave_out_value(base: Trajectory, notes: Notes) -> Trajectory:
     return derived(base, Category.MISSING_PARAMETER, turns=split_turn(base.turns, notes))
 
 
-def split_turn(turns: tuple[Turn, ...], notes: Notes) -> tuple[Turn, ...]:
-    """Return turns of which one has become a request without a value and the user's answer.
+def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]:
+    """Return turns with one of them split into a request without a value and the user's answer.
 
-    Raises:
-        DataError: There is no such turn.
+    Raises DataError if the noted turn does not exist.
     """
     note = notes.missing_parameter
     _check_turn(notes.base, "missing_parameter", note.turn, turns)
-    request = Turn((Message("user", note.without),), ())
-    answer = replace(turns[note.turn], messages=(Message("user", note.answer),))
+    asked = turns[note.turn]
+    request = Turn((Message("user", note.without),), (), never=asked.never)
+    answer = replace(asked, messages=(Message("user", note.answer),), never=())
     return (*turns[: note.turn], request, answer, *turns[note.turn + 1 :])
 
 
-def found_only_in_answer(base: Trajectory, notes: Notes) -> list[str | int | float]:
-    """Return the values that the turn needs, that the answer tells, and that nothing else does.
+def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | int | float]:
+    """Return the needed values that only the answer contains.
 
-    Looked through are the user's words so far, the function documents with their defaults, the
-    whole state without its secrets, earlier results, and the results of a bounded search over the
-    functions that only read.
+    Other sources are the user's words so far, the function documents, the state without its
+    secrets, earlier results, and the results of a bounded search over reading functions.
 
-    Raises:
-        DataError: There is no such turn.
+    Raises DataError if the noted turn does not exist.
     """
     note = notes.missing_parameter
     _check_turn(base.id, "missing_parameter", note.turn, base.turns)
-    session, results = _before(base, note.turn)
-    said = [*words(base.turns[: note.turn]), note.without]
-    told = [*said, documents(base.environments)]
+    session, results = _play_until(base, note.turn)
+    said = [*list_messages(base.turns[: note.turn]), note.without]
+    told = [*said, write_documents(base.environments)]
     told.append(json.dumps(shown(base.config), ensure_ascii=False))
     told.append(json.dumps(shown(session.snapshot().to_json()), ensure_ascii=False))
-    told += [readable(result.text) for result in results]
+    told += [unescape_text(result.text) for result in results]
     truth = calls(base.turns[note.turn])
     supplied = [
         value
         for call in truth
-        for value in literals(call.kwargs)
-        if stands_in(value, note.answer) and not any(stands_in(value, text) for text in told)
+        for value in list_literals(call.kwargs)
+        if contains_value(value, note.answer)
+        and not any(contains_value(value, text) for text in told)
     ]
     if not supplied:
         return []
     session = session.fork(checks_arguments=False)
-    known = [*spoken_values(said), *(v for r in results for v in literals(r.held))]
-    # What a calculator makes of known numbers is no reading of a missing one.
+    known = [*list_spoken_values(said), *(v for r in results for v in list_literals(r.held))]
+    # A calculator's result from known numbers does not give a missing one away.
     tools = [tool for tool in session.tools.values() if tool.backend != "MathAPI"]
     for result in readings(session, tools, known):
-        text = readable(result.text)
-        supplied = [value for value in supplied if not stands_in(value, text)]
+        text = unescape_text(result.text)
+        supplied = [value for value in supplied if not contains_value(value, text)]
     return supplied
 
 
@@ -94,120 +93,125 @@ def _check_turn(base: str, field: str, turn: int, turns: Sequence[Turn]) -> None
         raise DataError(base, f"{field}.turn: there is no turn {turn}")
 
 
-def _before(base: Trajectory, turn: int) -> tuple[Session, list[Result]]:
-    """Return a session as it is when a turn begins, and the results of all earlier turns."""
+def _play_until(base: Trajectory, turn: int) -> tuple[Session, list[Result]]:
+    """Return the session at the start of a turn, and all earlier results."""
     session = start(base)
     return session, [r for earlier in base.turns[:turn] for r in session.play(calls(earlier))]
 
 
 CALLS_PER_FUNCTION = 60
-"""Combinations of known values that are tried for each function."""
+"""Maximum calls of each function."""
 FIRST_CALLS = 40
-"""Different states that are gone on from in search of a pair."""
+"""Maximum first calls of pairs, each with another state."""
 SECOND_CALLS = 12
-"""Combinations that are tried for each function as the second of a pair."""
+"""Maximum calls of each function as the second of a pair."""
 STEPS = 6
-"""Intermediate results of each function that a calculation is gone on from."""
+"""Maximum intermediate results of each function in a calculation."""
 
 
-def hold_out(base: Trajectory, notes: Notes) -> Trajectory:
-    """Return the trajectory of which a turn's functions come one turn later.
+def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
+    """Return the variant that offers a turn's functions one turn later.
 
-    Raises:
-        DataError: The functions are not needed in that turn, or are needed earlier, or others do
-            the same.
+    Raises DataError if the turn does not need the functions, an earlier turn needs them, or other
+    functions have the same effect.
     """
-    instead = done_otherwise(base, notes)
+    instead = find_replacements(base, notes)
     if instead:
         shown = ", ".join(map(str, instead))
         raise DataError(base.id, f"missing_function: {shown} does the same")
     return derived(base, Category.MISSING_FUNCTION, turns=delay_turn(base.turns, notes))
 
 
-def delay_turn(turns: Sequence[Turn], notes: Notes, index: int | None = None) -> tuple[Turn, ...]:
-    """Return turns of which one has become a request and a turn that hands functions over.
+def delay_turn(
+    turns: Sequence[Turn], notes: VariantNotes, index: int | None = None
+) -> tuple[Turn, ...]:
+    """Return turns with one of them split into a request and a turn that offers functions.
 
-    The index is where the noted turn is now, if it has moved.
+    ``index`` replaces the noted index if the turn has moved.
     """
     place = notes.missing_function.turn if index is None else index
-    request = Turn(turns[place].messages, ())
-    handover = replace(turns[place], messages=(), offers=notes.missing_function.held_out)
+    asked = turns[place]
+    request = Turn(asked.messages, (), never=asked.never)
+    handover = replace(asked, messages=(), offers=notes.missing_function.held_out, never=())
     return (*turns[:place], request, handover, *turns[place + 1 :])
 
 
-def done_otherwise(base: Trajectory, notes: Notes) -> list[Call]:
-    """Return calls of other functions that do what the held-out ones would; none is as it must be.
+def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
+    """Return calls of other functions with the same effect as the held-out ones, if any.
 
-    Bounded: for functions that write, single calls and pairs of calls are tried, with values out of
-    the ground truth, the user's words and the results so far. Where the held-out functions only
-    read, it is the texts of their results that no other function may give.
+    The search is bounded. For writing functions it tries single calls and pairs of calls, with
+    values of the ground truth, the user's words and earlier results. For reading functions it
+    searches for the texts of their results.
 
-    Raises:
-        DataError: The functions are not needed in that turn, or are needed earlier.
+    Raises DataError if the turn does not need the functions, or an earlier turn needs them.
     """
-    _check(base, notes)
+    _check_notes(base, notes)
     note = notes.missing_function
-    session, results = _before(base, note.turn)
+    session, results = _play_until(base, note.turn)
     truth = calls(base.turns[note.turn])
-    known = _known(base, note.turn, truth, results)
+    known = _candidate_values(base, note.turn, truth, results)
     before = session.snapshot()
     done = session.play(truth)
     goal = session.snapshot()
     held_out = set(note.held_out)
-    # Searching without them is faster, and finds rather more than less.
+    # The search is faster without argument checks, and misses nothing.
     session = session.fork(checks_arguments=False)
     changing = any(r.changed and call.name in held_out for call, r in zip(truth, done, strict=True))
     if changing:
-        # What the state is to hold is most likely an argument of whatever leads there.
-        wanted_values = [v for there in before.differences(goal) for v in literals(there.actual)]
+        # New values of the state are the likeliest arguments.
+        wanted_values = [
+            v for there in before.differences(goal) for v in list_literals(there.actual)
+        ]
         session.restore(before)
-        return _writes_instead(session, truth, held_out, _unique([*wanted_values, *known]), goal)
+        return _find_writes(session, truth, held_out, _unique([*wanted_values, *known]), goal)
     wanted = [r.text for call, r in zip(truth, done, strict=True) if call.name in held_out]
-    return _reads_instead(session, before, truth, held_out, known, wanted)
+    return _find_reads(session, before, truth, held_out, known, wanted)
 
 
-def _check(base: Trajectory, notes: Notes) -> None:
+def _check_notes(base: Trajectory, notes: VariantNotes) -> None:
     note = notes.missing_function
     _check_turn(base.id, "missing_function", note.turn, base.turns)
     if not note.functions:
-        raise DataError(base.id, "missing_function.functions: names no function")
+        raise DataError(base.id, "missing_function.functions: is empty; name a function")
     needed = {call.name for call in calls(base.turns[note.turn])}
     for name in note.functions:
         if name not in needed:
             raise DataError(base.id, f"missing_function: turn {note.turn} does not call {name}")
     for name in note.stand_ins:
         if name in needed:
-            raise DataError(base.id, f"missing_function: {name} is needed and stands in for none")
+            message = f"missing_function: {name} is a stand-in, but turn {note.turn} needs it"
+            raise DataError(base.id, message)
     for name in note.held_out:
         for index in range(note.turn):
             if name in {call.name for call in calls(base.turns[index])}:
                 raise DataError(base.id, f"missing_function: {name} is needed in turn {index}")
 
 
-def _known(
+def _candidate_values(
     base: Trajectory, turn: int, truth: Sequence[Call], results: Sequence[Result]
 ) -> list[object]:
-    """Return values to try, the likeliest first."""
+    """Return values to try as arguments, the likeliest first."""
     whole = [value for call in truth for value in call.kwargs.values()]
-    parts = [value for call in truth for value in literals(call.kwargs)]
-    read = [value for result in reversed(results) for value in literals(result.held)]
-    said = spoken_values([*words(base.turns[turn : turn + 1]), *words(base.turns[:turn])])
+    parts = [value for call in truth for value in list_literals(call.kwargs)]
+    read = [value for result in reversed(results) for value in list_literals(result.held)]
+    said = list_spoken_values(
+        [*list_messages(base.turns[turn : turn + 1]), *list_messages(base.turns[:turn])]
+    )
     return _unique([*whole, *parts, *read, *said])
 
 
 def _unique(values: Sequence[object]) -> list[object]:
-    """Return values without repetitions and empty texts."""
     return list({repr(value): value for value in values if value != ""}.values())
 
 
-def _writes_instead(
+def _find_writes(
     session: Session,
     truth: Sequence[Call],
     held_out: set[str],
     known: Sequence[object],
     goal: Snapshot,
 ) -> list[Call]:
-    """Search for calls that lead to the same state in the place of the held-out ones."""
+    """Search for calls that lead to the same state as the held-out ones."""
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])
     rest = [call for call in truth[place:] if call.name not in held_out]
@@ -221,8 +225,8 @@ def _writes_instead(
         return rest or [truth[0]]
     session.restore(origin)
     reached: list[tuple[Call, Snapshot]] = []
-    # Restored before each call, as a search is no episode and has not its bounds.
-    for call in _candidates(session, held_out, known, CALLS_PER_FUNCTION):
+    # Restored before each call, so that the call limit of an episode does not apply.
+    for call in _writing_calls(session, held_out, known, CALLS_PER_FUNCTION):
         session.restore(origin)
         if session.call(call).changed:
             here = session.snapshot()
@@ -230,7 +234,7 @@ def _writes_instead(
                 return [call]
             if len(reached) < FIRST_CALLS and all(here != other for _, other in reached):
                 reached.append((call, here))
-    seconds = list(_candidates(session, held_out, known, SECOND_CALLS))
+    seconds = list(_writing_calls(session, held_out, known, SECOND_CALLS))
     for first, here in reached:
         for second in seconds:
             session.restore(here)
@@ -239,14 +243,14 @@ def _writes_instead(
     return []
 
 
-def _candidates(
+def _writing_calls(
     session: Session, held_out: set[str], known: Sequence[object], limit: int
 ) -> Iterator[Call]:
     tools = [t for t in session.tools.values() if t.writes and t.name not in held_out]
     return chain.from_iterable(candidate_calls(tool, known, limit) for tool in tools)
 
 
-def _reads_instead(
+def _find_reads(
     session: Session,
     before: Snapshot,
     truth: Sequence[Call],
@@ -254,34 +258,34 @@ def _reads_instead(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Search for calls that give every result text that the held-out ones give."""
+    """Search for calls that give every result text of the held-out ones."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])
     tools = [t for t in session.tools.values() if not t.writes and t.name not in held_out]
-    # What only a held-out function tells cannot be an argument before it is there.
+    # Values that only a held-out function shows cannot be arguments yet.
     usable = [value for value in known if not any(f" {value}}}" in f" {text}" for text in wanted)]
     found: dict[str, Call] = {}
-    _read_all(session, tools, usable, CALLS_PER_FUNCTION, found)
+    _call_all(session, tools, usable, CALLS_PER_FUNCTION, found)
     calculators = [tool for tool in tools if tool.backend == "MathAPI"]
-    numbers = _numbers_at_hand(truth[place], usable)
+    numbers = _starting_numbers(truth[place], usable)
     counts = [len(value) for value in truth[place].kwargs.values() if isinstance(value, list)]
     for calculator in calculators:
-        steps = _read_all(session, [calculator], numbers, SECOND_CALLS**2, found)
+        steps = _call_all(session, [calculator], numbers, SECOND_CALLS**2, found)
         for step in steps[:STEPS]:
             nearby = [step, 100, *counts, *numbers[:2]]
-            _read_all(session, calculators, nearby, SECOND_CALLS, found)
+            _call_all(session, calculators, nearby, SECOND_CALLS, found)
     return [found[text] for text in wanted] if all(text in found for text in wanted) else []
 
 
-def _read_all(
+def _call_all(
     session: Session,
     tools: Sequence[Tool],
     known: Sequence[object],
     limit: int,
     found: dict[str, Call],
 ) -> list[object]:
-    """Call functions with known values, note which call gives which text, and return the values."""
+    """Call functions with known values, record the call of each text, and return all values."""
     values: list[object] = []
     here = session.snapshot()
     for tool in tools:
@@ -290,13 +294,13 @@ def _read_all(
             result = session.call(call)
             if result.ok:
                 found.setdefault(result.text, call)
-                values += literals(result.held)
+                values += list_literals(result.held)
     return list(dict.fromkeys(values))
 
 
-def _numbers_at_hand(call: Call, known: Sequence[object]) -> list[object]:
-    """Return the numbers that a calculation may start from, and what is as good as they are."""
-    given = [value for value in literals(call.kwargs) if not isinstance(value, str)]
+def _starting_numbers(call: Call, known: Sequence[object]) -> list[object]:
+    """Return the numbers from which a calculation may start, with negatives and inverses."""
+    given = [value for value in list_literals(call.kwargs) if not isinstance(value, str)]
     given = [value for value in given if value in known]
     whole = [value for value in call.kwargs.values() if isinstance(value, list)]
     counts = [len(numbers) for numbers in whole]

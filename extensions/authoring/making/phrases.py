@@ -1,4 +1,4 @@
-"""How the items of a scenario's world are worded: what people write at work, at home and online."""
+"""Phrases for the generated items of a scenario's world."""
 
 from __future__ import annotations
 
@@ -130,4 +130,4 @@ WORLD = Phrases(
         "{town} depot",
     ),
 )
-"""What stands in the world of a base scenario."""
+"""Phrases for the world of a base scenario."""

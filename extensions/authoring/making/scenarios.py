@@ -1,7 +1,6 @@
-"""What a person writes of a base scenario: one file each, from which all its trajectories are made.
+"""Scenario files: the handwritten sources from which all trajectories are made.
 
-The files are in ``trajectories/scenarios``, named after the scenario, pretty-printed, and no part
-of the package that is installed.
+They are in ``trajectories/scenarios`` of the repository and are not installed.
 """
 
 from __future__ import annotations
@@ -18,26 +17,26 @@ from pydantic import Field, TypeAdapter
 from envs.calls import read_call
 from envs.errors import MalformedCall
 from envs.registry import check_config
-from extensions.authoring.making.worlds import surrounded
+from extensions.authoring.making.worlds import surround
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
-from trajectories.schema import Category, Label, Strict, Trajectory, Turn
-from trajectories.validation import check_turns, validated
+from trajectories.schema import Category, Label, StrictRecord, Trajectory, Turn
+from trajectories.validation import check_turns, validate_record
 
 SCENARIOS = DATA.with_name("scenarios")
-"""Where the scenarios are that the embedded data is built from."""
+"""Folder of the scenarios behind the embedded data."""
 _PREFIX = f"{Category.BASE}_"
 
 
 @dataclass(frozen=True)
-class MissingParameter(Strict):
-    """How a request leaves a value out, and how the user supplies it.
+class MissingParameter(StrictRecord):
+    """Request without a needed value, and the answer that supplies it.
 
     Attributes:
         turn: Index of the base's turn.
-        without: The request, worded so that a needed value is missing.
-        answer: What the user says in the turn after.
+        without: The request without the value.
+        answer: The user's message in the next turn.
     """
 
     turn: int
@@ -46,13 +45,13 @@ class MissingParameter(Strict):
 
 
 @dataclass(frozen=True)
-class MissingFunction(Strict):
-    """Which functions are held out until the turn after they are needed.
+class MissingFunction(StrictRecord):
+    """Functions that are held out until the turn after they are needed.
 
     Attributes:
         turn: Index of the base's turn that needs them.
-        functions: Their names.
-        stand_ins: Others by which an obliging model would do half of it; held out with them.
+        functions: Names of the needed functions.
+        stand_ins: Functions that could do a part of the task; held out as well.
     """
 
     turn: int
@@ -61,13 +60,13 @@ class MissingFunction(Strict):
 
     @property
     def held_out(self) -> tuple[str, ...]:
-        """All that is handed over one turn later."""
+        """All functions that are offered one turn later."""
         return (*self.functions, *self.stand_ins)
 
 
 @dataclass(frozen=True)
-class Notes:
-    """What is noted about a base trajectory: how variants are made of it."""
+class VariantNotes:
+    """Author's notes on the variants of a base trajectory."""
 
     base: str
     missing_parameter: MissingParameter
@@ -75,33 +74,26 @@ class Notes:
 
 
 @dataclass(frozen=True)
-class Surroundings(Strict):
-    """Generated items that an initial config is filled up with.
-
-    Attributes:
-        seed: The same seed and size give the same items for the same words.
-        items: How many of each kind.
-    """
+class Surroundings(StrictRecord):
+    """Seed and number, per kind, of the generated items in an initial config."""
 
     seed: int
     items: Annotated[int, Field(gt=0)]
 
 
 @dataclass(frozen=True)
-class Scenario(Strict):
+class Scenario(StrictRecord):
     """A base scenario as its author wrote it.
 
     Attributes:
-        id: That of the base trajectory; the file is named after it, without ``base_``.
-        environments: Names of the backends.
-        config: Backend name to the part of its initial config that is written by hand.
-        turns: At least one.
-        missing_parameter: How a value is left out.
-        missing_function: What is held out.
-        labels: What of it needs thought; none for a plain one.
-        world: What stands around what is written by hand, or None.
-        not_long: Why it has no variant with a long context; empty where one is to be made.
-        provenance: Where the scenario comes from, as short texts by keyword.
+        config: Handwritten part of the initial config, by backend.
+        labels: Difficulties of the scenario; none for a plain one.
+        world: Generated items around the handwritten ones, if any.
+        not_long: Why there is no long-context variant; empty if there is one.
+        kept_whole: Files and folders by name, stock sectors (``technology``), tickets
+            (``ticket 614``), ``watchlist`` and ``followed``: a long context leaves them as they
+            are, since the words mean all of their content.
+        provenance: Origin of the scenario, as short texts by keyword.
     """
 
     id: str
@@ -113,17 +105,18 @@ class Scenario(Strict):
     labels: tuple[Label, ...] = ()
     world: Surroundings | None = None
     not_long: str = ""
+    kept_whole: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
-        """Its id without the category; what its file is called."""
+        """Name of its file: the id without the category."""
         return self.id.removeprefix(_PREFIX)
 
     @property
-    def notes(self) -> Notes:
-        """How its variants are made."""
-        return Notes(self.id, self.missing_parameter, self.missing_function)
+    def notes(self) -> VariantNotes:
+        """Notes on its variants."""
+        return VariantNotes(self.id, self.missing_parameter, self.missing_function)
 
     @cached_property
     def by_hand(self) -> Trajectory:
@@ -140,64 +133,56 @@ class Scenario(Strict):
 
     @cached_property
     def base(self) -> Trajectory:
-        """The base trajectory.
-
-        Raises:
-            DataError: There is a world, and the config has a defect.
-        """
+        """The base trajectory. Raises DataError if there is a world, and the config is invalid."""
         if self.world is None:
             return self.by_hand
         said = [self.missing_parameter.without, self.missing_parameter.answer]
-        return surrounded(self.by_hand, self.world.seed, self.world.items, said)
+        return surround(self.by_hand, self.world.seed, self.world.items, said)
 
 
 _ADAPTER = TypeAdapter(Scenario)
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Read the scenario of a file.
+    """Read a scenario file.
 
-    Raises:
-        DataError: The file is not of the expected form, or is named after another scenario.
+    Raises DataError if the file is invalid, or has the name of another scenario.
     """
     where = str(path)
-    scenario = validated(_ADAPTER, parse_object(read_text(path), where), where)
+    scenario = validate_record(_ADAPTER, parse_object(read_text(path), where), where)
     if scenario.id != f"{_PREFIX}{path.stem}":
-        raise DataError(where, f"$.id: must be {_PREFIX}{path.stem}, as the file is named")
+        raise DataError(where, f"$.id: must be {_PREFIX}{path.stem}, like the file name")
     if len({*scenario.labels}) < len(scenario.labels):
-        raise DataError(where, "$.labels: names one twice")
+        raise DataError(where, "$.labels: contains duplicates")
     check_turns(scenario.by_hand, where)
-    for problem in check_config(scenario.environments, scenario.config):
-        raise DataError(where, f"$.config{str(problem).removeprefix('$')}")
+    for error in check_config(scenario.environments, scenario.config):
+        raise DataError(where, f"$.config{str(error).removeprefix('$')}")
     for index, turn in enumerate(scenario.turns):
         for position, text in enumerate(turn.ground_truth):
             call = read_call(text)
             if str(call) != text:
                 place = f"$.turns[{index}].ground_truth[{position}]"
-                raise DataError(
-                    where,
-                    f"{place}: {call if isinstance(call, MalformedCall) else f'write {call}'}",
-                )
+                reason = call if isinstance(call, MalformedCall) else f"write {call}"
+                raise DataError(where, f"{place}: {reason}")
     return scenario
 
 
 def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
     """Read all scenarios of a folder, in the order of their names.
 
-    Raises:
-        DataError: There are none, or one is not as it must be.
+    Raises DataError if the folder has no scenario, or an invalid one.
     """
     if folder.is_file():
-        advice = "name a folder of scenarios, such as turnwise generate --scenarios writes"
+        advice = "name a folder of scenarios (turnwise generate --scenarios writes one)"
         raise DataError(str(folder), f"is a file; {advice}")
     paths = sorted(folder.glob("*.json"))
     if not paths:
-        ours = "; ours are in the repository, and are not installed" if folder == SCENARIOS else ""
-        raise DataError(str(folder), f"holds no scenario, NAME.json{ours}")
+        ours = "; the built-in ones are only in the repository" if folder == SCENARIOS else ""
+        raise DataError(str(folder), f"contains no scenario, NAME.json{ours}")
     return [read_scenario(path) for path in paths]
 
 
 def written(scenario: Scenario) -> str:
-    """Return a scenario in the form of its file, without members at their default."""
+    """Return a scenario as the text of its file, without members at their default."""
     members = _ADAPTER.dump_python(scenario, mode="json", exclude_defaults=True)
     return f"{json.dumps(members, ensure_ascii=False, indent=1, allow_nan=False)}\n"

@@ -1,7 +1,6 @@
-"""The world of a base scenario: generated items around those that are written by hand.
+"""World of a base scenario: generated items around the handwritten ones.
 
-They are put into the initial config when the data is built, so that everybody can see them. What is
-written by hand stays as it is, keeps its ids and its place as the latest.
+The builder puts them into the initial config. Handwritten items keep their ids and stay the latest.
 """
 
 from __future__ import annotations
@@ -11,47 +10,44 @@ from dataclasses import replace
 from typing import Any
 
 from envs.registry import check_config
-from extensions.authoring.making.meant import meant
 from extensions.authoring.making.phrases import WORLD
+from extensions.authoring.making.scenario_words import find_meant_words
 from trajectories.errors import DataError
-from trajectories.filling.bulk import Bulk
-from trajectories.packs import filled
+from trajectories.filling.bulk_settings import BulkSettings
+from trajectories.packs import fill_config
 from trajectories.schema import Trajectory
 
 
-def surrounded(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Trajectory:
-    """Return a base trajectory with so many items of each kind around those of its config.
+def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Trajectory:
+    """Return a base trajectory with generated items of each kind around those of its config.
 
-    Raises:
-        DataError: The config has a defect.
+    Raises DataError if the config is invalid.
     """
-    for defect in check_config(base.environments, base.config):
-        raise DataError(base.id, f"config: {defect}")
-    bulk = Bulk(seed, items, meant(base, said, WORLD), lengthens=False)
-    return replace(base, config=filled(base.environments, base.config, bulk, WORLD))
+    for error in check_config(base.environments, base.config):
+        raise DataError(base.id, f"config: {error}")
+    bulk = BulkSettings(seed, items, find_meant_words(base, said, WORLD), lengthens=False)
+    return replace(base, config=fill_config(base.environments, base.config, bulk, WORLD))
 
 
 def sizes(config: Mapping[str, Any]) -> dict[str, int]:
-    """Return how many items each member of a backend's config holds; of folders, files."""
+    """Return the number of items in each member of a backend's config; folders count by files."""
     found = {
-        name: _items(member)
+        name: _count_items(member)
         for name, member in config.items()
         if isinstance(member, (list, Mapping))
     }
     if "root" in found:
-        found["root"] = sum([_files(node) for node in config["root"].values()])
+        found["root"] = sum(map(_count_files, config["root"].values()))
     return found
 
 
-def _items(member: Sequence[Any] | Mapping[str, Any]) -> int:
-    """Return how many items a list or mapping has, or all lists in a mapping."""
+def _count_items(member: Sequence[Any] | Mapping[str, Any]) -> int:
     if isinstance(member, Mapping) and all(isinstance(each, list) for each in member.values()):
         return sum(map(len, member.values()))
     return len(member)
 
 
-def _files(node: Mapping[str, Any]) -> int:
-    """Return how many files a node of a file system is, or has below it."""
+def _count_files(node: Mapping[str, Any]) -> int:
     if node["type"] != "directory":
         return 1
-    return sum([_files(each) for each in node["contents"].values()])
+    return sum(map(_count_files, node["contents"].values()))

@@ -1,1 +1,1 @@
-"""The rules of ``dataset validate``, one idea per module. They find; they print nothing."""
+"""Rules of ``dataset validate``, one topic per module."""

@@ -1,17 +1,18 @@
 """NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
-Every ground-truth call is left out once, unless the entry itself accepts others of the turn in its
-place, and every argument of it is changed, by seed, to a value like it: another choice of a closed
-set, a value that something else has, a slip of one letter, the next number, the list without its
-last member. The checker should reject what results; `mutations` has further alterations.
+Each ground-truth call is left out once, unless the entry accepts other calls of the turn instead.
+Each argument is changed, by seed, to a similar value: another enum member, another text of the
+config, a text with one letter replaced, the next number that the function takes, or the list
+without its last member.
+The checker should reject each mutant; ``mutations`` has further changes.
 
-A read that says something new is never superfluous by itself. Superfluous is, in three degrees:
+BREVITY reports three kinds of superfluous calls:
 
-- a read without which the checker accepts the rest: its facts are known already (warning);
-- a write that leaves all state as it is (warning);
-- a read all of whose values the user or another call of the same turn tells too (info).
+- a read that the checker does not miss, because its facts are known already (warning);
+- a write that changes no state (warning);
+- a read whose values the user or another call of the turn also gives (info).
 
-A write with an effect that may be left out all the same is what DETECT reports.
+DETECT reports writes that change state but may be left out.
 """
 
 from __future__ import annotations
@@ -22,23 +23,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.order import missing_results
-from checkers.told import literals
+from checkers.known_values import list_literals
+from checkers.order import list_missing_results
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result
-from envs.schema import spec
+from envs.schema import make_spec
 from extensions.authoring.rules.entry import Entry, TruthStep
-from extensions.authoring.rules.problem import Problem, Severity, brief
+from extensions.authoring.rules.finding import Finding, Severity, brief
 
 NULL, DETECT = "NULL", "DETECT"
 
-SAME_EFFECT = "it does the same: result and state are those of the ground truth"
-READS_MORE = "it reads more, and all that the ground truth reads is in it"
-SHOWN_BEFORE = "the result that is required was shown before, and no state hangs on the call"
+SAME_EFFECT = "same effect: result and state equal those of the ground truth"
+READS_MORE = "reads more: the result contains all that the ground truth reads"
+SHOWN_BEFORE = "an earlier result shows the required one, and no state depends on the call"
 UNDONE = "a later call of the turn leads to the same state, and the results are shown"
-
-
+_STEPS = (1, -1, 5, -5, 10, -10, 0.5, -0.5)
+"""Steps by which numbers are changed; functions such as the cruise control take some only."""
 _HARMLESS = (SAME_EFFECT, READS_MORE)
 
 
@@ -48,29 +49,29 @@ class Mutant(NamedTuple):
     step: TruthStep
     function: str
     parameter: str | None
-    """Whose argument is changed; None where the call is left out."""
+    """Changed parameter; None if the call is left out."""
     value: Any
-    """What it is changed to."""
+    """New value of the parameter."""
     accepted: str
-    """Why the checker does not notice; empty where it rejects."""
+    """Why the checker accepts the mutant; empty if it rejects it."""
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What mutants that are accepted for the same reason have in common."""
+        """Kind of the change and reason of acceptance, by which mutants are counted."""
         if self.parameter is None:
             return f"{self.function} left out", self.accepted
         return f"{self.function}: other {self.parameter}", self.accepted
 
 
 class Figures(NamedTuple):
-    """How many mutants there are and which of them pass."""
+    """Counts of mutants by outcome."""
 
     left_out: int
     left_out_rejected: int
     changed: int
     changed_rejected: int
     accepted: Mapping[tuple[str, str], int]
-    """Kind and reason to how often."""
+    """Number of accepted mutants by kind and reason."""
 
     @property
     def total(self) -> int:
@@ -79,58 +80,58 @@ class Figures(NamedTuple):
 
     @property
     def rejected(self) -> int:
-        """Number of those that the checker rejects."""
+        """Number of rejected mutants."""
         return self.left_out_rejected + self.changed_rejected
 
     @property
     def telling(self) -> int:
-        """Number of those that do something else than the ground truth: the world tells them."""
+        """Number of mutants whose effect differs from the ground truth's."""
         return self.total - sum(n for (_, why), n in self.accepted.items() if why in _HARMLESS)
 
 
-def check_null(entry: Entry) -> Iterator[Problem]:
-    """Yield an entry that a model passes by doing nothing."""
+def check_null(entry: Entry) -> Iterator[Finding]:
+    """Yield a finding if a model passes without a call."""
     if not any(entry.calls):
-        message = "a model that never calls anything passes"
-        yield entry.problem(NULL, Severity.ERROR, None, "turns", message)
+        message = "a model that makes no call passes"
+        yield entry.finding(NULL, Severity.ERROR, None, "turns", message)
 
 
-def check_detected(entry: Entry) -> Iterator[Problem]:
-    """Yield turns that leave nothing to check_detected, and mutants that pass."""
-    yield from _turns_without_trace(entry)
+def check_detected(entry: Entry) -> Iterator[Finding]:
+    """Yield turns without an effect to check, and mutants that pass."""
+    yield from _find_turns_without_trace(entry)
     for mutant in mutants(entry):
         if not mutant.accepted:
             continue
         step = mutant.step
         if mutant.parameter is None:
             if step.result.changed:
-                message = f"{mutant.function} may be left out though it changes state"
-                yield entry.problem(DETECT, Severity.ERROR, step.turn, step.field, message)
+                message = f"passes without {mutant.function}, although it changes state"
+                yield entry.finding(DETECT, Severity.ERROR, step.turn, step.field, message)
             continue
-        severity = Severity.INFO if mutant.accepted in _HARMLESS else Severity.WARNING
-        message = f"may as well be {brief(mutant.value)!r}: {mutant.accepted}"
+        inert = step.result.changed and isinstance(mutant.value, (int, float))
+        harmless = mutant.accepted in _HARMLESS and not inert
+        severity = Severity.INFO if harmless else Severity.WARNING
+        message = f"passes with {brief(mutant.value)!r}: {mutant.accepted}"
         field = f"{step.field}.{mutant.parameter}"
-        yield entry.problem(DETECT, severity, step.turn, field, message)
+        yield entry.finding(DETECT, severity, step.turn, field, message)
 
 
-def _turns_without_trace(entry: Entry) -> Iterator[Problem]:
+def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
     state = entry.template.snapshot()
     seen: list[Result] = []
     for index, outcome in enumerate(entry.truth):
         unchanged = outcome.snapshot == state
-        if outcome.acted and unchanged and not missing_results(outcome.results, seen):
-            message = "any call that changes nothing passes: all results were shown before"
-            yield entry.problem(DETECT, Severity.ERROR, index, "ground_truth", message)
+        if outcome.acted and unchanged and not list_missing_results(outcome.results, seen):
+            message = "any call that changes nothing passes: earlier turns show all results"
+            yield entry.finding(DETECT, Severity.ERROR, index, "ground_truth", message)
         seen += outcome.results
         state = outcome.snapshot
 
 
 def mutants(entry: Entry, steps: Iterable[TruthStep] | None = None) -> Iterator[Mutant]:
-    """Yield the mutants of an entry's ground truth, judged; calls that fail have none.
+    """Yield judged mutants of the ground truth, of all its calls or only of ``steps``.
 
-    Args:
-        entry: Whose ground truth.
-        steps: Those of its calls that are left out or changed; all by default.
+    Calls that fail have no mutants.
     """
     texts = sorted(set(_texts(entry.trajectory.config)))
     for step in entry.steps if steps is None else steps:
@@ -138,18 +139,37 @@ def mutants(entry: Entry, steps: Iterable[TruthStep] | None = None) -> Iterator[
         if not isinstance(call, Call) or call.nested or not step.result.ok:
             continue
         if not entry.is_told_by_others(step):
-            yield Mutant(step, call.name, None, None, _without(entry, step))
+            why = UNDONE if step.result.changed else SHOWN_BEFORE
+            accepted = why if entry.accepts_without(step) else ""
+            yield Mutant(step, call.name, None, None, accepted)
         arguments = entry.arguments(call)
-        schemas = {p.name: p.schema for p in spec(entry.template.tools[call.name]).parameters}
+        schemas = {p.name: p.schema for p in make_spec(entry.template.tools[call.name]).parameters}
         for name, value in arguments.items():
             place = f"{entry.trajectory.id} {step.turn} {step.position} {name}"
-            for other in others(value, schemas[name], texts, Random(place)):
+            found = others(value, schemas[name], texts, Random(place))
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                found = iter([_take_step(step, call.name, arguments, name)])
+            for other in found:
                 instead = Call(call.name, (), {**arguments, name: other})
-                yield Mutant(step, call.name, name, other, _accepted(entry, step, instead))
+                accepted = _explain_acceptance(entry, step, instead)
+                yield Mutant(step, call.name, name, other, accepted)
+
+
+def _take_step(step: TruthStep, function: str, arguments: Mapping[str, Any], name: str) -> Any:
+    """Return the nearest other number that the function takes in place of an argument."""
+    value = arguments[name]
+    for by in _STEPS:
+        instead = Call(function, (), {**arguments, name: value + by})
+        try:
+            if step.before.fork().call(instead).ok:
+                return value + by
+        except BackendFault:
+            continue
+    return value + 1
 
 
 def figures(entries: Iterable[Entry]) -> Figures:
-    """Count the mutants of many entries; one that cannot be played has none."""
+    """Count the mutants of entries; entries that cannot be played have none."""
     total: Counter[bool] = Counter()
     rejected: Counter[bool] = Counter()
     accepted: Counter[tuple[str, str]] = Counter()
@@ -169,7 +189,7 @@ def figures(entries: Iterable[Entry]) -> Figures:
 def others(
     value: Any, schema: Mapping[str, Any], texts: list[str], source: Random
 ) -> Iterator[Any]:
-    """Yield values that an argument may be mistaken for, none of them equal to it."""
+    """Yield values that are similar to an argument but not equal to it."""
     choices = [choice for choice in schema.get("enum", ()) if choice != value]
     if isinstance(value, bool):
         yield not value
@@ -181,13 +201,13 @@ def others(
         known = [text for text in texts if text != value]
         if known:
             yield source.choice(known)
-        yield _slip(value, source)
+        yield _misspell(value, source)
     elif isinstance(value, (list, tuple)):
         yield value[:-1] if value else ["x"]
 
 
-def _slip(text: str, source: Random) -> str:
-    """Return a text with one of its letters or digits replaced by another one."""
+def _misspell(text: str, source: Random) -> str:
+    """Return a text with one letter or digit replaced."""
     places = [index for index, char in enumerate(text) if char.isalnum()]
     if not places:
         return f"{text}x"
@@ -209,22 +229,15 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
 
 
-def _without(entry: Entry, step: TruthStep) -> str:
-    if not entry.accepts_without(step):
-        return ""
-    return UNDONE if step.result.changed else SHOWN_BEFORE
-
-
-def _accepted(entry: Entry, step: TruthStep, instead: Call) -> str:
-    """Return why the checker does not notice a call in another's place; empty if it does."""
+def _explain_acceptance(entry: Entry, step: TruthStep, instead: Call) -> str:
+    """Return the reason why the checker accepts another call in place of a step, or None."""
     try:
         if entry.rejection(step.turn, entry.instead(step, instead)) is not None:
             return ""
         session = step.before.fork()
         result = session.call(instead)
     except BackendFault:
-        # A crash ends the run, so nobody passes by it.
-        return ""
+        return ""  # A crash ends the run, so it cannot pass.
     truth = step.before.fork()
     truth.call(step.call)
     if result.text == step.result.text and session.snapshot() == truth.snapshot():
@@ -235,9 +248,9 @@ def _accepted(entry: Entry, step: TruthStep, instead: Call) -> str:
 
 
 def _holds(more: Result, less: Result) -> bool:
-    """Tell whether the texts of a result stand, line by line, in those of another one."""
-    longer = [text for text in literals(more.value) if isinstance(text, str)]
-    wanted = list(literals(less.value))
+    """Tell whether the texts of one result contain those of another, line by line."""
+    longer = [text for text in list_literals(more.value) if isinstance(text, str)]
+    wanted = list(list_literals(less.value))
     return bool(wanted) and all(
         isinstance(text, str) and any(f"\n{text}\n" in f"\n{other}\n" for other in longer)
         for text in wanted
@@ -247,26 +260,26 @@ def _holds(more: Result, less: Result) -> bool:
 BREVITY = "BREVITY"
 
 
-def check_brief(entry: Entry) -> Iterator[Problem]:
-    """Yield the calls that could be left out."""
+def check_brief(entry: Entry) -> Iterator[Finding]:
+    """Yield the superfluous calls."""
     for step in entry.steps:
         if not step.result.ok or step.result.changed or not isinstance(step.call, Call):
             continue
         if entry.is_told_by_others(step):
             continue
         tool = entry.template.tools[step.call.name]
-        if tool.writes and _leaves_all(entry, step, tool.backend):
-            message = f"{tool.name} changes nothing: the state was so before"
-            yield entry.problem(BREVITY, Severity.WARNING, step.turn, step.field, message)
+        if tool.writes and _is_without_effect(entry, step, tool.backend):
+            message = f"{tool.name} changes nothing: the state is already as requested"
+            yield entry.finding(BREVITY, Severity.WARNING, step.turn, step.field, message)
         elif entry.accepts_without(step):
-            message = f"{tool.name} may be left out: its result is shown already"
-            yield entry.problem(BREVITY, Severity.WARNING, step.turn, step.field, message)
-        elif not tool.writes and (teller := _told_by(entry, step)):
-            message = f"{tool.name} tells nothing that {teller} do not tell in this turn"
-            yield entry.problem(BREVITY, Severity.INFO, step.turn, step.field, message)
+            message = f"{tool.name} may be left out: an earlier result already shows its result"
+            yield entry.finding(BREVITY, Severity.WARNING, step.turn, step.field, message)
+        elif not tool.writes and (sources := _find_sources(entry, step)):
+            message = f"{tool.name} adds nothing to what {sources} give in this turn"
+            yield entry.finding(BREVITY, Severity.INFO, step.turn, step.field, message)
 
 
-def _leaves_all(entry: Entry, step: TruthStep, environment: str) -> bool:
+def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
     steps = entry.turns[step.turn]
     if step.position + 1 < len(steps):
         after = vars(steps[step.position + 1].before.backends[environment])
@@ -275,8 +288,8 @@ def _leaves_all(entry: Entry, step: TruthStep, environment: str) -> bool:
     return vars(step.before.backends[environment]) == after
 
 
-def _told_by(entry: Entry, step: TruthStep) -> str:
-    """Return who else tells all that a read shows, or nothing."""
+def _find_sources(entry: Entry, step: TruthStep) -> str:
+    """Return other sources of all values in a read's result, or None."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

@@ -1,7 +1,4 @@
-"""One trajectory with its ground truth replayed, call by call: what the rules look at.
-
-Variants of the ground truth are replayed from the call on at which they part from it.
-"""
+"""Entry of a data set for the rules, with its ground truth replayed call by call."""
 
 from __future__ import annotations
 
@@ -17,66 +14,69 @@ from envs.errors import BackendFault, ConfigError, MalformedCall, ToolError
 from envs.results import Result
 from envs.session import Session
 from envs.tool import bind
-from extensions.authoring.rules.problem import Problem, Severity
+from extensions.authoring.rules.finding import Finding, Severity
 from trajectories import bfcl
 from trajectories.dataset import Dataset
-from trajectories.scene import TrajectoryScene, truth_calls
+from trajectories.replay_queries import ReplayQueries, read_truth_calls
 from trajectories.schema import Trajectory
 
 _TRUTH = ("ground_truth", "expects.answers")
-"""Where members begin that BFCL keeps in a file of their own."""
+"""Prefixes of members that are in a separate file of BFCL."""
 
 
 class TruthStep(NamedTuple):
-    """One ground-truth call as it was made."""
+    """Replayed ground-truth call."""
 
     turn: int
     position: int
     call: Call | MalformedCall
     before: Session
-    """The session right before the call; to be forked, never called."""
+    """Session before the call. Callers must fork this session before they make calls."""
     result: Result
 
     @property
     def field(self) -> str:
-        """Where the call stands in its turn."""
+        """Member of the turn that holds the call."""
         return f"ground_truth[{self.position}]"
+
+    @property
+    def function(self) -> str:
+        """Name of the called function; empty for a malformed call."""
+        return self.call.name if isinstance(self.call, Call) else ""
 
 
 class Unplayable(Exception):
-    """The config cannot be loaded, or a backend broke on a ground-truth call."""
+    """A config that cannot be loaded, or a ground-truth call that crashes a backend."""
 
 
 class Entry:
-    """One trajectory of a data set."""
+    """Trajectory of a data set."""
 
     def __init__(self, dataset: Dataset, trajectory: Trajectory) -> None:
         self.dataset = dataset
         self.trajectory = trajectory
+        self._accepted_without: dict[tuple[int, int], bool] = {}
 
     @cached_property
     def calls(self) -> list[list[Call | MalformedCall]]:
         """The ground truth, turn by turn."""
-        return [truth_calls(turn) for turn in self.trajectory.turns]
+        return [read_truth_calls(turn) for turn in self.trajectory.turns]
 
     @property
     def profile(self) -> Profile:
-        """How its ground truth is played: irregular data as BFCL does."""
+        """Profile under which the ground truth is replayed: BFCL's for irregular data."""
         return BFCL if self.dataset.tolerant else STRICT
 
     def load(self) -> Session:
-        """Return a session in the initial state, whatever the strict check says of the config.
+        """Return a session in the initial state, without the strict check of the config.
 
-        Raises:
-            Unplayable: The config cannot be loaded at all.
+        Raises Unplayable if the config cannot be loaded at all.
         """
-        trajectory = self.trajectory
-        pack = self.dataset.pack(trajectory)
         try:
             return Session.load(
-                trajectory.environments,
-                self.dataset.config(trajectory),
-                pack,
+                self.trajectory.environments,
+                self.dataset.config(self.trajectory),
+                self.dataset.pack(self.trajectory),
                 tolerant=self.dataset.tolerant,
                 checks_arguments=self.profile.execution.checks_arguments,
                 checks_config=False,
@@ -87,7 +87,7 @@ class Entry:
 
     @cached_property
     def template(self) -> Session:
-        """The session in its initial state; to be forked, never called."""
+        """Session in the initial state; fork it, never call it."""
         return self.load()
 
     @cached_property
@@ -99,7 +99,7 @@ class Entry:
             made = []
             for position, call in enumerate(calls):
                 before = session.fork()
-                made.append(TruthStep(turn, position, call, before, _made(session, call)))
+                made.append(TruthStep(turn, position, call, before, _run_call(session, call)))
             results = tuple([step.result for step in made])
             steps.append(made)
             outcome = TurnOutcome(results, session.snapshot(), bool(results), tuple(calls))
@@ -108,7 +108,7 @@ class Entry:
 
     @cached_property
     def fault(self) -> str:
-        """Why the ground truth cannot be played at all; empty where it can."""
+        """Reason why the ground truth cannot be replayed; empty if it can."""
         try:
             self._played  # noqa: B018
         except Unplayable as error:
@@ -117,35 +117,31 @@ class Entry:
 
     @property
     def turns(self) -> list[list[TruthStep]]:
-        """The calls as they were made, turn by turn.
-
-        Raises:
-            Unplayable: They cannot be made.
-        """
+        """The replayed calls, turn by turn. Raises Unplayable if they cannot be replayed."""
         return self._played[0]
 
     @property
     def steps(self) -> Iterator[TruthStep]:
-        """All calls as they were made."""
+        """All replayed calls."""
         return (step for turn in self.turns for step in turn)
 
     @property
     def truth(self) -> tuple[TurnOutcome, ...]:
-        """What the ground truth leads to, turn by turn."""
+        """Outcome of each ground-truth turn."""
         return self._played[1]
 
     @property
     def starts(self) -> list[Session]:
-        """The sessions at the start of each turn; to be forked, never called."""
+        """Session at the start of each turn; fork it, never call it."""
         return self._played[2]
 
     @cached_property
-    def scene(self) -> TrajectoryScene:
-        """What else the judge may ask of it."""
-        return TrajectoryScene(self.trajectory, self.template, self.truth)
+    def scene(self) -> ReplayQueries:
+        """Further queries of the checker about the replay."""
+        return ReplayQueries(self.trajectory, self.template, self.truth)
 
     def arguments(self, call: Call | MalformedCall) -> dict[str, Any]:
-        """Return the arguments of a call by name; none where they do not fit the function."""
+        """Return the arguments of a call by name; empty if they do not fit the function."""
         if isinstance(call, MalformedCall) or call.name not in self.template.tools:
             return {}
         try:
@@ -158,10 +154,9 @@ class Entry:
         return self.trajectory.offered(tuple(self.template.tools), turn)
 
     def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
-        """Return why the checker rejects the ground truth with other calls in one of its turns.
+        """Return the reason why the checker rejects other calls in a turn, or None.
 
-        Returns:
-            None where the checker accepts it.
+        The replay starts at that turn.
         """
         session = self.starts[turn].fork()
         played = list(self.truth[:turn])
@@ -177,12 +172,12 @@ class Entry:
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
-        """Return the ground truth of a turn with other calls, or none, for one of it."""
+        """Return the ground truth of a turn with one call replaced by others, or removed."""
         truth = self.calls[step.turn]
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 
     def is_told_by_others(self, step: TruthStep) -> bool:
-        """Tell whether the entry accepts other calls of the same turn instead of one of it."""
+        """Tell whether the entry accepts other calls of the same turn in place of a step."""
         turn = self.trajectory.turns[step.turn]
         others = {text for index, text in enumerate(turn.ground_truth) if index != step.position}
         text = turn.ground_truth[step.position]
@@ -195,35 +190,22 @@ class Entry:
             self._accepted_without[key] = self.rejection(step.turn, self.instead(step)) is None
         return self._accepted_without[key]
 
-    @cached_property
-    def _accepted_without(self) -> dict[tuple[int, int], bool]:
-        return {}
-
-    def problem(
+    def finding(
         self, rule: str, severity: Severity, turn: int | None, field: str, message: str
-    ) -> Problem:
-        """Return a problem of this entry."""
-        file = file_of(self.dataset, self.trajectory, field)
-        return Problem(
-            rule,
-            severity,
-            file=file,
-            id=self.trajectory.id,
-            turn=turn,
-            field=field,
-            message=message,
-        )
+    ) -> Finding:
+        """Return a finding about this entry."""
+        file = _file_of(self.dataset, self.trajectory, field)
+        return Finding(rule, severity, file, self.trajectory.id, turn, field, message)
 
 
-def file_of(dataset: Dataset, trajectory: Trajectory, field: str) -> str:
-    """Return the file that a member of a trajectory stands in."""
+def _file_of(dataset: Dataset, trajectory: Trajectory, field: str) -> str:
     if dataset.folder is not None:
         files = bfcl.files(trajectory.category)
         return files[-1 if field.startswith(_TRUTH) else 0]
     return f"{trajectory.category}.jsonl" if dataset.name == "turnwise" else dataset.name
 
 
-def _made(session: Session, call: Call | MalformedCall) -> Result:
+def _run_call(session: Session, call: Call | MalformedCall) -> Result:
     try:
         return session.call(call)
     except BackendFault as fault:

@@ -1,34 +1,41 @@
-"""What functions that only read tell at one point, asked for what is known there: bounded."""
+"""Bounded search for results that reading functions return for known values."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
-from checkers.told import literals, readable, spoken_numbers, spoken_values, stands_in
+from checkers.known_values import (
+    contains_value,
+    list_literals,
+    list_spoken_numbers,
+    list_spoken_values,
+    unescape_text,
+)
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result, encode
-from envs.schema import spec
+from envs.schema import make_spec
 from envs.session import Session
 from envs.tool import Tool, parameters
 from extensions.authoring.making.base import candidate_calls
-from extensions.authoring.rules.wording import words_of
+from extensions.authoring.rules.word_matching import split_name
 
 CALLS = 120
-"""Combinations of known values that are tried for each function."""
+"""Maximum calls of each function."""
 PER_EPISODE = 50
-"""After so many calls it is as if another episode began: what one may make is bounded."""
+"""Calls after which the session is restored, since a session limits its calls."""
 VALUES = 60
-"""Known values that are tried, the latest first."""
+"""Maximum known values that are tried, the latest first."""
 CALCULATOR = "MathAPI"
-"""Its functions tell nothing of the world, only of their arguments."""
+"""Backend whose results depend on the arguments alone."""
 
 SMALL = 100
-"""Smaller whole numbers stand in results by chance."""
-FEWEST_CODES = 5
-"""From so many on they are a list of all that there are."""
+"""Smaller whole numbers occur in results by chance."""
+MIN_CODES = 5
+"""Minimum number of codes in a document that counts as a complete list."""
 
 COMMON = frozenset(
     re.findall(
@@ -43,17 +50,17 @@ COMMON = frozenset(
         """,
     )
 )
-"""Words that nothing is called."""
+"""Words that are no names."""
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
-MOST_SHOWN = 20
-"""A result with more values tells one of them by chance, and not which of them is meant."""
+MAX_SHOWN = 20
+"""Maximum values of a result that points to one of them."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 
 
 class Lookup:
-    """A call that only reads, what it gave, and the backend that it asks."""
+    """Reading call with its result and backend."""
 
     def __init__(self, call: Call, result: Result, backend: str) -> None:
         self.call = call
@@ -62,56 +69,52 @@ class Lookup:
 
     @cached_property
     def text(self) -> str:
-        """The values that it shows."""
-        return values_text(self.result)
+        """Text of the values in the result."""
+        return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:
-        """Tell whether it shows a value that is wanted under a name; a small number only there."""
+        """Tell whether the result shows a value; a small number counts only under that name."""
         if is_small(value):
-            wanted = set(words_of(name))
+            wanted = set(split_name(name))
             return any(
-                value == there and wanted.intersection(words_of(key))
-                for key, there in _members(self.result)
+                value == member and wanted.intersection(split_name(key))
+                for key, member in _members(self.result)
             )
-        return stands_in(value, self.text)
+        return contains_value(value, self.text)
 
 
 def lookups(
     session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
 ) -> Iterator[Lookup]:
-    """Yield what can be looked up: from what is known, then from what that shows.
+    """Yield possible reads with known values, then reads with the values of their results.
 
-    Args:
-        session: Where it is asked; forked, never called.
-        offered: Functions that may be called.
-        said: What the user has said so far, in order.
-        shown: Earlier results, in order.
+    The session is forked, never called.
     """
     tools = [
         tool
         for name, tool in session.tools.items()
         if name in offered and not tool.writes and tool.backend != CALCULATOR
     ]
-    known = _known(said, shown)
-    there = session.fork(checks_arguments=False)
-    first = list(_asked(there, tools, known))
+    known = _known_values(said, shown)
+    fork = session.fork(checks_arguments=False)
+    first = list(_read(fork, tools, known))
     yield from first
-    fresh = {value: None for lookup in first for value in literals(lookup.result.held)}
+    fresh = dict.fromkeys(value for lookup in first for value in list_literals(lookup.result.held))
     new = [value for value in list(fresh)[:VALUES] if value not in known]
-    yield from _asked(there, [tool for tool in tools if parameters(tool)], new)
+    yield from _read(fork, [tool for tool in tools if parameters(tool)], new)
 
 
-def _known(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
-    heard = spoken_values(list(reversed(said)))
-    heard += [number for words in reversed(said) for number in sorted(spoken_numbers(words))]
-    # Names come before other words, as more is asked by them.
+def _known_values(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
+    heard = list_spoken_values(list(reversed(said)))
+    heard += [number for words in reversed(said) for number in sorted(list_spoken_numbers(words))]
+    # Names come before other words, as they are more likely arguments.
     heard.sort(key=lambda value: isinstance(value, str) and value.islower())
-    read = [value for result in reversed(shown) for value in literals(result.held)]
+    read = [value for result in reversed(shown) for value in list_literals(result.held)]
     known = {repr(v): v for v in [*heard, *read[:VALUES]] if v != "" and v not in COMMON}
     return list(known.values())
 
 
-def _asked(session: Session, tools: Sequence[Tool], known: Sequence[object]) -> Iterator[Lookup]:
+def _read(session: Session, tools: Sequence[Tool], known: Sequence[object]) -> Iterator[Lookup]:
     origin = session.snapshot()
     for tool in tools:
         for count, call in enumerate(_calls(tool, known)):
@@ -126,16 +129,15 @@ def _asked(session: Session, tools: Sequence[Tool], known: Sequence[object]) -> 
 
 
 def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:
-    """Yield calls to try; codes that a document lists are known to whoever reads it."""
-    codes = _CODE.findall(documented(tool))
-    if len(set(codes)) < FEWEST_CODES:
+    """Yield calls to try; the codes that a document lists count as known."""
+    codes = _CODE.findall(render_document(tool))
+    if len(set(codes)) < MIN_CODES:
         return candidate_calls(tool, known, CALLS)
     numbers = [value for value in known if isinstance(value, (int, float))]
     return candidate_calls(tool, [*dict.fromkeys(codes), *numbers[:6]], 6 * CALLS)
 
 
 def _members(result: Result) -> Iterator[tuple[str, object]]:
-    """Yield the members of all objects in a result, by name."""
     left = [result.held]
     while left:
         value = left.pop()
@@ -147,18 +149,18 @@ def _members(result: Result) -> Iterator[tuple[str, object]]:
 
 
 def is_small(value: str | float) -> bool:
-    """Tell whether a value is a whole number that stands in words and results by chance."""
+    """Tell whether a value is a whole number that occurs in words and results by chance."""
     return not isinstance(value, str) and abs(value) < SMALL and value == int(value)
 
 
-def tells_little(result: Result) -> bool:
-    """Tell whether a result has so few values that one of them is hardly there by chance."""
-    return sum(1 for _ in literals(result.held)) <= MOST_SHOWN
+def has_few_values(result: Result) -> bool:
+    """Tell whether a result has few enough values to point to one of them."""
+    return sum(1 for _ in list_literals(result.held)) <= MAX_SHOWN
 
 
-def values_text(result: Result) -> str:
-    """Return a result as text that tells its values: a name such as MA(5) tells no number."""
-    return readable(_KEY.sub(_unnumbered, result.text))
+def render_values(result: Result) -> str:
+    """Return a result as text without the numbers in member names such as MA(5)."""
+    return unescape_text(_KEY.sub(_unnumbered, result.text))
 
 
 def _unnumbered(key: re.Match[str]) -> str:
@@ -167,6 +169,14 @@ def _unnumbered(key: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=512)
-def documented(tool: Tool) -> str:
-    """Return all that a function's document says."""
-    return encode(spec(tool).document())
+def render_document(tool: Tool) -> str:
+    """Return a function's document as text."""
+    return encode(make_spec(tool).document())
+
+
+@lru_cache(maxsize=512)
+def render_parameters(tool: Tool) -> Mapping[str, str]:
+    """Return each parameter's schema as text, with enum, default and description."""
+    return {
+        p.name: json.dumps(dict(p.schema), ensure_ascii=False) for p in make_spec(tool).parameters
+    }

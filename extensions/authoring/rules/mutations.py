@@ -1,8 +1,4 @@
-"""What the checker should reject, and what it should accept, beside the ground truth as it is.
-
-Every ground truth is altered in ways of which it is known beforehand whether a careful judge minds
-them, by seed, so that the same data gives the same alterations.
-"""
+"""Changes of the ground truth that the checker should reject, or should accept."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from itertools import islice, permutations
 from random import Random
 from typing import NamedTuple
 
-from checkers.told import literals
+from checkers.known_values import list_literals
 from envs.calls import Call, parse_call
 from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
@@ -19,47 +15,39 @@ from envs.tool import parameters
 from extensions.authoring.making.base import candidate_calls
 from extensions.authoring.rules.entry import Entry, TruthStep
 
-_TRIED = 40
-"""So many calls of a function are tried to find one that does as is wanted."""
-_FUNCTIONS = 12
-"""So many functions are tried."""
+_TRIED, _FUNCTIONS = 40, 12
+"""Maximum calls of a function, and maximum functions, in the search for a suitable call."""
 _ORDERS = 23
-"""So many other orders of a turn are tried."""
+"""Maximum other orders of a turn."""
 _UNTOLD = "Quixotebury 77193"
-"""A text that nobody tells."""
+"""Text that no entry contains."""
 
 Calls = Sequence[Call | MalformedCall]
 
 
 class Alteration(NamedTuple):
-    """One altered turn, judged."""
+    """Altered turn with its verdict."""
 
     id: str
     turn: int
     calls: tuple[str, ...]
-    """The calls of the turn."""
     reason: str | None
-    """Why the checker rejects it; None where it accepts."""
+    """Reason of the rejection; None if the checker accepts the turn."""
 
 
 class Tally(NamedTuple):
-    """How alterations of one kind are judged."""
+    """Verdicts on one kind of alteration."""
 
     name: str
     is_wrong: bool
-    """Whether they should be rejected; where not, they should be accepted."""
+    """Whether the checker should reject these alterations."""
     variants: int
     unlike: tuple[Alteration, ...]
-    """Those that are judged otherwise than they should be."""
+    """Alterations with the wrong verdict."""
 
 
 def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[Tally]:
-    """Alter the ground truth of many entries, and count what the checker says.
-
-    Args:
-        entries: Whose ground truth.
-        names: Of the kinds of alteration; none for all of them.
-    """
+    """Alter the ground truth of entries, by all or some kinds of alteration, and count verdicts."""
     kinds = {name: kind for name, kind in _KINDS.items() if name in names or not names}
     counts = dict.fromkeys(kinds, 0)
     unlike: dict[str, list[Alteration]] = {name: [] for name in kinds}
@@ -68,7 +56,7 @@ def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[Tally
             for turn in range(len(entry.calls)):
                 for calls in alter(entry, turn):
                     counts[name] += 1
-                    found = _judged(entry, turn, calls)
+                    found = _judge(entry, turn, calls)
                     if (found.reason is not None) != is_wrong:
                         unlike[name].append(found)
     return [
@@ -77,75 +65,73 @@ def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[Tally
     ]
 
 
-def _judged(entry: Entry, turn: int, calls: Calls) -> Alteration:
-    texts = tuple(map(str, calls))
+def _judge(entry: Entry, turn: int, calls: Calls) -> Alteration:
     try:
         failure = entry.rejection(turn, calls)
+        reason = failure and failure.reason.value
     except BackendFault as fault:
-        return Alteration(entry.trajectory.id, turn, texts, str(fault))
-    return Alteration(entry.trajectory.id, turn, texts, failure and failure.reason.value)
+        reason = str(fault)
+    return Alteration(entry.trajectory.id, turn, tuple(map(str, calls)), reason)
 
 
-def _wrong_functions(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn with another function of the same backend for one call each.
+def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
+    """Yield versions of the turn in which another function of the backend replaces one call.
 
-    A call that may be left out, and functions that the entry accepts instead, are none of them.
+    Calls that may be left out are not replaced. Functions that the entry accepts are not used.
     """
+    tools = entry.template.tools
     for step in entry.turns[turn]:
-        if isinstance(step.call, Call) and not entry.accepts_without(step):
-            tools = entry.template.tools
-            if step.call.name not in tools:
-                continue
-            own = tools[step.call.name].backend
-            right = {step.call.name, *_accepted(entry, step)}
-            others = [t for t in tools.values() if t.backend == own and t.name not in right]
-            if not others:
-                continue
-            tool = _source(entry, turn, step.position).choice(others)
-            names = [parameter.name for parameter in parameters(tool)]
-            values = entry.arguments(step.call).values()
-            yield entry.instead(step, Call(tool.name, (), dict(zip(names, values, strict=False))))
+        if step.function not in tools or entry.accepts_without(step):
+            continue
+        own = tools[step.function].backend
+        right = {step.function, *_accepted_functions(entry, step)}
+        others = [t for t in tools.values() if t.backend == own and t.name not in right]
+        if not others:
+            continue
+        tool = _random(entry, turn, step.position).choice(others)
+        names = [parameter.name for parameter in parameters(tool)]
+        values = entry.arguments(step.call).values()
+        yield entry.instead(step, Call(tool.name, (), dict(zip(names, values, strict=False))))
 
 
-def _accepted(entry: Entry, step: TruthStep) -> Iterator[str]:
-    """Yield the functions of what an entry accepts instead of a call."""
+def _accepted_functions(entry: Entry, step: TruthStep) -> Iterator[str]:
     turn = entry.trajectory.turns[step.turn]
     for alternative in turn.accepts:
         if alternative.call == turn.ground_truth[step.position]:
             yield from (parse_call(text).name for text in alternative.instead)
 
 
-def _harmful_writes(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn with a call at its end that changes what is compared."""
+def _append_harmful_write(entry: Entry, turn: int) -> Iterator[Calls]:
+    """Yield the turn with a final call that changes the compared state."""
     session = entry.starts[turn].fork()
     session.play(entry.calls[turn])
     state = session.snapshot()
 
     def harms(call: Call) -> bool:
-        there = session.fork()
-        return there.call(call).changed and there.snapshot() != state
+        fork = session.fork()
+        return fork.call(call).changed and fork.snapshot() != state
 
-    for call in _found(entry, turn, harms, writes=True):
+    for call in _find_call(entry, turn, harms, writes=True):
         yield [*entry.calls[turn], call]
 
 
-def _harmless_reads(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn with one read more, somewhere in it."""
+def _insert_harmless_read(entry: Entry, turn: int) -> Iterator[Calls]:
     calls = entry.calls[turn]
-    place = _source(entry, turn).randint(0, len(calls))
+    place = _random(entry, turn).randint(0, len(calls))
     session = entry.starts[turn].fork()
     session.play(calls[:place])
-    for call in _found(entry, turn, lambda call: session.fork().call(call).ok, writes=False):
+    for call in _find_call(entry, turn, lambda call: session.fork().call(call).ok, writes=False):
         yield [*calls[:place], call, *calls[place:]]
 
 
-def _found(
+def _find_call(
     entry: Entry, turn: int, fits: Callable[[Call], bool], *, writes: bool
 ) -> Iterator[Call]:
-    """Yield the first call that does as is wanted, with values out of the entry, if any does."""
-    known = list(dict.fromkeys(literals([entry.trajectory.config, *_arguments(entry)])))
-    source = _source(entry, turn)
-    offered = entry.trajectory.offered(tuple(entry.template.tools), turn)
+    """Yield the first suitable call with values of the entry, if there is one."""
+    arguments = [entry.arguments(call) for calls in entry.calls for call in calls]
+    known = list(dict.fromkeys(list_literals([entry.trajectory.config, *arguments])))
+    source = _random(entry, turn)
+    offered = entry.offered(turn)
     tools = [
         tool
         for tool in entry.template.tools.values()
@@ -161,16 +147,16 @@ def _found(
             return
 
 
-def _failing_first(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn after a call of it with an argument that its function does not take."""
+def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
+    """Yield the turn preceded by its first call with an unknown argument."""
     for call in entry.calls[turn][:1]:
         if isinstance(call, Call):
             broken = call._replace(kwargs={**call.kwargs, "surely_not_a_parameter": 1})
             yield [broken, *entry.calls[turn]]
 
 
-def _other_orders(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn in other orders that give the same results and the same state."""
+def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
+    """Yield the turn in other orders that give the same results and state."""
     calls, truth = entry.calls[turn], entry.truth[turn]
     orders = islice(permutations(range(len(calls))), 1, _ORDERS + 1)
     for order in orders if len(calls) > 1 else ():
@@ -181,34 +167,33 @@ def _other_orders(entry: Entry, turn: int) -> Iterator[Calls]:
             yield [calls[index] for index in order]
 
 
-def _guesses(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield a turn that waits with the call that it waits for, and an invented value."""
-    for call in _awaited(entry, turn):
+def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
+    """Yield the later calls of a waiting turn, with invented values for the awaited ones."""
+    for call in _awaited_calls(entry, turn):
         waiting = entry.scene.waiting(turn, call.name)
         given = entry.arguments(call)
-        guess = {name: _invented(given[name]) for name in given if name in waiting}
+        guess = {name: _invent(given[name]) for name in given if name in waiting}
         if guess:
             yield [Call(call.name, (), {**given, **guess})]
 
 
-def _absent_functions(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield a turn that waits with a call of what is handed over later."""
-    offered = entry.trajectory.offered(tuple(entry.template.tools), turn)
-    for call in _awaited(entry, turn):
+def _call_absent_function(entry: Entry, turn: int) -> Iterator[Calls]:
+    """Yield a waiting turn with a call of a function that is offered later."""
+    offered = entry.offered(turn)
+    for call in _awaited_calls(entry, turn):
         if call.name not in offered:
             yield [call]
             return
 
 
-def _awaited(entry: Entry, turn: int) -> list[Call]:
-    """Return the calls of the turn that completes one in which nothing is to be done."""
+def _awaited_calls(entry: Entry, turn: int) -> list[Call]:
     if entry.calls[turn] or entry.trajectory.turns[turn].only_asks:
         return []
     later = next((calls for calls in entry.calls[turn:] if calls), [])
     return [call for call in later if isinstance(call, Call)]
 
 
-def _invented(value: object) -> object:
+def _invent(value: object) -> object:
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, (int, float)):
@@ -216,21 +201,17 @@ def _invented(value: object) -> object:
     return [_UNTOLD] if isinstance(value, (list, tuple)) else _UNTOLD
 
 
-def _arguments(entry: Entry) -> Iterator[object]:
-    return (entry.arguments(call) for calls in entry.calls for call in calls)
-
-
-def _source(entry: Entry, turn: int, position: int = 0) -> Random:
+def _random(entry: Entry, turn: int, position: int = 0) -> Random:
     return Random(f"{entry.trajectory.id} {turn} {position}")
 
 
 _KINDS: Mapping[str, tuple[bool, Callable[[Entry, int], Iterator[Calls]]]] = {
-    "another function in a call's place": (True, _wrong_functions),
-    "a harmful write more": (True, _harmful_writes),
-    "an invented value while it waits": (True, _guesses),
-    "an absent function while it waits": (True, _absent_functions),
-    "a harmless read more": (False, _harmless_reads),
-    "a failing call first": (False, _failing_first),
-    "another order to the same end": (False, _other_orders),
+    "one function replaced": (True, _replace_functions),
+    "a harmful write added": (True, _append_harmful_write),
+    "an invented value in a waiting turn": (True, _guess_value),
+    "an absent function in a waiting turn": (True, _call_absent_function),
+    "a harmless read added": (False, _insert_harmless_read),
+    "a failing call first": (False, _prepend_failing_call),
+    "another order with the same results": (False, _reorder),
 }
-"""Whether the checker should reject it, and what makes it."""
+"""For each kind of change: whether the checker should reject it, and its maker."""

@@ -1,8 +1,8 @@
-"""What a held-out function tells, had without it: from other functions, by reading or reckoning.
+"""Substitutes for held-out functions: reads or calculations that give the same facts.
 
-Facts are compared loosely: values whatever the name of their member, texts within texts, line by
-line, and of a sentence the names and numbers in it. The search is bounded; it refutes, and does not
-prove.
+Facts are compared loosely. Values count under any member name, texts count line by line inside
+other texts, and a sentence counts by its names and numbers. The search is bounded: it can find a
+substitute, but cannot prove that there is none.
 """
 
 from __future__ import annotations
@@ -12,91 +12,93 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from math import isclose
 
-from checkers.told import literals, stands_in
+from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
 from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.lookups import (
     CALCULATOR,
     Lookup,
+    has_few_values,
     is_small,
     lookups,
-    tells_little,
-    values_text,
+    render_values,
 )
-from trajectories.told import words
+from trajectories.stated_values import list_messages
 
-LONG = 4
-"""So many characters has a text that is told from others by itself."""
-MOST_ADDED = 12
-"""Up to so many numbers of one function are added up in pairs."""
+MIN_CHARS = 4
+"""Minimum length of a line that counts wherever it occurs."""
+MAX_ADDED = 12
+"""Maximum numbers of one function that are added in pairs."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
 
 
-def calculated(step: TruthStep, offered: Collection[str]) -> str:
-    """Return how a calculator's result is had from others of its functions; empty if it is not."""
+def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
+    """Return how other calculator functions give a calculator's result; empty if they do not."""
     call = step.call
     if not isinstance(call, Call) or step.before.tools[call.name].backend != CALCULATOR:
         return ""
-    others = [name for name, tool in step.before.tools.items() if tool.backend == CALCULATOR]
-    others = [name for name in others if name in offered]
+    tools = step.before.tools.items()
+    others = [name for name, tool in tools if tool.backend == CALCULATOR and name in offered]
     if not others or call.name == "standard_deviation":
         return ""
     if call.name == "logarithm" and not any(
         isinstance(value, (int, float)) and isclose(value, round(value), abs_tol=1e-9)
-        for value in literals(step.result.held)
+        for value in list_literals(step.result.held)
     ):
         return ""
     if call.name == "square_root" and "power" not in offered:
         return ""
-    return f"{call} is reckoned by {', '.join(others[:3])}"
+    return f"{call} can be calculated with {', '.join(others[:3])}"
 
 
-def told_otherwise(entry: Entry, step: TruthStep, offered: Collection[str]) -> str:
-    """Return which calls give all facts that a call gives; empty where none was found."""
-    said = words(entry.trajectory.turns[: step.turn + 1])
+def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) -> str:
+    """Return the other calls that give all facts of a call; empty if there are none."""
+    said = list_messages(entry.trajectory.turns[: step.turn + 1])
     earlier = [r for outcome in entry.truth[: step.turn] for r in outcome.results if r.ok]
-    facts = list(dict.fromkeys(literals(step.result.held)))
+    facts = list(dict.fromkeys(list_literals(step.result.held)))
     if not facts:
         return ""
     found = list(lookups(step.before, offered, said, earlier))
-    known = "\n".join([*said, *map(values_text, earlier)])
+    known = "\n".join([*said, *map(render_values, earlier)])
     used: list[str] = []
     for fact in facts:
-        teller = _teller(fact, step, found, known)
-        if teller is None:
+        source = _find_source(fact, step, found, known)
+        if source is None:
             return ""
-        used += [teller] if teller else []
-    # What has been told before needs no other function; that is said elsewhere.
+        used += [source] if source else []
     return ", ".join(dict.fromkeys(used))
 
 
-def _teller(fact: str | float, step: TruthStep, found: Sequence[Lookup], known: str) -> str | None:
-    """Return what tells a fact, an empty text where it is known already, None for nothing."""
+def _find_source(
+    fact: str | float, step: TruthStep, found: Sequence[Lookup], known: str
+) -> str | None:
+    """Return the calls that give a fact; empty if it is known, None if no call gives it."""
     if isinstance(fact, str):
-        return _text_teller(fact, found, known)
-    telling = not is_small(fact)
-    if telling and stands_in(fact, known):
+        return _find_text_source(fact, found, known)
+    distinctive = not is_small(fact)
+    if distinctive and contains_value(fact, known):
         return ""
-    about = _about(step)
-    for there in found:
-        alike = bool(about & set(map(str, literals(there.call.kwargs))))
-        if (alike or (telling and tells_little(there.result))) and stands_in(fact, there.text):
-            return str(there.call)
+    about = set(map(str, list_literals(step.call.kwargs))) if isinstance(step.call, Call) else set()
+    for lookup in found:
+        alike = bool(about & set(map(str, list_literals(lookup.call.kwargs))))
+        counts = alike or (distinctive and has_few_values(lookup.result))
+        if counts and contains_value(fact, lookup.text):
+            return str(lookup.call)
     return None
 
 
-def _text_teller(text: str, found: Sequence[Lookup], known: str) -> str | None:
-    tellers = []
+def _find_text_source(text: str, found: Sequence[Lookup], known: str) -> str | None:
+    sources = []
     for line in _lines(text):
-        if len(line) >= LONG and line in known:
+        if len(line) >= MIN_CHARS and line in known:
             continue
-        teller = next((str(there.call) for there in found if line in there.text), None)
-        if teller is None:
-            return _sentence_teller(text, found, known)
-        tellers.append(teller)
-    return ", ".join(dict.fromkeys(tellers))
+        source = next((str(lookup.call) for lookup in found if line in lookup.text), None)
+        if source is None:
+            return _find_sentence_source(text, found, known)
+        sources.append(source)
+    return ", ".join(dict.fromkeys(sources))
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -106,52 +108,48 @@ def _lines(text: str) -> Iterator[str]:
             yield bare
 
 
-def _sentence_teller(text: str, found: Sequence[Lookup], known: str) -> str | None:
-    """Return what tells all names and numbers in a sentence."""
+def _find_sentence_source(text: str, found: Sequence[Lookup], known: str) -> str | None:
+    """Return the calls that give all names and numbers in a sentence."""
     tokens = _TOKEN.findall(text)[1:] if " " in text else []
     first = _TOKEN.findall(text)[:1]
-    telling = [t for t in tokens if t[0].isupper()] + [
+    facts = [t for t in tokens if t[0].isupper()] + [
         t for t in [*first, *tokens] if any(map(str.isdigit, t))
     ]
-    if not telling:
+    if not facts:
         return None
-    tellers = []
-    for token in dict.fromkeys(telling):
-        number = _number(token)
+    sources = []
+    for token in dict.fromkeys(facts):
+        number = _parse_number(token)
         value: str | float = token if number is None else number
-        if stands_in(value, known):
+        if contains_value(value, known):
             continue
-        teller = next((str(there.call) for there in found if stands_in(value, there.text)), None)
-        if teller is None and number is not None:
-            teller = _added(number, found)
-        if teller is None:
+        calls = (str(lookup.call) for lookup in found if contains_value(value, lookup.text))
+        source = next(calls, None)
+        if source is None and number is not None:
+            source = _find_sum(number, found)
+        if source is None:
             return None
-        tellers.append(teller)
-    return ", ".join(dict.fromkeys(tellers))
+        sources.append(source)
+    return ", ".join(dict.fromkeys(sources))
 
 
-def _number(token: str) -> int | float | None:
+def _parse_number(token: str) -> int | float | None:
     try:
         return int(token) if token.isdecimal() else float(token)
     except ValueError:
         return None
 
 
-def _added(number: float, found: Sequence[Lookup]) -> str | None:
-    """Return two calls of one function, alike but for what they ask about, that add up to one."""
+def _find_sum(number: float, found: Sequence[Lookup]) -> str | None:
+    """Return two calls that differ in their first argument only and whose results add up."""
     groups: dict[str, list[tuple[float, str]]] = {}
-    for there in found:
-        numbers = [v for v in literals(there.result.held) if not isinstance(v, str)]
+    for lookup in found:
+        numbers = [v for v in list_literals(lookup.result.held) if not isinstance(v, str)]
         if len(numbers) == 1:
-            alike = f"{there.call.name} {list(there.call.kwargs.values())[1:]}"
-            groups.setdefault(alike, []).append((numbers[0], str(there.call)))
+            alike = f"{lookup.call.name} {list(lookup.call.kwargs.values())[1:]}"
+            groups.setdefault(alike, []).append((numbers[0], str(lookup.call)))
     for group in groups.values():
-        for (one, call), (other, second) in combinations(group[:MOST_ADDED], 2):
+        for (one, call), (other, second) in combinations(group[:MAX_ADDED], 2):
             if isclose(one + other, number):
                 return f"{call} and {second}"
     return None
-
-
-def _about(step: TruthStep) -> set[str]:
-    """Return what a call asks about."""
-    return set(map(str, literals(step.call.kwargs))) if isinstance(step.call, Call) else set()

@@ -1,12 +1,10 @@
-"""DUPLICATE and DOCS: no question is asked twice, and the function documents say what is so.
+"""DUPLICATE and DOCS: no question is asked twice, and the function documents are correct.
 
-Two texts are near duplicates when most of their words are the same (Jaccard index of the word
-sets). Texts are compared only where they share one of their rarest words, which every pair above
-the threshold does, so that a thousand entries take a second or two.
+Near duplicates have most of their words in common (Jaccard index of the word sets). Every pair
+above the threshold shares one of its rarest words, so only such pairs are compared.
 
-Our function documents are derived from signature and docstring, so what is checked is that this
-works and that the docstring is whole. BFCL's are files beside its data, checked for themselves and
-against the functions that they describe.
+Our function documents are derived from signatures and docstrings, so DOCS checks the docstrings.
+BFCL's documents are files beside its data; DOCS also compares these with the functions.
 """
 
 from __future__ import annotations
@@ -19,10 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from envs.registry import BACKENDS
-from envs.schema import docstring_defects
+from envs.schema import list_docstring_errors
 from envs.tool import Tool, parameters
 from extensions.authoring.rules.entry import Entry
-from extensions.authoring.rules.problem import Problem, Severity
+from extensions.authoring.rules.finding import Finding, Severity
 from trajectories.bfcl import function_docs_file
 from trajectories.jsonl import read_objects
 from trajectories.schema import Category
@@ -30,9 +28,9 @@ from trajectories.schema import Category
 DUPLICATE = "DUPLICATE"
 
 NEAR = 0.75
-"""Share of words in common from which on two texts are near duplicates."""
-FEWEST_WORDS = 8
-"""Shorter texts, such as thanks, may well come twice."""
+"""Minimum Jaccard index of near duplicates."""
+MIN_WORDS = 8
+"""Minimum length of a question; shorter texts, such as thanks, may repeat."""
 
 _WORD = re.compile(r"\w+")
 
@@ -43,27 +41,28 @@ class _Text(NamedTuple):
     words: frozenset[str]
 
 
-def check_duplicates(entries: Sequence[Entry]) -> Iterator[Problem]:
-    """Yield questions that have been asked in the same category already."""
+def check_duplicates(entries: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield questions that an earlier entry of the same category asks."""
     for category in Category:
         texts = [
             _Text(entry, index, words)
             for entry in entries
             if entry.trajectory.category is category
             for index, turn in enumerate(entry.trajectory.turns)
-            if len(words := word_set(" ".join([m.content for m in turn.messages]))) >= FEWEST_WORDS
+            if len(words := collect_words(" ".join([m.content for m in turn.messages])))
+            >= MIN_WORDS
         ]
-        for later, earlier, alike in near_duplicates([text.words for text in texts]):
-            yield _problem(texts[later], texts[earlier], alike)
+        for later, earlier, similarity in find_near_duplicates([text.words for text in texts]):
+            yield _describe_duplicate(texts[later], texts[earlier], similarity)
 
 
-def near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, float]]:
-    """Yield for sets of words their likest earlier near duplicate, if any, and how alike it is."""
+def find_near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, float]]:
+    """Yield texts with their most similar earlier near duplicate and the Jaccard index."""
     frequency = Counter([word for words in texts for word in words])
     holders: dict[str, list[int]] = {}
     for index, words in enumerate(texts):
         rarest = sorted(words, key=lambda word: (frequency[word], word))
-        # Two sets of which so many words agree share one of these (prefix filtering).
+        # Near duplicates share one of these words (prefix filtering).
         prefix = rarest[: len(words) - ceil(NEAR * len(words)) + 1]
         candidates = {other for word in prefix for other in holders.get(word, ())}
         found = [(jaccard(words, texts[other]), -other) for other in candidates]
@@ -75,21 +74,20 @@ def near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int,
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of words that two texts have in common."""
+    """Return the Jaccard index of two word sets."""
     return len(one & other) / len(one | other)
 
 
-def word_set(text: str) -> frozenset[str]:
-    """Return the words by which texts are compared."""
+def collect_words(text: str) -> frozenset[str]:
+    """Return the case-folded words of a text."""
     return frozenset(_WORD.findall(text.casefold()))
 
 
-def _problem(later: _Text, earlier: _Text, alike: float) -> Problem:
-    same = alike == 1
-    place = f"turn {earlier.turn} of {earlier.entry.trajectory.id}"
-    message = f"asks what {place} asks, in {'the same' if same else f'{alike:.0%} the same'} words"
-    severity = Severity.ERROR if same else Severity.WARNING
-    return later.entry.problem(DUPLICATE, severity, later.turn, "messages", message)
+def _describe_duplicate(later: _Text, earlier: _Text, similarity: float) -> Finding:
+    place = f"turn {earlier.turn + 1} of {earlier.entry.trajectory.id}"
+    message = f"asks the same question as {place}: {similarity:.0%} of the words are equal"
+    severity = Severity.ERROR if similarity == 1 else Severity.WARNING
+    return later.entry.finding(DUPLICATE, severity, later.turn, "messages", message)
 
 
 DOCS = "DOCS"
@@ -106,32 +104,24 @@ TYPES: Mapping[str, type | tuple[type, ...]] = {
     "object": dict,
     "any": object,
 }
-"""Names of types that documents may use, and what values of them are in Python."""
+"""Type names that documents may use, and the Python types of their values."""
 
 _NO_JSON_TYPES = ("float", "dict", "tuple", "any")
 _PROSE_DEFAULT = re.compile(r"default\w*+\W++(?:(?:is|to|value)\W*+)?none\b", re.IGNORECASE)
 
 
-def check_own() -> Iterator[Problem]:
-    """Yield defects of our own function documents."""
+def check_own() -> Iterator[Finding]:
+    """Yield errors in our own function documents."""
     for backend in BACKENDS.values():
+        file = f"{backend.__module__.replace('.', '/')}.py"
         for tool in backend.TOOLS.values():
-            for field, message in own_defects(tool):
+            for message in list_docstring_errors(tool):
                 id = f"{tool.backend}.{tool.name}"
-                file = f"{backend.__module__.replace('.', '/')}.py"
-                yield Problem(
-                    DOCS, Severity.ERROR, file=file, id=id, turn=None, field=field, message=message
-                )
+                yield Finding(DOCS, Severity.ERROR, file, id, None, "docstring", message)
 
 
-def own_defects(tool: Tool) -> Iterator[tuple[str, str]]:
-    """Yield member and message of what is wrong with a function's docstring or schema."""
-    for message in docstring_defects(tool):
-        yield "docstring", message
-
-
-def check_reference(folder: Path) -> Iterator[Problem]:
-    """Yield defects of BFCL's function documents in its data folder."""
+def check_reference(folder: Path) -> Iterator[Finding]:
+    """Yield errors in BFCL's function documents in its data folder."""
     for environment, backend in BACKENDS.items():
         file = function_docs_file(environment)
         documented = set()
@@ -139,21 +129,10 @@ def check_reference(folder: Path) -> Iterator[Problem]:
             name = str(document.get("name"))
             documented.add(name)
             for severity, field, message in defects(document, backend.TOOLS.get(name)):
-                yield Problem(
-                    DOCS,
-                    severity,
-                    file=file,
-                    id=f"{environment}.{name}",
-                    turn=None,
-                    field=field,
-                    message=message,
-                )
+                yield Finding(DOCS, severity, file, f"{environment}.{name}", None, field, message)
         for name in backend.TOOLS.keys() - documented:
-            id = f"{environment}.{name}"
-            message = "is callable and has no document"
-            yield Problem(
-                DOCS, Severity.ERROR, file=file, id=id, turn=None, field="name", message=message
-            )
+            id, message = f"{environment}.{name}", "the function has no document"
+            yield Finding(DOCS, Severity.ERROR, file, id, None, "name", message)
 
 
 Defect = tuple[Severity, str, str]
@@ -161,10 +140,10 @@ Defect = tuple[Severity, str, str]
 
 
 def defects(document: Mapping[str, Any], tool: Tool | None) -> Iterator[Defect]:
-    """Yield what is wrong with the document of a function, or of none that there is."""
+    """Yield the errors in a function document; ``tool`` is None if there is no such function."""
     schema = document.get("parameters")
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
-        yield Severity.ERROR, "parameters", "is no object with properties"
+        yield Severity.ERROR, "parameters", "is not an object with properties"
         return
     properties: Mapping[str, Any] = schema["properties"]
     required = schema.get("required", [])
@@ -172,30 +151,29 @@ def defects(document: Mapping[str, Any], tool: Tool | None) -> Iterator[Defect]:
         yield Severity.ERROR, "description", "is missing"
     for name in required:
         if name not in properties:
-            message = f"{name} is required and no parameter"
-            yield Severity.ERROR, "parameters.required", message
+            yield Severity.ERROR, "parameters.required", f"{name} is not a parameter"
     for name, member in properties.items():
         for severity, path, message in _member_defects(member, name in required):
             yield severity, f"parameters.properties.{name}{path}", message
     if tool is None:
         yield Severity.ERROR, "name", "documents a function that does not exist"
     else:
-        yield from _disagreements(tool, properties, required)
+        yield from _mismatches(tool, properties, required)
 
 
 def _member_defects(member: Mapping[str, Any], required: bool) -> Iterator[Defect]:
     kind = str(member.get("type"))
     if kind not in TYPES:
-        yield Severity.ERROR, ".type", f"{kind!r} is no known type"
+        yield Severity.ERROR, ".type", f"{kind!r} is not a known type"
         return
     if kind in _NO_JSON_TYPES:
-        yield Severity.INFO, ".type", f"{kind!r} is no type of JSON Schema"
+        yield Severity.INFO, ".type", f"{kind!r} is not a JSON Schema type"
     if not member.get("description"):
         yield Severity.WARNING, ".description", "is missing"
     elif _PROSE_DEFAULT.search(member["description"]) and "default" not in member:
-        yield Severity.INFO, ".description", "tells a default that the member does not have"
+        yield Severity.INFO, ".description", "states a default that the schema does not have"
     if kind == "array" and not isinstance(member.get("items"), Mapping):
-        yield Severity.WARNING, ".items", "are not described"
+        yield Severity.WARNING, ".items", "the item schema is missing"
     if "default" in member:
         yield from _default_defects(member["default"], TYPES[kind], required)
     nested = member.get("properties")
@@ -212,24 +190,23 @@ def _default_defects(
     if required:
         yield Severity.WARNING, ".default", "a required parameter has a default"
     if default == "None":
-        yield Severity.ERROR, ".default", "is the text 'None', where null is meant"
+        yield Severity.ERROR, ".default", "is the text 'None'; use null"
     elif default is not None and (
         not isinstance(default, kind) or (isinstance(default, bool) and kind is not bool)
     ):
-        yield Severity.ERROR, ".default", f"{default!r} is not of the type that is documented"
+        yield Severity.ERROR, ".default", f"{default!r} is not of the documented type"
 
 
-def _disagreements(
-    tool: Tool, properties: Mapping[str, Any], required: list[str]
-) -> Iterator[Defect]:
+def _mismatches(tool: Tool, properties: Mapping[str, Any], required: list[str]) -> Iterator[Defect]:
     takes = {parameter.name: parameter for parameter in parameters(tool)}
     for name in properties:
         if name not in takes:
-            yield Severity.ERROR, f"parameters.properties.{name}", "the function does not take it"
+            message = "the function has no such parameter"
+            yield Severity.ERROR, f"parameters.properties.{name}", message
     for name, parameter in takes.items():
         field = f"parameters.properties.{name}"
         if name not in properties:
-            yield Severity.ERROR, field, "the function takes it and it is not documented"
+            yield Severity.ERROR, field, "the parameter is not documented"
         elif (parameter.default is parameter.empty) != (name in required):
             told = "required" if name in required else "optional"
-            yield Severity.ERROR, field, f"is documented as {told}, and is not"
+            yield Severity.ERROR, field, f"is documented as {told}, but is not"

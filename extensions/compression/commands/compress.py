@@ -1,59 +1,56 @@
-"""The command ``turnwise compress``: what short results save, and what they lose."""
+"""Command ``turnwise compress``: measures what compressed results save and lose."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from extensions.compression.compressed import saving
 from extensions.compression.compression import WAYS, Compression
+from extensions.compression.savings import measure_saving
 from runner.commands import DONE
 from runner.commands.options import option, positive
 from runner.commands.shared import EntriesOptions, JsonOption, category_option, note
 from runner.data import choose
 from runner.show.terminal import say, say_json, table
 from trajectories.errors import DataError
-from trajectories.schema import JudgedBy
+from trajectories.schema import JudgingMethod
 
 EXAMPLE = "turnwise compress --category long_context --limit 20"
 
 NOTES = (
-    "Counted over the results of the ground truth's calls: the tokens that are left, and the "
-    "values that are lost. Lost is what a later call takes from a result, nobody has said, and no "
-    "result shows any more.\n\n"
+    "The command shortens the results of ground-truth calls and counts tokens and lost values. A "
+    "value is lost if a later call uses it, but no message and no shortened result contains it.\n"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EntriesOptions, JsonOption):
-    """What is made short."""
+    """The entries, and the ways of compression."""
 
     category: str | None = category_option("long_context")
-    tokens: int = option(
-        "tokens that are shown of a result, at most", "N", default=1024, read=positive
+    tokens: int = option("maximum tokens per result", "N", default=1024, read=positive)
+    by: str = option(
+        f"ways of {', '.join(WAYS)}, separated by commas", "WAYS", default="cut,ends,keys"
     )
-    by: str = option(f"ways, with commas: {', '.join(WAYS)}", "WAYS", default="cut,ends,keys")
-    tokenizer: str | None = option(
-        "a tokenizer.json that counts (default: four characters a token)", "PATH"
-    )
+    tokenizer: str | None = option("tokenizer.json (default: 4 characters a token)", "PATH")
 
 
 def run(options: Options) -> int:
-    """Print what each way saves and loses."""
+    """Print the savings and losses of each way."""
     made = [
         Compression.named(f"{options.tokens},{way.strip()}", options.tokenizer)
         for way in options.by.split(",")
     ]
     category = options.category or "long_context"
-    dataset = choose.dataset_named(options.dataset, category, note)
-    found = choose.trajectories(dataset, None, options.split)
-    chosen = choose.part(found, options.ids, options.limit, None, 0)
-    chosen = [each for each in chosen if each.judged_by is not JudgedBy.CALLS]
+    dataset = choose.load_named(options.dataset, category, note)
+    found = choose.trajectories(dataset, None, options.subset)
+    chosen = choose.select_entries(found, options.ids, options.limit, None, 0)
+    chosen = [each for each in chosen if each.judged_by is not JudgingMethod.CALLS]
     if not chosen:
-        raise DataError("--category", f"{category}: these entries have calls, and no results")
+        raise DataError("--category", f"{category} has no results; choose a multi-turn category")
     heading = ["way", "results", "over", "tokens", "kept", "saved", "values", "lost", "entries"]
     rows, lines = [[*heading, "losing"]], []
     for one in made:
-        sum_of = saving(dataset, chosen, one)
+        sum_of = measure_saving(dataset, chosen, one)
         kept = sum_of.kept / max(1, sum_of.tokens)
         lost = sum_of.lost / max(1, sum_of.values)
         counts = [str(sum_of.results), str(sum_of.over), str(sum_of.tokens), f"{kept:.1%}"]
@@ -64,6 +61,6 @@ def run(options: Options) -> int:
         say_json(lines)
         return DONE
     say(table(rows))
-    counted = options.tokenizer or "four characters each"
+    counted = options.tokenizer or "4 characters each"
     say(f"data {dataset.name}, {category}; tokens by {counted}")
     return DONE

@@ -1,4 +1,4 @@
-"""The command ``turnwise compress-keys``: which members of long results to keep, as a draft."""
+"""Command ``turnwise compress-keys``: drafts the members that compressed results keep."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 
 from envs.calls import Call
 from envs.registry import names
-from extensions.compression.compression import Compression, paths_of
-from extensions.compression.member_drafting import Long, drafted_members
-from extensions.experiments.drafting import NOT_REACHED
+from extensions.compression.compression import Compression, list_paths
+from extensions.compression.member_drafting import LongResult, draft_members
+from extensions.experiments.paraphrase_drafts import NOT_REACHED
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import argument, option, positive
 from runner.commands.shared import EntriesOptions, category_option, note
@@ -23,55 +23,52 @@ from runner.models.tools import own_documents
 from runner.records.files import write_whole
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 from trajectories.prepare import load_session
-from trajectories.scene import truth_calls
-from trajectories.schema import JudgedBy, Trajectory
+from trajectories.replay_queries import read_truth_calls
+from trajectories.schema import JudgingMethod, Trajectory
 
 EXAMPLE = "turnwise compress-keys TicketAPI --model gpt-5-mini -o TicketAPI.json"
 
 NOTES = (
-    "The model is asked once for each function of the backend that has a result of more than "
-    "--tokens in the data, and shown its document, its members and that result. What it writes is "
-    "for people to read; put into configs/compression/ it is what --compress LIMIT,keys keeps.\n\n"
+    "The command sends a request for each function that has a result of more than --tokens tokens "
+    "in the data. The request contains the function's document and this result. Review the draft, "
+    "then put it into configs/compression/, where --compress LIMIT,keys reads it.\n"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EntriesOptions):
-    """Whose results are to be made short, and who says how."""
+    """The backend, the model, and the output file."""
 
     category: str | None = category_option("long_context")
-    backend: str = argument("the backend, such as TicketAPI", "BACKEND")
-    model: str = option("the live model that is asked", "NAME", required=True)
+    backend: str = argument("backend, such as TicketAPI", "BACKEND")
+    model: str = option("live model", "NAME", required=True)
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
     )
-    output: Path = option(
-        "where to write the draft", "FILE", required=True, flags=("--output", "-o")
-    )
-    tokens: int = option("results of more tokens are long", "N", default=1024, read=positive)
+    output: Path = option("file for the draft", "FILE", required=True, flags=("--output", "-o"))
+    tokens: int = option("minimum tokens of long results", "N", default=1024, read=positive)
     concurrency: int = option("requests at once", "N", default=4, read=positive)
 
 
 def run(options: Options) -> int:
-    """Write which members are kept, and say of which functions there is no draft."""
+    """Write the draft, and print the functions without one."""
     if options.backend not in names():
-        advice = did_you_mean(options.backend, names())
+        advice = suggest_name(options.backend, names())
         raise DataError("BACKEND", f"there is no backend {options.backend!r:.80}{advice}")
     category = options.category or "long_context"
-    dataset = choose.dataset_named(options.dataset, category, note)
-    found = choose.trajectories(dataset, None, options.split)
-    chosen = choose.part(found, options.ids, options.limit, None, 0)
-    functions = _long(dataset, chosen, options.backend, Compression.named(f"{options.tokens}"))
+    dataset = choose.load_named(options.dataset, category, note)
+    found = choose.trajectories(dataset, None, options.subset)
+    chosen = choose.select_entries(found, options.ids, options.limit, None, 0)
+    limit = Compression.named(f"{options.tokens}")
+    functions = _find_long_results(dataset, chosen, options.backend, limit)
     if not functions:
-        message = (
-            f"no result of {options.backend} has more than {options.tokens} tokens and members"
-        )
-        raise DataError("--tokens", f"{message} in {category}")
+        message = f"no result of {options.backend} in {category} has members and more than"
+        raise DataError("--tokens", f"{message} {options.tokens} tokens; lower the limit")
     try:
         client = connect(options.model, RequestOptions(base_url=options.base_url))
-        drafts, stopped = asyncio.run(drafted_members(client, functions, options.concurrency))
+        drafts, stopped = asyncio.run(draft_members(client, functions, options.concurrency))
     except ModelError as error:
         note(f"{error}")
         return RUN_ERROR
@@ -85,31 +82,33 @@ def run(options: Options) -> int:
     if kept:
         text = json.dumps(kept, indent=1, ensure_ascii=False)
         write_whole(options.output, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
-        say(f"{len(kept)} of {len(drafts)} functions have members in {options.output}; read them")
+        say(f"{options.output}: members of {len(kept)} of {len(drafts)} functions; review them")
     if stopped is not None:
         note(stopped)
     return DONE if kept and stopped is None else RUN_ERROR
 
 
-def _long(
+def _find_long_results(
     dataset: Dataset, entries: list[Trajectory], backend: str, limit: Compression
-) -> list[Long]:
-    """Return the functions of a backend that have long results with members, and the longest."""
+) -> list[LongResult]:
+    """Return the longest result with members of each function, if it exceeds the limit."""
     longest: dict[str, str] = {}
     for entry in entries:
-        if entry.judged_by is not JudgedBy.CALLS and backend in entry.environments:
+        if entry.judged_by is not JudgingMethod.CALLS and backend in entry.environments:
             for name, text in _results(dataset, entry, backend):
-                long = limit.tokens(text) > limit.limit and bool(paths_of(text))
+                long = limit.tokens(text) > limit.limit and bool(list_paths(text))
                 if long and len(text) > len(longest.get(name, "")):
                     longest[name] = text
     documents = {str(each["name"]): each for each in own_documents([backend])}
-    return [Long(name, documents[name], longest[name]) for name in documents if name in longest]
+    return [
+        LongResult(name, documents[name], longest[name]) for name in documents if name in longest
+    ]
 
 
 def _results(dataset: Dataset, entry: Trajectory, backend: str) -> Iterator[tuple[str, str]]:
     session = load_session(dataset, entry)
     for turn in entry.turns:
-        for call in truth_calls(turn):
+        for call in read_truth_calls(turn):
             text = session.call(call).text
             tool = session.tools.get(call.name) if isinstance(call, Call) else None
             if tool is not None and tool.backend == backend:

@@ -1,4 +1,4 @@
-"""The command ``turnwise env check``: whether environments keep the contract."""
+"""Command ``turnwise env check``: checks environments against the contract."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from unittest import SkipTest
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from envs.tool import place
 from runner.commands import DONE
 from runner.commands.env.tools import environments
 from runner.commands.options import argument
 from runner.show.terminal import say
-from trajectories.errors import needing
+from trajectories.errors import require_extra
 
 if TYPE_CHECKING:
     from extensions.contract import contract as testing
     from extensions.contract.contract import BoundCheck
 else:
     # It needs an extra.
-    testing = lazily("extensions.contract.contract")
+    testing = lazy_module("extensions.contract.contract")
 
 EXAMPLE = "turnwise env check TicketAPI"
 
@@ -34,7 +34,7 @@ PROBLEMS = 1
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to check."""
+    """The environments."""
 
     environments: tuple[str, ...] = argument(
         "names of environments (default: all)", "NAME", required=False, default=()
@@ -42,11 +42,11 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Check environments, and print every promise with what came out."""
+    """Check environments, and print every promise with its outcome."""
     backends = environments(options.environments)
-    with needing("dev", "env check"):
+    with require_extra("dev", "env check"):
         contract = testing.contract
-    # Hypothesis keeps notes in the current folder where it is not told otherwise.
+    # By default, Hypothesis writes into the current folder.
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", folder)
         failed = sum(_check(contract(backend.__name__)) for backend in backends)
@@ -54,26 +54,26 @@ def run(options: Options) -> int:
 
 
 def _check(checks: Sequence[BoundCheck]) -> int:
-    """Check one environment, print what comes out, and return how many checks failed."""
+    """Check one environment, print the outcomes and return the number of failed checks."""
     subject = checks[0].subject
     say(f"{subject.name}  ({place(subject.backend)})", flush=True)
     outcomes = [_outcome(check) for check in checks]
     for exception in subject.exceptions():
         say(f"  except {exception}")
     failed, skipped = outcomes.count(False), outcomes.count(None)
-    rest = f", {skipped} not looked at" if skipped else ""
+    rest = f", {skipped} skipped" if skipped else ""
     say(f"  {outcomes.count(True)} passed, {failed} failed{rest}\n", flush=True)
     return failed
 
 
 def _outcome(bound: BoundCheck) -> bool | None:
-    """Run and print a check; tell whether it passes, None where another comes first."""
+    """Run and print a check; return whether it passes, or None if it is skipped."""
     promise = f"{bound.check.name:14}  {bound.check.promise}"
     try:
-        # What an environment prints does not belong among the lines of this command.
+        # Output of the environment must not mix with the lines of this command.
         with redirect_stdout(io.StringIO()):
             bound()
-    except testing.Broken as finding:
+    except testing.ContractViolation as finding:
         say(f"  FAIL  {promise}\n        {finding}", flush=True)
         return False
     except SkipTest as reason:

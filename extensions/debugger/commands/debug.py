@@ -1,4 +1,4 @@
-"""The command ``turnwise debug``: step through one episode in the terminal."""
+"""Command ``turnwise debug``: steps through one episode in the terminal."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.commands import DONE
-from runner.commands.one_episode import EpisodeOptions, examined_episode, examined_truth
+from runner.commands.one_episode import EpisodeOptions, execute_episode, execute_truth
 from runner.commands.options import index, option
-from runner.episodes.examined import ExaminedCalls, ExaminedTurns
-from trajectories.errors import DataError, needing
+from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
+from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -20,59 +20,58 @@ if TYPE_CHECKING:
     from extensions.debugger import answer_app, app
 else:
     # They need an extra.
-    app = lazily("extensions.debugger.app")
-    answer_app = lazily("extensions.debugger.answer_app")
+    app = lazy_module("extensions.debugger.app")
+    answer_app = lazy_module("extensions.debugger.answer_app")
 
 EXAMPLE = "turnwise debug multi_turn_base_0 --run runs/mine"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EpisodeOptions):
-    """Which episode to step through."""
+    """The episode."""
 
-    run: Path | None = option("recorded run to step through beside the truth", "PATH")
-    trial: int = option("which trial of the run", "N", default=0, read=index)
+    run: Path | None = option("recorded run (default: the ground truth)", "PATH")
+    trial: int = option("trial of the run, from 0", "N", default=0, read=index)
 
 
 def run(options: Options) -> int:
-    """Open the debugger on one trajectory."""
+    """Open the debugger on one episode."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise DataError("debug", "needs a terminal; without one, turnwise replay prints the same")
-    debugger = _screen(options)
+        raise DataError("debug", "needs a terminal; use turnwise replay without one")
+    debugger = _make_screen(options)
     debugger.run()
     return debugger.return_code or DONE
 
 
-def _screen(options: Options) -> App[None]:
-    """Return the screen of the episode that the user named."""
+def _make_screen(options: Options) -> App[None]:
+    """Return the screen of the chosen episode."""
     if options.run is None:
         name = options.dataset or "ground truth"
-        return examined_truth(options).show(_Screen(name, name))
-    run, examined = examined_episode(options, options.run, options.trial)
+        return execute_truth(options).show(_Screen(name, name))
+    run, examined = execute_episode(options, options.run, options.trial)
     name = f"{run.name}, trial {options.trial}" if run.definition else run.name
     return examined.show(_Screen(name, str(run.path)))
 
 
 @dataclass(frozen=True)
 class _Screen:
-    """Makes the screen that steps through an episode."""
+    """Factory of the screen for an episode."""
 
     source: str
     where: str
 
-    def turns(self, examined: ExaminedTurns) -> App[None]:
-        """Return the screen of turns.
+    def turns(self, examined: RejudgedTurns) -> App[None]:
+        """Return the screen of a multi-turn entry.
 
-        Raises:
-            DataError: There are no steps of them on record.
+        Raises DataError if the episode has no recorded steps.
         """
         if examined.recorded and not (examined.model and examined.model.turns):
             why = examined.recorded.error or "no turn"
-            raise DataError(self.where, f"there are no steps of {examined.trajectory.id}: {why}")
-        with needing("debug", "debug"):
+            raise DataError(self.where, f"{examined.trajectory.id} has no recorded steps: {why}")
+        with require_extra("debug", "debug"):
             return app.Debugger(examined, self.source)
 
-    def pairs(self, examined: ExaminedCalls) -> App[None]:
-        """Return the screen of one answer."""
-        with needing("debug", "debug"):
+    def pairs(self, examined: RejudgedCalls) -> App[None]:
+        """Return the screen of a single-turn entry."""
+        with require_extra("debug", "debug"):
             return answer_app.AnswerDebugger(examined, self.source)

@@ -1,4 +1,4 @@
-"""The command ``turnwise env new``: a new environment, small and whole, to be rewritten."""
+"""Command ``turnwise env new``: creates the files of a new environment."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import NamedTuple
 import envs
 from envs import registry
 from envs.errors import ConfigError
-from envs.tool import near
+from envs.tool import shorten_path
 from extensions.drafting import openapi, stubs
 from extensions.drafting.stubs import StubModule
-from extensions.retrieval import reading
+from extensions.retrieval import corpus_files
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.records.files import written
@@ -48,36 +48,30 @@ from turnwise import {marks}
 from typing_extensions import TypedDict"""
 _LONG_LINES = "# ruff: noqa: E501 - examples are as they were described."
 _LINE = 100
-_MOST_RENAMED = 10
+_MAX_RENAMED = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to make, and where."""
+    """The name, the source of the functions, and the folder."""
 
-    name: str = argument("name of its class, such as CalendarAPI", "NAME")
+    name: str = argument("class name, such as CalendarAPI", "NAME")
     path: Path | None = option(
-        "make a package of your own in this new folder (default, in a checkout of Turnwise: add "
-        "to that)",
-        "DIR",
+        "folder for a new package (default: add to this checkout of Turnwise)", "DIR"
     )
     from_openapi: Path | None = option(
-        "draft a typed stub for every operation of this OpenAPI file, JSON or YAML (default: a "
-        "small list, to be rewritten)",
-        "FILE",
-        one_of="description",
+        "draft a stub per operation of an OpenAPI file (JSON or YAML)", "FILE", one_of="description"
     )
     from_mcp: str | None = option(
-        "draft a typed stub for every tool of the MCP server that this starts, such as "
-        "'python server.py'; it has 60 seconds to say what it offers",
+        "draft a stub per tool of the MCP server that this command starts",
         "COMMAND",
         one_of="description",
     )
 
 
 def run(options: Options) -> int:
-    """Write the files, and print them and what to do now."""
-    parts = _parts(options)
+    """Write the files, and print their names and the next commands."""
+    parts = _make_contents(options)
     if options.path:
         plan = in_package(options.name, options.path, parts)
     else:
@@ -87,31 +81,31 @@ def run(options: Options) -> int:
         with written(path) as file:
             file.write(text)
         say(path)
-    if isinstance(parts, Drafted):
-        _say_what_was_drafted(parts.draft)
-    say("\nNow:")
+    if isinstance(parts, DraftedContents):
+        _print_draft(parts.draft)
+    say("\nnext:")
     for command in plan.commands:
         say(f"  {command}")
     return DONE
 
 
-def _say_what_was_drafted(draft: StubModule) -> None:
-    say(f"\n{len(draft.stubs)} functions, each a stub that says so until it is written.")
-    for line in draft.renamed[:_MOST_RENAMED]:
+def _print_draft(draft: StubModule) -> None:
+    say(f"\n{len(draft.stubs)} function stubs to implement")
+    for line in draft.renamed[:_MAX_RENAMED]:
         say(f"  {line}")
-    if len(draft.renamed) > _MOST_RENAMED:
-        say(f"  and {len(draft.renamed) - _MOST_RENAMED} more under other names")
+    if len(draft.renamed) > _MAX_RENAMED:
+        say(f"  and {len(draft.renamed) - _MAX_RENAMED} more renamed functions")
 
 
 class Scaffold(NamedTuple):
-    """Files to write, and what to do then."""
+    """The files to write, and the next commands."""
 
     files: Mapping[Path, str]
     commands: Sequence[str]
 
 
-class Contents:
-    """The parts of an environment that keeps a list."""
+class ListContents:
+    """File contents of an example environment whose state is a list."""
 
     def backend(self, words: Mapping[str, str], in_checkout: bool) -> str:
         """Return the module."""
@@ -135,12 +129,8 @@ class Contents:
         return _filled("trajectory.jsonl", words)
 
 
-class Drafted(Contents):
-    """The parts of an environment of stubs.
-
-    Args:
-        title: What they are drafted from.
-    """
+class DraftedContents(ListContents):
+    """File contents of an environment of stubs; ``title`` names the source of the stubs."""
 
     def __init__(self, draft: StubModule, title: str) -> None:
         self.draft = draft
@@ -151,7 +141,7 @@ class Drafted(Contents):
         imports = _DRAFT_IMPORTS_IN_CHECKOUT if in_checkout else _DRAFT_IMPORTS
         code = stubs.module(words["name"], self._title, self.draft, imports)
         longest = max(map(len, code.splitlines()))
-        # Our own rules are stricter than those of a package.
+        # This checkout limits the length of lines.
         return f"{_LONG_LINES}\n{code}" if in_checkout and longest > _LINE else code
 
     def config(self, words: Mapping[str, str]) -> str:
@@ -159,7 +149,7 @@ class Drafted(Contents):
         return _json({words["name"]: {"records": self.draft.records}})
 
     def functions(self, words: Mapping[str, str]) -> str:
-        """Return the frozen function documents, as the drafted module has them."""
+        """Return the frozen function documents of the drafted module."""
         code = self.backend(words, in_checkout=False)
         return _json(stubs.documents(code, words["name"]))
 
@@ -188,45 +178,38 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _parts(options: Options) -> Contents:
-    """Return what the new environment is made of.
+def _make_contents(options: Options) -> ListContents:
+    """Return the contents of the new environment's files.
 
-    Raises:
-        DataError: The name or the description will not do.
+    Raises DataError if the name or the description is invalid.
     """
     words = _words(options.name)
     if options.from_openapi is not None:
-        found, title = reading.described_in(options.from_openapi), options.from_openapi.name
+        found, title = (
+            corpus_files.read_openapi_operations(options.from_openapi),
+            options.from_openapi.name,
+        )
     elif options.from_mcp is not None:
-        found, title = reading.served_by(options.from_mcp), "an MCP server"
+        found, title = corpus_files.list_mcp_tools(options.from_mcp), "an MCP server"
     else:
-        return Contents()
+        return ListContents()
     functions = []
     for kind, document, is_reading in found:
         parameters = document.get("parameters")
         plain = openapi.written_out(parameters if isinstance(parameters, Mapping) else {})
-        told = {**document, "parameters": plain}
-        functions.append(stubs.Interface(told, is_reading, kind))
-    draft = stubs.draft(functions, words["prefix"], options.name, _taken())
-    return Drafted(draft, title)
+        functions.append(stubs.Interface({**document, "parameters": plain}, is_reading, kind))
+    return DraftedContents(stubs.draft(functions, words["prefix"], options.name), title)
 
 
-def _taken() -> frozenset[str]:
-    """Return the names of all functions of environments that can be imported."""
-    usable = filter(registry.is_usable, registry.names())
-    return frozenset(tool for name in usable for tool in registry.backend_class(name).TOOLS)
-
-
-def in_checkout(name: str, parts: Contents | None = None) -> Scaffold:
+def in_checkout(name: str, parts: ListContents | None = None) -> Scaffold:
     """Scaffold an environment that becomes part of this repository.
 
-    Raises:
-        DataError: The name will not do, there is no checkout, or a file is there already.
+    Raises DataError if the name is invalid, this is not a checkout, or a file exists already.
     """
-    words, parts = _words(name), parts or Contents()
-    # Wherever else somebody is, he does not mean the sources of his installation.
+    words, parts = _words(name), parts or ListContents()
+    # The sources of an installed package are never changed.
     if not (_ROOT / "pyproject.toml").is_file() or not Path.cwd().is_relative_to(_ROOT):
-        raise DataError("env new", "this is no checkout; give --path and a folder of your own")
+        raise DataError("env new", "this is not a checkout of Turnwise; add --path DIR")
     module = words["prefix"]
     if module in sys.stdlib_module_names:
         module += "_env"
@@ -240,20 +223,19 @@ def in_checkout(name: str, parts: Contents | None = None) -> Scaffold:
         _ROOT / "tests" / "golden" / f"{name}.functions.json": parts.functions(words),
     }
     _check_absent(files)
-    test = near(str(tests / f"test_{module}.py"))
+    test = shorten_path(str(tests / f"test_{module}.py"))
     return Scaffold(
-        {Path(near(str(path))): text for path, text in files.items()},
+        {Path(shorten_path(str(path))): text for path, text in files.items()},
         [f"turnwise env check {name}", f"pytest {test}"],
     )
 
 
-def in_package(name: str, folder: Path, parts: Contents | None = None) -> Scaffold:
-    """Scaffold an environment in a package of the author's own.
+def in_package(name: str, folder: Path, parts: ListContents | None = None) -> Scaffold:
+    """Scaffold an environment in a new package.
 
-    Raises:
-        DataError: The name will not do, or the folder has something in it already.
+    Raises DataError if the name is invalid, or a file exists already.
     """
-    words, parts = _words(name), parts or Contents()
+    words, parts = _words(name), parts or ListContents()
     package = f"{words['prefix']}_env"
     words["package"], words["distribution"] = package, package.replace("_", "-")
     words["trajectory"] = "trajectories.jsonl"
@@ -272,26 +254,24 @@ def in_package(name: str, folder: Path, parts: Contents | None = None) -> Scaffo
         raise DataError("--path", f"{folder} is a file; name a folder")
     _check_absent(files)
     return Scaffold(
-        files,
-        [f"pip install -e {folder}", f"turnwise env check {name}", f"pytest {folder}"],
+        files, [f"pip install -e {folder}", f"turnwise env check {name}", f"pytest {folder}"]
     )
 
 
 def _words(name: str) -> dict[str, str]:
-    """Return what the templates leave open, from the name of the class.
+    """Return the template values for a class name.
 
-    Raises:
-        DataError: The name is no class name, or is taken.
+    Raises DataError if the name is invalid or taken.
     """
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        advice = "take 3 to 30 letters and digits, such as CalendarAPI"
-        raise DataError("NAME", f"{name!r:.60} is no class name; {advice}")
+        advice = "use 3 to 30 letters and digits, such as CalendarAPI"
+        raise DataError("NAME", f"{name!r:.60} is not a class name; {advice}")
     try:
         names = registry.names()
     except ConfigError as error:
         raise DataError("NAME", str(error)) from None
     if name in names:
-        raise DataError("NAME", f"there is an environment {name} already; take another name")
+        raise DataError("NAME", f"environment {name} exists already; use another name")
     stem = name.removesuffix("API") or name
     return {"name": name, "prefix": _WORD_START.sub("_", stem).lower()}
 
@@ -304,4 +284,4 @@ def _filled(template: str, words: Mapping[str, str]) -> str:
 def _check_absent(files: Mapping[Path, str]) -> None:
     for path in files:
         if path.exists():
-            raise DataError(str(path), "is there already; nothing has been written")
+            raise DataError(str(path), "exists already, so nothing was written; use another name")

@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset vary``: the entries of an experiment as files."""
+"""Command ``turnwise dataset vary``: writes the entries of an experiment."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from extensions.authoring.making.build import lines
-from extensions.experiments.vary import FLAG, Levels, axes_of, varied
+from extensions.experiments.axes import FLAG, Levels, parse_axes, vary_dataset
 from runner.commands import DONE
 from runner.commands.options import argument, index, option
 from runner.commands.shared import EntriesOptions, note
@@ -22,38 +22,40 @@ _OF_DATA = ("tools", "distractors", "words")
 
 @dataclass(frozen=True, kw_only=True)
 class Options(EntriesOptions):
-    """What to vary, and how."""
+    """The levels, and the output folder."""
 
-    folder: Path = argument("where to write them", "FOLDER")
+    folder: Path = argument("folder for the entries", "FOLDER")
     vary: tuple[str, ...] = option(
-        "one level of an axis that is data: tools=need, a number or all; distractors=far or near; "
-        "words=FILE; may be repeated",
+        "tools=need, =N or =all; distractors=far or =near; words=FILE; repeatable",
         "AXIS=LEVEL",
         required=True,
     )
-    vary_seed: int = option("seed of what is drawn", "S", default=0, read=index)
+    vary_seed: int = option("seed of random draws", "S", default=0, read=index)
 
 
 def run(options: Options) -> int:
-    """Write the varied entries, a file for each category."""
-    axes = axes_of(options.vary)
+    """Write the varied entries, one file per category."""
+    axes = parse_axes(options.vary)
     for axis in axes:
         if axis.name not in _OF_DATA:
             known = ", ".join(_OF_DATA)
-            raise DataError(FLAG, f"{axis.name} is no data, but how they are shown; data: {known}")
+            raise DataError(FLAG, f"{axis.name} does not change entries; choose from {known}")
         if len(axis.levels) > 1:
-            raise DataError(FLAG, f"{axis.name}: one level makes one data set; run it for each")
+            raise DataError(FLAG, f"{axis.name}: needs a single level; run the command for each")
     if not options.folder.is_dir():
-        raise DataError(str(options.folder), "is no folder; make it first")
-    dataset = choose.dataset_named(options.dataset, options.category, note)
-    everything = choose.trajectories(dataset, None, options.split)
-    chosen = choose.part(everything, options.ids, options.limit, None, 0)
+        raise DataError(str(options.folder), "is not a folder; create it first")
+    dataset = choose.load_named(options.dataset, options.category, note)
+    everything = choose.trajectories(dataset, None, options.subset)
+    chosen = choose.select_entries(everything, options.ids, options.limit, None, 0)
     levels = Levels({axis.name: axis.levels[0] for axis in axes}, options.vary_seed)
-    made = varied(dataset, levels, [trajectory.id for trajectory in chosen])
+    made = vary_dataset(dataset, levels, [trajectory.id for trajectory in chosen])
     if made.left_out:
-        note(f"{len(made.left_out)} entries are left out: they cannot be varied so")
+        note(f"skipped {len(made.left_out)} entries that cannot have these levels")
     if made.raised:
-        note(f"{made.raised} entries need more functions than that, and have what they need")
+        note(
+            f"{made.raised} entries need more functions "
+            "than the level; they offer all needed functions"
+        )
     entries = [*made.dataset.trajectories.values()]
     for category in Category:
         mine = [entry for entry in entries if entry.category is category]

@@ -1,4 +1,4 @@
-"""The command ``turnwise vary``: experiments on the list of functions, and words for them."""
+"""Command ``turnwise vary``: shows experiments, and drafts paraphrased descriptions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from envs.registry import BACKENDS, library, tools_of
+from envs.registry import BACKENDS, list_tools, load_library
 from extensions.experiments.curve_page import curve_page
-from extensions.experiments.drafting import NOT_REACHED, drafted
-from extensions.experiments.vary_lines import csv_rows, experiment_lines
-from extensions.experiments.vary_scores import experiment_json, experiment_of
+from extensions.experiments.experiment_lines import csv_rows, experiment_lines
+from extensions.experiments.experiment_scores import experiment_json, load_experiment
+from extensions.experiments.paraphrase_drafts import NOT_REACHED, draft_paraphrases
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import argument, option, positive, switch
 from runner.commands.shared import DataOptions, JsonOption, note
@@ -26,50 +26,48 @@ from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
 EXAMPLE = "turnwise vary runs/mine --html curves.html"
-MOST = 5
-"""Experiments that there are colours for."""
+MAX_EXPERIMENTS = 5
+"""Number of colours of curves."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DataOptions, JsonOption):
-    """Which experiments to sum up, and where."""
+class _ParaphraseOptions:
+    """Draft of descriptions=FILE."""
 
-    folders: tuple[Path, ...] = argument(
-        f"folder of eval --vary; up to {MOST}, one of each model",
-        "FOLDER",
-        required=False,
-        default=(),
-    )
-    csv: Path | None = option("also write rows of CSV", "FILE")
-    html: Path | None = option("also write a page with curves", "FILE")
-    allow_errors: bool = switch(
-        "give a score however many episodes ended in an error that is not the model's"
-    )
     paraphrase: str | None = option(
-        "instead: draft other words for functions with this live model, for descriptions=FILE; "
-        "what does not hold keeps its own words",
-        "MODEL",
-        needs="--output",
+        "draft paraphrased descriptions with this live model", "MODEL", needs="--output"
     )
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
     )
-    output: Path | None = option("where to write the draft", "FILE", flags=("--output", "-o"))
+    output: Path | None = option("file for the draft", "FILE", flags=("--output", "-o"))
     concurrency: int = option("requests at once", "N", default=16, read=positive)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Options(DataOptions, JsonOption, _ParaphraseOptions):
+    """The experiments, and the output files."""
+
+    folders: tuple[Path, ...] = argument(
+        f"folder of eval --vary; up to {MAX_EXPERIMENTS}", "FOLDER", required=False, default=()
+    )
+    csv: Path | None = option("also write a CSV file", "FILE")
+    html: Path | None = option("also write an HTML page with curves", "FILE")
+    allow_errors: bool = switch("print a score even with more than 2% errors")
+
+
 def run(options: Options) -> int:
-    """Print what became of experiments, and write it where that is wanted."""
+    """Print the results of experiments, and write them as CSV or HTML."""
     if options.paraphrase is not None:
         return _draft(options, options.paraphrase)
     for flag, value in (("--output", options.output), ("--base-url", options.base_url)):
         if value is not None:
-            raise DataError(flag, "is for a draft of other words: add --paraphrase MODEL")
+            raise DataError(flag, "needs --paraphrase MODEL: add it, or leave this option out")
     if not options.folders:
-        raise DataError("FOLDER", "name the folder of an experiment, or --paraphrase MODEL")
-    if len(options.folders) > MOST:
-        raise DataError("FOLDER", f"up to {MOST} experiments stand beside each other")
-    found = [experiment_of(each, allow_errors=options.allow_errors) for each in options.folders]
+        raise DataError("FOLDER", "is missing; name the folder of an experiment, or --paraphrase")
+    if len(options.folders) > MAX_EXPERIMENTS:
+        raise DataError("FOLDER", f"names up to {MAX_EXPERIMENTS} experiments; leave some out")
+    found = [load_experiment(each, allow_errors=options.allow_errors) for each in options.folders]
     if options.csv is not None:
         with written(options.csv) as file:
             csv.writer(file, lineterminator="\n").writerows(csv_rows(found))
@@ -87,17 +85,17 @@ def run(options: Options) -> int:
 
 
 def _draft(options: Options, model: str) -> int:
-    """Write other words for the functions of a data set, and say which keep their own."""
+    """Write paraphrased descriptions of the functions of a data set."""
     if options.folders:
-        raise DataError("--paraphrase", "drafts words for functions, and takes no FOLDER")
-    dataset = choose.dataset_named(options.dataset, options.category, note)
-    assert options.output is not None  # the options need each other
+        raise DataError("--paraphrase", "cannot be combined with FOLDER; leave one of them out")
+    dataset = choose.load_named(options.dataset, options.category, note)
+    assert options.output is not None  # --paraphrase needs --output
     documents = _documents(dataset)
-    names = sorted({*documents, *tools_of((*BACKENDS, *library()))})
+    names = sorted({*documents, *list_tools((*BACKENDS, *load_library()))})
     try:
         client = connect(model, RequestOptions(base_url=options.base_url))
         drafts, stopped = asyncio.run(
-            drafted(client, [*documents.values()], names, options.concurrency)
+            draft_paraphrases(client, [*documents.values()], names, options.concurrency)
         )
     except ModelError as error:
         note(f"{error}")
@@ -112,18 +110,18 @@ def _draft(options: Options, model: str) -> int:
     kept = [draft for draft in drafts if draft.problem is not None]
     for draft in kept:
         if draft not in left:
-            note(f"{draft.name} keeps its own words: {draft.problem}")
+            note(f"{draft.name} keeps its description: {draft.problem}")
     if left:
-        note(f"{len(left)} functions keep their own words: {NOT_REACHED}")
+        note(f"{len(left)} functions keep their descriptions: {NOT_REACHED}")
     changed = len(drafts) - len(kept)
-    say(f"{changed} of {len(drafts)} functions have other words in {options.output}; read them")
+    say(f"{options.output}: {changed} of {len(drafts)} descriptions paraphrased; review them")
     if stopped is not None:
         note(stopped)
     return RUN_ERROR if stopped is not None else DONE
 
 
 def _documents(dataset: Dataset) -> dict[str, Document]:
-    """Return the documents of all functions that entries of a data set may call, by name."""
+    """Return the documents of all functions that entries of a data set offer, by name."""
     found: dict[str, Document] = {}
     for trajectory in dataset.trajectories.values():
         for document in documents_of(trajectory, dataset.folder):

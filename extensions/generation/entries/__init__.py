@@ -1,1 +1,1 @@
-"""Instructions that models write: what they are shown, and what becomes of what they write."""
+"""Generated entries: writing tasks, filters of answers, and checks of whole entries."""

@@ -1,50 +1,45 @@
-"""What a writer answers, a JSON object that is read strictly and never run, and the filters.
+"""Reader of a writer's answers, and the filters that instructions pass in order.
 
-Each filter has a name; instructions pass through them in their order.
+An answer is a JSON object that is checked strictly and never executed.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from math import isfinite
 from typing import Any, NamedTuple
 
-from checkers.told import literals, stands_in
+from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
 from extensions.authoring.graph.graph import TOOLS
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.authoring.rules.answers import check_provenance
-from extensions.authoring.rules.asking import named_function
 from extensions.authoring.rules.entry import Entry, TruthStep
+from extensions.authoring.rules.finding import Severity, brief
 from extensions.authoring.rules.lookups import COMMON, SMALL
-from extensions.authoring.rules.problem import Severity, brief
-from extensions.authoring.rules.texts import NEAR, jaccard, word_set
-from extensions.generation.entries.tasks import WritingTask, dataset_of
+from extensions.authoring.rules.requested_actions import named_function
+from extensions.authoring.rules.texts import NEAR, collect_words, jaccard
+from extensions.generation.entries.tasks import WritingTask, make_dataset
+from extensions.judges.judge_questions import parse_object
 from trajectories.schema import Trajectory
 
-FEWEST_IN_TURN, FEWEST_IN_ALL = 12, 30
-"""Words."""
-MOST_IN_TURN, MOST_IN_ALL = 150, 400
-_MOST_ON_AVERAGE = 60
-"""Words of a turn, where there are many."""
-_LEAST_COMMON = 0.25
-"""Share of everyday words in English; of our own entries none has less than 0.35."""
-_LONGEST_ANSWER = 100_000
-"""Characters of an answer that are looked at."""
-_LONGEST_TEXT = 5_000
-"""Characters of what is said in a turn."""
+MIN_TURN_WORDS, MIN_TOTAL_WORDS = 12, 30
+MAX_TURN_WORDS, MAX_TOTAL_WORDS = 150, 400
+_MAX_MEAN_WORDS = 60
+"""Mean words per turn of a long entry."""
+_MIN_COMMON_SHARE = 0.25
+"""Share of everyday English words; every built-in entry has at least 0.35."""
+_MAX_ANSWER_CHARS = 100_000
+_MAX_TEXT_CHARS = 5_000
+"""Characters of a turn."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _CALLED = re.compile(r"\b(\w+)\(")
 
 
 class Filter(StrEnum):
-    """Why an instruction is refused, in the order in which that is looked for.
-
-    ``yields.MEANINGS`` says what each one means.
-    """
+    """Filters in the order of their checks; ``yield_table.MEANINGS`` explains them."""
 
     FORM = "FORM"
     INVENTED = "INVENTED"
@@ -57,8 +52,8 @@ class Filter(StrEnum):
     LONG = "LONG"
 
 
-class SiftedOut(Exception):
-    """An instruction that a filter or check refuses; the message tells the writer why."""
+class FilteredOut(Exception):
+    """A refused instruction; the message tells the writer the reason."""
 
     def __init__(self, by: str, reason: str) -> None:
         super().__init__(reason)
@@ -66,68 +61,56 @@ class SiftedOut(Exception):
 
 
 class WrittenTurn(NamedTuple):
-    """One turn as it was written."""
+    """A turn of an instruction."""
 
     words: str
     functions: tuple[str, ...]
-    """Those that the writer says do it."""
+    """Functions that serve the turn, according to the writer."""
 
 
 class Instruction(NamedTuple):
-    """An instruction as it was written."""
+    """The user's side of an entry, in a writer's words."""
 
     turns: tuple[WrittenTurn, ...]
     left_out: MissingParameter | None = None
-    """How one turn would leave a value out, where the writer says so."""
+    """The writer's proposal of a value to leave out."""
 
     @property
     def words(self) -> list[str]:
-        """What the user says, turn by turn."""
+        """User texts by turn."""
         return [turn.words for turn in self.turns]
 
 
-def read_written(text: str, turns: int) -> Instruction:
-    """Return what an answer holds.
+def read_instruction(text: str, turns: int) -> Instruction:
+    """Read an answer; text and code fences around the JSON object are ignored.
 
-    Words and fences around the object do not count.
-
-    Raises:
-        SiftedOut: It is not of the form.
+    Raises FilteredOut if the answer has another form.
     """
-    value = _object(text[:_LONGEST_ANSWER])
+    value = parse_object(text[:_MAX_ANSWER_CHARS])
+    if not isinstance(value, dict):
+        raise FilteredOut(Filter.FORM, "there is no JSON object in the answer")
     stated = value.get("turns")
     if not isinstance(stated, list):
-        raise SiftedOut(Filter.FORM, 'there is no list "turns"')
+        raise FilteredOut(Filter.FORM, 'there is no list "turns"')
     if len(stated) != turns:
-        raise SiftedOut(Filter.FORM, f'"turns" has {len(stated)} members, and must have {turns}')
-    found = tuple([_turn(each, index) for index, each in enumerate(stated)])
-    return Instruction(found, _left_out(value.get("left_out"), turns))
+        raise FilteredOut(Filter.FORM, f'"turns" has {len(stated)} members, and must have {turns}')
+    found = tuple([_read_turn(each, index) for index, each in enumerate(stated)])
+    return Instruction(found, _read_left_out(value.get("left_out"), turns))
 
 
-def _object(text: str) -> dict[str, Any]:
-    decoder, start = json.JSONDecoder(), text.find("{")
-    try:
-        value = decoder.raw_decode(text, start)[0] if start >= 0 else None
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
-        raise SiftedOut(Filter.FORM, "there is no JSON object in the answer")
-    return value
-
-
-def _turn(value: object, index: int) -> WrittenTurn:
+def _read_turn(value: object, index: int) -> WrittenTurn:
     match value:
         case {"words": str(words), "functions": list(names)} if all(
             isinstance(name, str) for name in names
         ):
-            _check(words, f"turns[{index}]")
+            _check_text(words, f"turns[{index}]")
             return WrittenTurn(words.strip(), tuple(names))
-    raise SiftedOut(
+    raise FilteredOut(
         Filter.FORM, f'turns[{index}] must have a text "words" and a list of texts "functions"'
     )
 
 
-def _left_out(value: object, turns: int) -> MissingParameter | None:
+def _read_left_out(value: object, turns: int) -> MissingParameter | None:
     match value:
         case None:
             return None
@@ -135,101 +118,98 @@ def _left_out(value: object, turns: int) -> MissingParameter | None:
             not isinstance(turn, bool) and 0 <= turn < turns
         ):
             for text in (without, answer):
-                _check(text, "left_out")
+                _check_text(text, "left_out")
             return MissingParameter(turn, without.strip(), answer.strip())
-    raise SiftedOut(
+    raise FilteredOut(
         Filter.FORM,
         f'"left_out" must be null or have a "turn" below {turns}, "without" and "answer"',
     )
 
 
-def _check(text: str, where: str) -> None:
-    if len(text) > _LONGEST_TEXT:
-        raise SiftedOut(Filter.FORM, f"{where}: has more than {_LONGEST_TEXT} characters")
+def _check_text(text: str, where: str) -> None:
+    if len(text) > _MAX_TEXT_CHARS:
+        raise FilteredOut(Filter.FORM, f"{where}: has more than {_MAX_TEXT_CHARS} characters")
     if not text.strip():
-        raise SiftedOut(Filter.FORM, f"{where}: says nothing")
+        raise FilteredOut(Filter.FORM, f"{where}: says nothing")
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise SiftedOut(Filter.FORM, f"{where}: has half a character")
+        raise FilteredOut(Filter.FORM, f"{where}: has half a character")
 
 
-class Sieve:
-    """The filters, and what was asked before; the questions of ``own`` entries count as asked."""
+class FilterChain:
+    """All filters, with the questions of ``own`` entries and of the output."""
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
-        self._own = AskedBefore()
-        self._output = AskedBefore()
+        self._own = QuestionIndex()
+        self._output = QuestionIndex()
         for trajectory in own:
             self._own.take(trajectory.id, [turn.words for turn in trajectory.turns])
 
     def passed(self, task: WritingTask, answer: str) -> Instruction:
-        """Return what an answer holds, where all filters let it pass.
+        """Return the instruction of an answer that passes all filters.
 
-        Those that need the calls do so only where the writer was shown them.
+        Filters that need calls apply only if the writer was shown the calls.
 
-        Raises:
-            SiftedOut: One does not.
+        Raises FilteredOut if a filter refuses the answer.
         """
-        written = read_written(answer, len(task.bare.turns))
+        written = read_instruction(answer, len(task.bare.turns))
         said = task.said(written.words)
         shown = task.origin == "paths"
         checks: Sequence[tuple[Filter, Callable[[], str | None]]] = (
-            (Filter.INVENTED, lambda: _invented(task, written)),
-            (Filter.NAMED, lambda: _named(written)),
-            (Filter.WORDS, lambda: _too_few(written)),
-            (Filter.VALUES, lambda: _untold(said) if shown else None),
-            (Filter.ECHO, lambda: _echoed(said, task.told_values) if shown else None),
+            (Filter.INVENTED, lambda: _find_invented(task, written)),
+            (Filter.NAMED, lambda: _find_function_name(written)),
+            (Filter.WORDS, lambda: _check_min_words(written)),
+            (Filter.VALUES, lambda: _find_unknown_value(said) if shown else None),
+            (Filter.ECHO, lambda: _find_echo(said, task.told_values) if shown else None),
             (Filter.DUPLICATE, lambda: self._own.like(written.words)),
-            (Filter.LANGUAGE, lambda: _foreign(written)),
-            (Filter.LONG, lambda: _too_many(written)),
+            (Filter.LANGUAGE, lambda: _check_language(written)),
+            (Filter.LONG, lambda: _check_max_words(written)),
         )
         for filter, check in checks:
             if reason := check():
-                raise SiftedOut(filter, reason)
+                raise FilteredOut(filter, reason)
         return written
 
     def check_found(self, said: Trajectory) -> None:
-        """Do what could not be done before there were calls.
+        """Apply the filters that need calls to an entry with calls from searches.
 
-        Raises:
-            SiftedOut: The words do not tell what the calls need, or tell what they find.
+        Raises FilteredOut if a value of a call has no origin, or the words reveal a result.
         """
-        if reason := _untold(said):
-            raise SiftedOut(Filter.VALUES, reason)
-        if reason := _echoed(said, frozenset()):
-            raise SiftedOut(Filter.ECHO, reason)
+        if reason := _find_unknown_value(said):
+            raise FilteredOut(Filter.VALUES, reason)
+        if reason := _find_echo(said, frozenset()):
+            raise FilteredOut(Filter.ECHO, reason)
 
     def take(self, id: str, words: Sequence[str]) -> None:
-        """Have an instruction of the output count as asked.
+        """Add the questions of a new entry.
 
-        Raises:
-            SiftedOut: It was asked before.
+        Raises FilteredOut if a question of the output is too similar.
         """
         if reason := self._output.like(words):
-            raise SiftedOut(Filter.DUPLICATE, reason)
+            raise FilteredOut(Filter.DUPLICATE, reason)
         self._output.take(id, words)
 
 
-class AskedBefore:
-    """What was asked, turn by turn."""
+class QuestionIndex:
+    """Questions by turn, for finding similar ones."""
 
     def __init__(self) -> None:
         self._turns: list[tuple[str, frozenset[str]]] = []
 
     def like(self, words: Sequence[str]) -> str | None:
-        """Return which text asks what was asked, and where; None where none does."""
+        """Return a message on the first similar question, or None."""
         for index, text in enumerate(words):
-            mine = word_set(text)
+            mine = collect_words(text)
             for id, other in self._turns:
                 if jaccard(mine, other) >= NEAR:
                     return f"turn {index} asks what {id} asks"
         return None
 
     def take(self, id: str, words: Sequence[str]) -> None:
-        """Have texts count as asked."""
-        self._turns += [(id, found) for text in words if (found := word_set(text))]
+        """Add questions."""
+        self._turns += [(id, found) for text in words if (found := collect_words(text))]
 
 
-def _invented(task: WritingTask, written: Instruction) -> str | None:
+def _find_invented(task: WritingTask, written: Instruction) -> str | None:
     for index, turn in enumerate(written.turns):
         strange = [name for name in turn.functions if name not in task.functions]
         if strange:
@@ -238,7 +218,7 @@ def _invented(task: WritingTask, written: Instruction) -> str | None:
     return None
 
 
-def _named(written: Instruction) -> str | None:
+def _find_function_name(written: Instruction) -> str | None:
     for index, words in enumerate(written.words):
         called = [name for name in _CALLED.findall(words) if name in TOOLS]
         name = named_function(TOOLS, words) or next(iter(called), None)
@@ -247,93 +227,92 @@ def _named(written: Instruction) -> str | None:
     return None
 
 
-def _too_few(written: Instruction) -> str | None:
+def _check_min_words(written: Instruction) -> str | None:
     counts = [len(words.split()) for words in written.words]
     for index, count in enumerate(counts):
-        if count < FEWEST_IN_TURN:
-            return f"turn {index} has {count} words; it needs at least {FEWEST_IN_TURN}"
-    if sum(counts) < FEWEST_IN_ALL:
-        return f"there are {sum(counts)} words in all; at least {FEWEST_IN_ALL} are needed"
+        if count < MIN_TURN_WORDS:
+            return f"turn {index} has {count} words; it needs at least {MIN_TURN_WORDS}"
+    if sum(counts) < MIN_TOTAL_WORDS:
+        return f"there are {sum(counts)} words in all; at least {MIN_TOTAL_WORDS} are needed"
     return None
 
 
-def _too_many(written: Instruction) -> str | None:
+def _check_max_words(written: Instruction) -> str | None:
     counts = [len(words.split()) for words in written.words]
     for index, count in enumerate(counts):
-        if count > MOST_IN_TURN:
-            return f"turn {index} has {count} words; it may have {MOST_IN_TURN} at most"
-    most = max(MOST_IN_ALL, _MOST_ON_AVERAGE * len(counts))
+        if count > MAX_TURN_WORDS:
+            return f"turn {index} has {count} words; it may have {MAX_TURN_WORDS} at most"
+    most = max(MAX_TOTAL_WORDS, _MAX_MEAN_WORDS * len(counts))
     if sum(counts) > most:
         return f"there are {sum(counts)} words in all; {most} are the most"
     return None
 
 
-def _foreign(written: Instruction) -> str | None:
+def _check_language(written: Instruction) -> str | None:
     for index, text in enumerate(written.words):
         words = _WORD.findall(text.casefold())
         share = sum(word in COMMON for word in words) / max(1, len(words))
-        if share < _LEAST_COMMON:
+        if share < _MIN_COMMON_SHARE:
             return f"turn {index} is hardly English: {share:.0%} of its words are everyday ones"
     return None
 
 
-def _untold(said: Trajectory) -> str | None:
-    """Return which value of a call nobody and nothing tells."""
-    for problem in check_provenance(Entry(dataset_of(said), said)):
-        if problem.severity is not Severity.INFO:
-            return f"turn {problem.turn}, {problem.field}: {problem.message}"
+def _find_unknown_value(said: Trajectory) -> str | None:
+    """Return a message on the first value of a call without an origin."""
+    for finding in check_provenance(Entry(make_dataset(said), said)):
+        if finding.severity is not Severity.INFO:
+            return f"turn {finding.turn}, {finding.field}: {finding.message}"
     return None
 
 
-def _echoed(said: Trajectory, told: frozenset[Any]) -> str | None:
-    """Return which value of a result the words tell before it is seen."""
-    entry = Entry(dataset_of(said), said)
+def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
+    """Return a message on the first value that the words reveal before a result does."""
+    entry = Entry(make_dataset(said), said)
     words = [turn.words.casefold() for turn in said.turns]
-    for value, step in telling_results(entry, told):
+    for value, step in find_revealed_values(entry, told):
         form = value.casefold() if isinstance(value, str) else value
         for index in range(step.turn + 1):
-            if stands_in(form, words[index]) and _alone(form, words[index]):
+            if contains_value(form, words[index]) and _is_whole_word(form, words[index]):
                 name = step.call.name if isinstance(step.call, Call) else "a call"
                 return f"turn {index} tells {brief(value, 60)}, which only {name} shows"
     return None
 
 
-def telling_results(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[Any, TruthStep]]:
-    """Yield values that results show first, and that stand there hardly by chance."""
-    known = {_size(value) for value in told}
+def find_revealed_values(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[Any, TruthStep]]:
+    """Yield specific values that a result shows first, each with its step."""
+    known = {_drop_sign(value) for value in told}
     for step in entry.steps:
-        known.update(map(_size, literals(entry.arguments(step.call))))
-        shown = [*_shown(step.result.held)] if step.result.ok else []
+        known.update(map(_drop_sign, list_literals(entry.arguments(step.call))))
+        shown = [*_list_values(step.result.held)] if step.result.ok else []
         for value in shown:
-            if _size(value) not in known and _tells(value):
+            if _drop_sign(value) not in known and _is_specific(value):
                 yield value, step
-        known.update(map(_size, shown))
+        known.update(map(_drop_sign, shown))
 
 
-def _size(value: Any) -> Any:
-    """Return a value by which words tell it; the sign of a number they may leave out."""
+def _drop_sign(value: Any) -> Any:
+    """Return a value as words state it, without the sign of a number."""
     return value if isinstance(value, str) else abs(value)
 
 
-def _shown(value: Any) -> Iterator[Any]:
-    """Yield the values in a result, and the names of members, which may be ids."""
-    yield from literals(value)
+def _list_values(value: Any) -> Iterator[Any]:
+    """Yield the values of a result, and the names of members, which may be ids."""
+    yield from list_literals(value)
     members = value.values() if isinstance(value, Mapping) else value
     if isinstance(value, Mapping):
         yield from map(str, value)
     if isinstance(members, Iterable) and not isinstance(members, str):
         for member in members:
             if isinstance(member, (Mapping, list)):
-                yield from _shown(member)
+                yield from _list_values(member)
 
 
-def _tells(value: Any) -> bool:
+def _is_specific(value: Any) -> bool:
     if isinstance(value, str):
         return len(value.split()) > 2 or (len(value) > 2 and any(map(str.isdigit, value)))
     return isfinite(value) and (value != int(value) or abs(value) >= SMALL)
 
 
-def _alone(value: Any, text: str) -> bool:
-    if not isinstance(value, str):
-        return True
-    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
+def _is_whole_word(value: Any, text: str) -> bool:
+    pattern = rf"(?<!\w){re.escape(str(value))}(?!\w)"
+    return not isinstance(value, str) or re.search(pattern, text) is not None

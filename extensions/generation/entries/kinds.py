@@ -1,4 +1,4 @@
-"""I1 to I3: over which backends an instruction goes, by groups that are data."""
+"""Instruction kinds I1 to I3, and the groups of backends that they draw from."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 from extensions.authoring.graph.graph import Graph
 from runner.models.prompting import read_texts
-from trajectories.errors import DataError, did_you_mean
+from trajectories.errors import DataError, suggest_name
 
 GROUPS = Path(__file__).parents[3] / "configs" / "generation" / "groups.toml"
 _TABLES = ("categories", "collections")
 _SIZES = (2, 3)
-"""How many backends an instruction over several has."""
+"""Numbers of backends of an instruction of kind I2 or I3."""
 
 
 class InstructionKind(StrEnum):
-    """Over how much an instruction goes, under the names of ToolLLM."""
+    """Scope of an instruction, under the names of ToolLLM."""
 
     I1 = "I1"
     """One backend."""
@@ -30,23 +30,22 @@ class InstructionKind(StrEnum):
 
 
 class Groups(NamedTuple):
-    """Which backends belong together."""
+    """Groups of backends."""
 
     categories: Mapping[str, tuple[str, ...]]
-    """Alike in what they are about."""
+    """Backends of the same topic."""
     collections: Mapping[str, tuple[str, ...]]
-    """Met in one errand."""
+    """Backends that serve the same errand."""
     sha256: str
-    """Hash of the file, in hex."""
 
     def of(self, kind: InstructionKind) -> Mapping[str, tuple[str, ...]]:
-        """Return the groups that a kind draws from."""
+        """Return the groups of a kind."""
         if kind is InstructionKind.I1:
             return {**self.collections, **self.categories}
         return self.categories if kind is InstructionKind.I2 else self.collections
 
     def hold(self, kind: InstructionKind, backends: Sequence[str]) -> bool:
-        """Tell whether an entry with these backends is of a kind."""
+        """Return whether an entry with these backends is of a kind."""
         if kind is InstructionKind.I1:
             return len(backends) == 1
         return len(backends) in _SIZES and any(
@@ -55,7 +54,7 @@ class Groups(NamedTuple):
 
 
 class Focus(NamedTuple):
-    """Where an instruction is drawn from."""
+    """The group and backends of an instruction."""
 
     group: str
     backends: tuple[str, ...]
@@ -64,21 +63,21 @@ class Focus(NamedTuple):
 def read_groups(path: Path, graph: Graph) -> Groups:
     """Read a file of groups.
 
-    Raises:
-        DataError: It cannot be read, or names a backend that the function graph has not.
+    Raises DataError if the file cannot be read, or names an unknown backend.
     """
     tables, digest = read_texts(path)
     for name in tables:
         if name not in _TABLES:
-            raise DataError(f"{path}: {name}", f"unknown; there are [{'] and ['.join(_TABLES)}]")
+            message = f"is not a known table; use [{'] and ['.join(_TABLES)}]"
+            raise DataError(f"{path}: {name}", message)
     known = tuple(next(iter(graph.worlds.values())))
     categories, collections = [
-        _table(tables.get(name, {}), known, f"{path}: [{name}]") for name in _TABLES
+        _check_table(tables.get(name, {}), known, f"{path}: [{name}]") for name in _TABLES
     ]
     return Groups(categories, collections, digest)
 
 
-def _table(table: object, known: Sequence[str], where: str) -> Mapping[str, tuple[str, ...]]:
+def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(table, dict):
         raise DataError(where, "must be a table of lists of backends")
     for name, members in table.items():
@@ -86,18 +85,17 @@ def _table(table: object, known: Sequence[str], where: str) -> Mapping[str, tupl
             raise DataError(f"{where} {name}", "must be a list of backends")
         for member in members:
             if member not in known:
-                near = did_you_mean(str(member), known) or f"; there are {', '.join(known)}"
+                near = suggest_name(str(member), known) or f"; there are {', '.join(known)}"
                 raise DataError(f"{where} {name}", f"there is no backend {member!r:.60}{near}")
         if len({*members}) < len(members):
             raise DataError(f"{where} {name}", "names a backend twice")
     return {name: tuple([b for b in known if b in members]) for name, members in table.items()}
 
 
-def focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[Focus]:
-    """Return where instructions of a kind can be drawn from, each choice of backends once.
+def list_focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[Focus]:
+    """Return every choice of connected backends for instructions of a kind.
 
-    Raises:
-        DataError: There is nothing: no group is large enough, or nothing leads from one to another.
+    Raises DataError if no group is large enough, or no edge connects its backends.
     """
     found: dict[tuple[str, ...], Focus] = {}
     for group, members in groups.of(kind).items():
@@ -107,18 +105,18 @@ def focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[Focus]:
                     found.setdefault(backends, Focus(group, backends))
     if found:
         return [*found.values()]
-    what = "category" if kind is InstructionKind.I2 else "collection"
     if kind is InstructionKind.I1:
-        raise DataError("--kind", "I1: no group has a backend whose results lead to its arguments")
+        raise DataError("--kind", "I1: no group has a backend in which a result can be an argument")
+    table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]
     if not pairs:
-        raise DataError("--kind", f"{kind}: no {what} has two backends")
+        raise DataError("--kind", f"{kind}: no {table} has two backends")
     without = ", ".join(f"{a} and {b}" for a, b in pairs)
-    raise DataError("--kind", f"{kind}: no {what} has a path; without an edge: {without}")
+    raise DataError("--kind", f"{kind}: no {table} has a path; without an edge: {without}")
 
 
 def _is_apart(backends: Sequence[str], graph: Graph) -> bool:
-    """Tell whether no edge joins some backend to the first, directly or through others."""
+    """Return whether the edges leave a backend unconnected to the first one."""
     first, *others = backends
     if not others:
         return not graph.pairs[first, first]

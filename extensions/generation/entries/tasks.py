@@ -1,7 +1,7 @@
-"""What is written about: a walk over the function graph, a persona, and examples.
+"""Writing tasks: a walk over the function graph, a persona, and example entries.
 
-A walk is executable as it is drawn. It is taken where an entry made of it would be sound whatever
-its words are: no call is superfluous, what is asked for twice is not, and a change is noticed.
+Every walk is executable. A walk is used only if its entry is sound for any user messages. That is,
+no call is superfluous or repeated, and the checker notices every mutation.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from checkers.told import literals
+from checkers.known_values import list_literals
 from envs.calls import parse_call
-from extensions.authoring.graph.graph import TOOLS, Graph, blanked
+from extensions.authoring.graph.graph import TOOLS, Graph, blank_argument
 from extensions.authoring.graph.sampling import Binding, Origin, PathStep, sample
 from extensions.authoring.graph.sampling import Path as Walk
+from extensions.authoring.rule_sets import select_rules, validate
 from extensions.authoring.rules.answers import PROVENANCE, check_provenance
 from extensions.authoring.rules.entry import Entry
-from extensions.authoring.rules.problem import Severity
-from extensions.authoring.validate import rules_named, validate
-from extensions.generation.entries.kinds import Focus, Groups, InstructionKind, focuses
+from extensions.authoring.rules.finding import Severity
+from extensions.generation.entries.kinds import Focus, Groups, InstructionKind, list_focuses
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.jsonl import read_text
@@ -32,77 +32,77 @@ from trajectories.schema import Category, Message, Trajectory, Turn
 
 PERSONAS = Path(__file__).parents[3] / "configs" / "generation" / "personas.txt"
 Shown = Literal["paths", "functions"]
-"""What a writer is shown: a path of calls with results, or functions and the config."""
+"""Material for the writer: a path of calls with results, or functions and the config."""
 
 BLANK = "…"
-"""What stands for a value that a result gives."""
+"""Placeholder for a value from a result."""
 EXAMPLES = 3
-"""Entries of our own that a writer is shown."""
+"""Example entries per task."""
 _DRAWS = 300
-"""Walks that are drawn for one task at most."""
+"""Maximum walks drawn for one task."""
 _WISHES = 4
-"""Of one walk, at most."""
+"""Maximum wishes of one walk."""
 _RULES = ("EXEC", "CONFIG", "UNIQUE", "OFFER", "BREVITY", "DETERMINISM", "NULL", "DETECT")
-"""What can be said of an entry before it has words."""
+"""Rules for entries without words."""
 _FUNCTIONS, _PER_BACKEND = (2, 5), 3
-"""How many functions a writer is shown who is shown no calls, and of each backend at most."""
+"""Range of functions in a task without calls, and maximum per backend."""
 
 
 @dataclass(frozen=True)
 class WritingTask:
-    """What a writer is asked to put into words."""
+    """A task for a writer."""
 
     kind: InstructionKind
     number: int
-    """Which one of its kind, from 0."""
+    """Number within its kind, from 0."""
     focus: Focus
     walk: Walk
     persona: str
     examples: tuple[Trajectory, ...]
     origin: Shown
     bare: Trajectory
-    """The entry without words; its calls are hidden from a writer who is shown functions."""
+    """Entry without words."""
 
     @property
     def key(self) -> str:
-        """Its name within a run."""
+        """Kind and number."""
         return f"{self.kind}/{self.number}"
 
     @cached_property
     def functions(self) -> tuple[str, ...]:
-        """The functions of the walk, in order, each once."""
+        """Distinct functions of the walk, in order."""
         return tuple(dict.fromkeys(parse_call(step.text).name for step in self.walk.steps))
 
     @cached_property
     def steps(self) -> tuple[tuple[int, PathStep], ...]:
-        """The steps of all turns, each with its turn."""
+        """Steps of all turns, each with its turn."""
         return tuple([(n, step) for n, turn in enumerate(self.walk.turns) for step in turn])
 
     @cached_property
     def played(self) -> Entry:
-        """The entry with its calls made."""
-        return Entry(dataset_of(self.bare), self.bare)
+        """Entry with executed calls."""
+        return Entry(make_dataset(self.bare), self.bare)
 
     @cached_property
     def told(self) -> tuple[tuple[int, str, Any], ...]:
-        """The values that the user has to tell, each with its turn and argument."""
+        """Values that the user has to state, each with its turn and argument."""
         return tuple(
             [
                 (turn, binding.argument, value)
                 for step, (turn, path_step) in zip(self.played.steps, self.steps, strict=True)
                 for binding in path_step.bindings
                 if binding.origin is not Origin.RESULT
-                for value in literals(self.played.arguments(step.call)[binding.argument])
+                for value in list_literals(self.played.arguments(step.call)[binding.argument])
             ]
         )
 
     @property
     def told_values(self) -> frozenset[Any]:
-        """The values that the user has to tell."""
+        """Values that the user has to state."""
         return frozenset([value for _, _, value in self.told])
 
     def left_of(self, wishes: Sequence[str]) -> list[str]:
-        """Return the functions and edges that the walk does not go through."""
+        """Return the functions and edges that the walk does not cover."""
         reached = {*self.walk.edges, *self.functions}
         return [wish for wish in wishes if wish not in reached]
 
@@ -115,85 +115,80 @@ class WritingTask:
         return replace(self.bare, turns=tuple(turns))
 
 
-def dataset_of(*trajectories: Trajectory) -> Dataset:
-    """Return generated entries as a data set of their own."""
+def make_dataset(*trajectories: Trajectory) -> Dataset:
+    """Return a data set of generated entries."""
     return Dataset("generated", "", "", {each.id: each for each in trajectories})
 
 
-class Voices(NamedTuple):
+class Personas(NamedTuple):
     """The personas of a file."""
 
     texts: tuple[str, ...]
     sha256: str
-    """Hash of the file, in hex."""
 
 
-def read_personas(path: Path) -> Voices:
-    """Read a file of personas: a line each, but for those that begin with ``#``.
+def read_personas(path: Path) -> Personas:
+    """Read a file of personas, one per line; lines that begin with ``#`` are comments.
 
-    Raises:
-        DataError: It cannot be read, or has none.
+    Raises DataError if the file cannot be read, or has no persona.
     """
     text = read_text(path)
     lines = [line.strip() for line in text.splitlines()]
     personas = tuple([line for line in lines if line and not line.startswith("#")])
     if not personas:
         raise DataError(str(path), "has no line with a persona")
-    return Voices(personas, sha256(text.encode()).hexdigest())
+    return Personas(personas, sha256(text.encode()).hexdigest())
 
 
 @dataclass(frozen=True)
-class Sampling:
-    """How tasks are drawn; the same gives the same."""
+class TaskSampling:
+    """Settings of the drawing of tasks; equal settings give equal tasks."""
 
     graph: Graph
     groups: Groups
-    voices: Voices
+    voices: Personas
     examples: Sequence[Trajectory]
     origin: Shown
     seed: int
     turns: int
-    """Of a walk."""
+    """Turns of a walk."""
     calls: int
-    """Of a turn, at most."""
+    """Maximum calls of a turn."""
 
 
 class Tasks:
-    """Draws tasks, never the same calls twice.
+    """Source of tasks with distinct calls.
 
-    ``drawn`` counts why walks were passed over, by kind and reason, and how many were drawn.
+    ``drawn`` counts the walks by kind and by the reason of their refusal; all walks have the empty
+    reason, too.
 
-    Raises:
-        DataError: There can be none of a kind.
+    Raises DataError if a kind has no backends to draw from.
     """
 
-    def __init__(self, how: Sampling, kinds: Iterable[InstructionKind]) -> None:
+    def __init__(self, how: TaskSampling, kinds: Iterable[InstructionKind]) -> None:
         self.how = how
         self.drawn: Counter[tuple[InstructionKind, str]] = Counter()
-        self._focuses = {kind: focuses(kind, how.groups, how.graph) for kind in kinds}
+        self._focuses = {kind: list_focuses(kind, how.groups, how.graph) for kind in kinds}
         self._examples = {
             kind: [t for t in how.examples if how.groups.hold(kind, t.environments)]
             for kind in self._focuses
         }
         self._seen: set[tuple[str, tuple[tuple[str, ...], ...]]] = set()
-        self._rules = rules_named(_RULES)
+        self._rules = select_rules(_RULES)
 
     def draw(self, kind: InstructionKind, number: int, wishes: Sequence[str] = ()) -> WritingTask:
-        """Draw the task of a number.
+        """Draw the task of a number; its walk covers as many wishes as there is room for.
 
-        The walk goes through as many of the wishes, functions and edges, as there is room for.
-
-        Raises:
-            DataError: No walk of its kind is sound.
+        Raises DataError if no walk of the kind is suitable.
         """
         source = Random(f"{self.how.seed}/{kind}/{number}")
         worlds = [*self.how.graph.worlds]
         reason = ""
         for attempt in range(_DRAWS):
-            # What cannot be met soon is not waited for.
+            # After half of the draws, wishes that do not fit are dropped.
             open_wishes = wishes if attempt < _DRAWS // 2 else ()
-            focus = self._focus(kind, source, open_wishes)
-            wanted = [wish for wish in open_wishes if self._within(wish, focus)]
+            focus = self._draw_focus(kind, source, open_wishes)
+            wanted = [wish for wish in open_wishes if self._is_within(wish, focus)]
             wanted = source.sample(wanted, min(len(wanted), source.randint(1, _WISHES)))
             seed, world = source.getrandbits(32), source.choice(worlds)
             walk = sample(
@@ -206,8 +201,8 @@ class Tasks:
                 focus=focus.backends,
             )
             self.drawn[kind, ""] += 1
-            bare = self._bare(kind, number, walk)
-            reason = self._unfit(kind, walk, bare)
+            bare = self._make_bare(kind, number, walk)
+            reason = self._refuse(kind, walk, bare)
             if not reason:
                 self._seen.add((world, walk.calls))
                 examples = self._examples[kind]
@@ -222,84 +217,82 @@ class Tasks:
                     bare=bare,
                 )
             self.drawn[kind, reason] += 1
-        raise DataError(
-            "--kind", f"{kind}: of {_DRAWS} walks none will do any more, the last for {reason}"
-        )
+        message = f"{kind}: none of {_DRAWS} walks is suitable; the last fails {reason}"
+        raise DataError("--kind", message)
 
-    def _focus(self, kind: InstructionKind, source: Random, wishes: Sequence[str]) -> Focus:
-        """Draw where a walk goes: where it can meet a wish, if that can be."""
+    def _draw_focus(self, kind: InstructionKind, source: Random, wishes: Sequence[str]) -> Focus:
+        """Draw a focus, preferably one that can cover a wish."""
         found = self._focuses[kind]
         if wishes:
             wish = source.choice(wishes)
-            near = [focus for focus in found if self._within(wish, focus)]
-            found = near or found
+            found = [focus for focus in found if self._is_within(wish, focus)] or found
         return source.choice(found)
 
-    def _within(self, wish: str, focus: Focus) -> bool:
+    def _is_within(self, wish: str, focus: Focus) -> bool:
         edge = self.how.graph.by_name.get(wish)
         ends = edge.backends if edge else (TOOLS[wish].backend,)
         return set(ends) <= set(focus.backends)
 
-    def _bare(self, kind: InstructionKind, number: int, walk: Walk) -> Trajectory:
+    def _make_bare(self, kind: InstructionKind, number: int, walk: Walk) -> Trajectory:
         world = self.how.graph.worlds[walk.world]
         id = f"base_{kind.lower()}_s{self.how.seed}_{number:04d}"
         config: Mapping[str, Mapping[str, object]] = {n: world[n] for n in walk.environments}
         turns = tuple([Turn((), calls) for calls in walk.calls])
         return Trajectory(id, Category.BASE, walk.environments, config, turns)
 
-    def _unfit(self, kind: InstructionKind, walk: Walk, bare: Trajectory) -> str:
-        """Return why a walk is passed over; empty where it is not."""
+    def _refuse(self, kind: InstructionKind, walk: Walk, bare: Trajectory) -> str:
+        """Return the reason for refusing a walk; empty for a suitable one."""
         if len(walk.turns) < self.how.turns:
             return "SHORT"
         if not self._is_of(kind, walk):
             return "EDGE"
-        if self.how.origin == "functions" and not _few(walk):
+        if self.how.origin == "functions" and not _has_few_functions(walk):
             return "FUNCTIONS"
         if (walk.world, walk.calls) in self._seen:
             return "SEEN"
-        for problem in validate(dataset_of(bare), [bare], self._rules):
-            if problem.severity is not Severity.INFO:
-                return problem.rule
-        return PROVENANCE if self._is_untellable(walk, bare) else ""
+        for finding in validate(make_dataset(bare), [bare], self._rules):
+            if finding.severity is not Severity.INFO:
+                return finding.rule
+        return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
-    def _is_untellable(self, walk: Walk, bare: Trajectory) -> bool:
-        """Tell whether some value would be in doubt whatever the words are.
+    def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
+        """Return whether a value has no clear origin, whatever the user says.
 
-        A text of which a result gives a part is in doubt where that part runs on into the rest.
+        An example is a text that a result gives in part, without a boundary to the rest.
         """
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):
-            told = [str(value) for step in steps for value in self._told(step)]
+            told = [str(value) for step in steps for value in self._list_told(step)]
             turns.append(replace(turn, messages=(Message("user", "; ".join(told)),)))
         said = replace(bare, turns=tuple(turns))
-        found = check_provenance(Entry(dataset_of(said), said))
-        return any(problem.severity is not Severity.INFO for problem in found)
+        found = check_provenance(Entry(make_dataset(said), said))
+        return any(finding.severity is not Severity.INFO for finding in found)
 
-    def _told(self, step: PathStep) -> Iterator[Any]:
-        """Yield what the user has to tell of a call's arguments."""
+    def _list_told(self, step: PathStep) -> Iterator[Any]:
+        """Yield the argument values of a call that the user has to state."""
         arguments = parse_call(step.text).kwargs
         for binding in step.bindings:
             if binding.origin is Origin.RESULT:
-                around = around_value(self.how.graph, binding)
-                yield from () if around == BLANK else literals(around)
+                around = blank_result_part(self.how.graph, binding)
+                yield from () if around == BLANK else list_literals(around)
             else:
-                yield from literals(arguments[binding.argument])
+                yield from list_literals(arguments[binding.argument])
 
     def _is_of(self, kind: InstructionKind, walk: Walk) -> bool:
-        """Tell whether a walk goes along an edge, over several backends from one to another."""
+        """Return whether a walk has an edge, between backends for kinds of several."""
         edges = [self.how.graph.by_name[name].backends for name in walk.edges]
         if kind is InstructionKind.I1:
             return bool(edges) and len(walk.environments) == 1
         return self.how.groups.hold(kind, walk.environments) and any(a != b for a, b in edges)
 
 
-def around_value(graph: Graph, binding: Binding) -> Any:
-    """Return an argument that a result gives with a blank for what it gives."""
+def blank_result_part(graph: Graph, binding: Binding) -> Any:
+    """Return the argument of a binding with a blank for the value from a result."""
     template = graph.by_name[binding.place].template
-    return blanked(template.kwargs[binding.argument], BLANK)
+    return blank_argument(template.kwargs[binding.argument], BLANK)
 
 
-def _few(walk: Walk) -> bool:
+def _has_few_functions(walk: Walk) -> bool:
     names = dict.fromkeys(parse_call(step.text).name for step in walk.steps)
     by_backend = Counter(TOOLS[name].backend for name in names)
     least, most = _FUNCTIONS

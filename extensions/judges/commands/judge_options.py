@@ -1,4 +1,4 @@
-"""What ``turnwise judge`` and ``turnwise label`` take, and the episodes that this chooses."""
+"""Options of ``turnwise judge`` and ``turnwise label``, and the episodes that they select."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple
 
 from checkers.profile import Mode, Profile
 from extensions.judges.brief import Show
-from extensions.judges.exhibit import Exhibit, SolvableBy, Unit, exhibits
-from extensions.judges.judging import JudgingRules
-from runner.analysis.runs import dataset_of, executed_again
-from runner.commands.asking import CachedAskingOptions
+from extensions.judges.judged_episode import JudgedEpisode, SolvableBy, Unit, exhibits
+from extensions.judges.label_rules import JudgingRules
+from runner.analysis.replayed_runs import dataset_of, replay_episodes
+from runner.commands.model_requests import CachedRequestOptions
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, index, option, positive, switch
-from runner.commands.shared import EntriesOptions, JsonOption, JudgingOptions, note
+from runner.commands.shared import JsonOption, JudgingOptions, SampleOptions, note
 from runner.data import choose
 from runner.records.run import Run, open_run
 from trajectories.dataset import Dataset
@@ -22,109 +22,108 @@ from trajectories.errors import DataError
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExhibitOptions(EntriesOptions, JudgingOptions):
-    """Episodes."""
+class JudgedEpisodeOptions(SampleOptions, JudgingOptions):
+    """Data."""
 
-    sample: int | None = option(
-        "only N entries, drawn so that every category and backend has its share",
-        "N",
-        read=positive,
-    )
-    sample_seed: int = option("seed of the sample", "S", default=0, read=index)
     show: Show | None = option(
-        "what is shown: the words that end turns (answer); calls and results too (steps); and what "
-        "calls changed (changes) (default: steps)"
+        "what the judge sees: final answers (answer), also calls and results (steps), or also "
+        "state changes (changes) (default: steps)"
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions(ExhibitOptions, JsonOption, CachedAskingOptions):
-    """Who judges, what and how."""
+class _VoteOptions:
+    """Votes and labels."""
+
+    votes: int | None = option(
+        "maximum votes per episode (default: 5; 3 with --rules stable or fac)", "N", read=positive
+    )
+    all_votes: bool = switch("request all votes, even if the label is decided")
+    rules: JudgingRules = option(
+        "rules for labels: of ToolLLM's paper, ToolBench's code or StableToolBench, or by the "
+        "answer only (fac)",
+        default="paper",
+    )
+    solvable: SolvableBy = option(
+        "who decides if a turn is solvable: ground truth or judge", default="known"
+    )
+    unit: Unit = option("one label per episode or turn", default="episode")
+    criteria: Literal["mixed", "judged"] = option(
+        "criteria to compare runs: the judge decides three of six (mixed) or all (judged)",
+        default="mixed",
+    )
+    labels: Path | None = option("labels by people, saved from the page of turnwise label", "FILE")
+    allow_errors: bool = switch("print rates despite failed votes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequestOptions):
+    """The runs, the judge model, and the output."""
 
     runs: tuple[Path, ...] = argument(
-        "a run folder, a result file, or a folder of such; of several, the first is what the "
-        "others are compared with",
+        "run folder, result file, or folder of result "
+        "files; every other run is compared with the first",
         "RUN",
         required=False,
         default=(),
     )
     judge: str | None = option(
-        "a live model, or scripted:SHARE[,first=SHARE][,unsure=SHARE], which knows the verdict and "
-        "says so in this share of its votes",
+        "judge model, or scripted:SHARE[,first=SHARE][,unsure=SHARE] with this share of correct "
+        "votes",
         "MODEL",
     )
-    votes: int | None = option(
-        "votes on each episode, at most (default: 5; 3 with --rules stable or fac)",
-        "N",
-        read=positive,
+    probe: bool = switch(
+        "judge 300 episodes with known labels instead of a run; --sample N: judge N"
     )
-    all_votes: bool = switch("draw all votes, also those that can change nothing")
-    rules: JudgingRules = option(
-        "how labels are made of what the judge saw: as ToolLLM's paper or ToolBench's code has it, "
-        "as StableToolBench, or by the answer alone",
-        default="paper",
-    )
-    solvable: SolvableBy = option(
-        "whether a turn can be solved: as the ground truth says, or the judge", default="known"
-    )
-    unit: Unit = option("what a label is of", default="episode")
-    criteria: Literal["mixed", "judged"] = option(
-        "how two runs are compared, by six criteria: the last three counted, or all judged",
-        default="mixed",
-    )
-    probe: bool = switch("judge 300 episodes with known faults instead of a run (--sample N)")
-    labels: Path | None = option("labels of people, as turnwise label saves them", "FILE")
-    mode: Mode | None = option("answers by a forced tool call, or as a JSON object (default: fc)")
+    mode: Mode | None = option("answer by a forced tool call or as JSON text (default: fc)")
     prompts: str | None = option(
-        "TOML file of the texts put to the judge (default: configs/prompts/judge.toml)", "FILE"
+        "TOML file with prompts (default: configs/prompts/judge.toml)", "FILE"
     )
     seed: int | None = option(
-        "seed of its sampling, vote k having S+k (default: none is sent); of a scripted judge",
-        "S",
-        read=index,
+        "seed of samples and scripted judges; vote k (from 0) uses S+k", "S", read=index
     )
     keep: Path | None = option(
-        "where to keep the votes (default: judged in RUN; of probes: a folder in runs)", "DIR"
+        "folder for the votes (default: judged in RUN; for probes, one in runs)", "DIR"
     )
-    resume: bool = switch("only go on with votes that are there; they are never asked for again")
+    resume: bool = switch("resume from stored votes, which must exist")
     output: Path | None = option("write one JSON line per label", "FILE", flags=("--output", "-o"))
     disagreements: Path | None = option(
-        "write what judge and verdict disagree on, with what the judge read", "FILE"
+        "write labels that differ from verdicts, with the text that the judge read", "FILE"
     )
-    allow_errors: bool = switch("give a rate in spite of failed votes")
 
 
 class JudgedRun(NamedTuple):
-    """A run with those of its episodes that can be judged."""
+    """A run with its episodes that can be judged."""
 
     source: Run
     dataset: Dataset
     profile: Profile
-    exhibits: list[Exhibit]
+    exhibits: list[JudgedEpisode]
     errors: int
-    """Episodes that were chosen and have no verdict through no fault of the model."""
+    """Number of chosen episodes that ended in errors."""
 
 
-def load_run(options: ExhibitOptions, path: Path, show: Show) -> JudgedRun:
-    """Execute again what the user chose of a run.
+def load_run(options: JudgedEpisodeOptions, path: Path, show: Show) -> JudgedRun:
+    """Execute the chosen episodes of a run again.
 
-    Raises:
-        DataError: There is no such run, or nothing of it was chosen.
+    Raises DataError if the run does not exist or has none of the chosen episodes.
     """
     source = open_run(path)
     if not source.episodes:
-        raise DataError(str(path), "has no finished episode")
+        raise DataError(str(path), "has no finished episodes")
     dataset = dataset_of(source, options.dataset, note)
     profile, limit = rules_of(source, dataset, options)
-    entries = choose.trajectories(dataset, source, options.split)
+    entries = choose.trajectories(dataset, source, options.subset)
     if options.category is not None:
         wanted = choose.categories(options.category, dataset.name)
         entries = [entry for entry in entries if entry.category in wanted]
-    chosen = choose.part(entries, options.ids, options.limit, options.sample, options.sample_seed)
+    chosen = choose.select_entries(
+        entries, options.ids, options.limit, options.sample, options.sample_seed
+    )
     if not chosen:
-        raise DataError(str(path), "has nothing of what was chosen")
+        raise DataError(str(path), "has none of the chosen entries; choose others")
     places = {entry.id: place for place, entry in enumerate(chosen)}
     keys = [key for key in source.episodes if key[0] in places]
     keys.sort(key=lambda key: (places[key[0]], key[1]))
-    found = list(exhibits(executed_again(source, keys, dataset, profile, limit), show))
+    found = list(exhibits(replay_episodes(source, keys, dataset, profile, limit), show))
     return JudgedRun(source, dataset, profile, found, len(keys) - len(found))

@@ -1,11 +1,11 @@
-"""The command ``turnwise label``: a page on which people label episodes."""
+"""Command ``turnwise label``: writes an HTML page on which people label episodes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from extensions.judges.commands.judge_options import ExhibitOptions, load_run
+from extensions.judges.commands.judge_options import JudgedEpisodeOptions, load_run
 from extensions.judges.label_page import label_page
 from runner.commands import DONE
 from runner.commands.options import argument, option
@@ -18,12 +18,12 @@ EXAMPLE = "turnwise label runs/mine --sample 50 -o label.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(ExhibitOptions):
-    """Which episodes to label, and where."""
+class Options(JudgedEpisodeOptions):
+    """The episodes, and the output file."""
 
-    run: Path = argument("a run folder, a result file, or a folder of such", "RUN")
+    run: Path = argument("run folder, result file, or folder of result files", "RUN")
     output: Path = option(
-        "where to write it", "FILE", default=Path("label.html"), flags=("--output", "-o")
+        "HTML file to write", "FILE", default=Path("label.html"), flags=("--output", "-o")
     )
 
 
@@ -31,10 +31,12 @@ def run(options: Options) -> int:
     """Write the page."""
     judged = load_run(options, options.run, options.show or "steps")
     if not judged.exhibits:
-        raise DataError(str(options.run), "has no episode that ended without an error")
+        raise DataError(str(options.run), "has no episodes without errors")
     text = label_page(judged.exhibits)
     with written(options.output) as file:
         file.write(text)
-    note(f"{len(judged.exhibits)} episodes; turnwise judge {options.run} --labels labels.jsonl")
+    note(
+        f"{len(judged.exhibits)} episodes; next: turnwise judge {options.run} --labels labels.jsonl"
+    )
     say(options.output)
     return DONE

@@ -1,12 +1,12 @@
-"""The command ``turnwise env health``: whether what REST entries ask is up."""
+"""Command ``turnwise env health``: checks the web services that REST entries call."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from extensions.retired.rest.web import ask_all, sender
+from extensions.retired.rest.http_sender import ask_all, sender
 from runner.commands import DONE, RUN_ERROR
-from runner.commands.shared import DataOptions, ReachOptions, category_option, note
+from runner.commands.shared import DataOptions, ServiceOptions, category_option, note
 from runner.data import choose
 from runner.show.terminal import say
 
@@ -14,15 +14,15 @@ EXAMPLE = "turnwise env health"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(DataOptions, ReachOptions):
-    """What to ask."""
+class Options(DataOptions, ServiceOptions):
+    """The entries."""
 
     category: str | None = category_option("rest")
 
 
 def run(options: Options) -> int:
-    """Ask every web service, and print which are up."""
-    dataset = choose.dataset_named(options.dataset, options.category or "rest", note)
+    """Send a request to every web service, and print its state."""
+    dataset = choose.load_named(options.dataset, options.category or "rest", note)
     endpoints = ask_all(dataset.trajectories.values(), sender(options.reach))
     for endpoint in endpoints:
         there = "answered by a fixture" if endpoint.fixture else "up"

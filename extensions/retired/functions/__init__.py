@@ -1,1 +1,1 @@
-"""The functions of the retired sets, as environments."""
+"""Environments with the functions of BFCL's retired data sets."""

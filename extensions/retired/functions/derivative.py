@@ -1,8 +1,7 @@
-"""The slope of a function of x that is given as text, worked out from its parts.
+"""Derivative of a function of x given as text, by automatic differentiation.
 
-The text is parsed and never run: numbers, x, arithmetic and parentheses are all that is read. Each
-part is followed with its slope, so that how a function is written makes no difference but for
-rounding.
+The text is parsed and never run; numbers, x, arithmetic and parentheses are allowed. Each part is
+evaluated with its slope, so equivalent functions differ by rounding only.
 """
 
 from __future__ import annotations
@@ -16,13 +15,13 @@ from envs.errors import InvalidArgument, MalformedCall
 from envs.state import cut
 from extensions.library.bounds import check_count
 
-_LONGEST = 500
-_MOST_EXPONENT = 100
+_MAX_CHARS = 500
+_MAX_EXPONENT = 100
 _ALLOWED = "write numbers, x, + - * / ** and parentheses only"
 
 
 class _Part(NamedTuple):
-    """What a part of the function is at the point, and its slope there."""
+    """Value and slope of a part of the function."""
 
     value: float
     slope: float
@@ -32,13 +31,13 @@ def derivative_at(function: str, x: float) -> float:
     """Return the slope of a function at a point.
 
     Args:
-        function: Such as ``lambda x: x**2``, or what it gives, ``x**2``.
+        function: Text such as ``lambda x: x**2`` or ``x**2``.
         x: The point.
 
     Raises:
-        InvalidArgument: It is no function of x that is read, or has no slope there.
+        InvalidArgument: The text is not a supported function, or has no slope at the point.
     """
-    check_count("function", function, 1, _LONGEST)
+    check_count("function", function, 1, _MAX_CHARS)
     try:
         node = parse_expression(function)
     except MalformedCall:
@@ -84,7 +83,7 @@ def _combined(op: ast.operator, left: _Part, right: _Part, node: ast.expr) -> _P
             return _Part(a * b, da * b + a * db)
         case ast.Div():
             return _Part(a / b, (da * b - a * db) / (b * b))
-        case ast.Pow() if abs(b) <= _MOST_EXPONENT:
+        case ast.Pow() if abs(b) <= _MAX_EXPONENT:
             return _power(a, da, b, db)
     raise _unread(node)
 

@@ -1,8 +1,8 @@
-"""A fixture: what public web services would answer, so that nobody has to ask them.
+"""Fixture with answers of the public web services that BFCL's retired entries use.
 
-The services are those that BFCL's retired entries ask. Addresses, parameters and the form of
-answers are theirs; the values are made up or worked out here, and the same for ever. ``answer``
-takes any parameters that the service would, so that a wrong request gets an answer of its own.
+Addresses, parameters and answer formats are those of the services; values are invented or computed
+and never change. ``answer`` accepts all parameters of a service, so wrong requests get different
+answers.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _INTERVALS = {
     "5m": 300, "15m": 900, "30m": 1800, "1h": 3600,
     "1d": 86_400, "1wk": 604_800, "1mo": 2_592_000, "3mo": 7_776_000,
 }  # fmt: skip
-_MOST_DAYS = 16
-_MOST_PLACES = 10
-_MOST_VARIABLES = 60
+_MAX_DAYS = 16
+_MAX_PLACES = 10
+_MAX_VARIABLES = 60
 
 Parameters = Mapping[str, str]
-"""The query of a request, values given several times joined by commas."""
+"""Query of a request; repeated values are joined by commas."""
 
 
 def is_known(host: str) -> bool:
-    """Tell whether a host is one for which answers are recorded."""
+    """Tell whether the fixture has answers for a host."""
     return host in _SERVICES
 
 
 def answer(request: WebRequest) -> WebAnswer:
-    """Return the recorded answer to a request of one of the services."""
+    """Return the recorded answer to a request."""
     parts = urlsplit(request.url)
     host = parts.hostname or ""
     query = parse_qs(parts.query, keep_blank_values=True)
@@ -72,7 +72,7 @@ def _not_there() -> Reply:
 
 
 def _coordinates(given: Parameters, north: str, east: str) -> tuple[float, float] | None:
-    """Return latitude and longitude of a request, None where they are no such."""
+    """Return latitude and longitude of a request, None if they are invalid."""
     try:
         latitude, longitude = float(given[north]), float(given[east])
     except (KeyError, ValueError):
@@ -243,8 +243,8 @@ def _internet_address(path: Sequence[str], given: Parameters) -> Reply:
 
 
 def _unplaced(query: str) -> str | None:
-    """Return why an internet address is in no place; None if it is in one."""
-    if query == "198.51.100.7":  # whoever asks, as the fixture sees them
+    """Return the reason why an IP address has no location, None if it has one."""
+    if query == "198.51.100.7":  # the client's address in the fixture
         return None
     try:
         address = ip_address(query)
@@ -274,7 +274,7 @@ def _geocode(path: Sequence[str], given: Parameters) -> Reply:
     return 200, _features([row]) if form.startswith("geo") else row
 
 
-def _address(place: tables.Spot, *, with_parts: bool) -> dict[str, Any]:
+def _address(place: tables.MapPlace, *, with_parts: bool) -> dict[str, Any]:
     north, east = place.latitude, place.longitude
     row: dict[str, Any] = {
         "place_id": 1 + tables.PLACES.index(place),
@@ -315,17 +315,17 @@ def _weather(path: Sequence[str], given: Parameters) -> Reply:
         for north, east in zip(norths, easts, strict=False)
     ]
     days = given.get("forecast_days", "7")
-    if None in pairs or len(norths) != len(easts) or len(pairs) > _MOST_PLACES:
+    if None in pairs or len(norths) != len(easts) or len(pairs) > _MAX_PLACES:
         return 400, {"error": True, "reason": "latitude and longitude are degrees, as many of each"}
-    if not days.isdecimal() or not 1 <= int(days) <= _MOST_DAYS:
-        return 400, {"error": True, "reason": f"forecast_days is from 1 to {_MOST_DAYS}"}
+    if not days.isdecimal() or not 1 <= int(days) <= _MAX_DAYS:
+        return 400, {"error": True, "reason": f"forecast_days is from 1 to {_MAX_DAYS}"}
     try:
         elevation = float(given.get("elevation", "38").split(",")[0])
     except ValueError:
         return 400, {"error": True, "reason": "elevation is metres"}
     wanted = {span: [n for n in given.get(span, "").split(",") if n] for span in _SPANS}
-    if sum(map(len, wanted.values())) > _MOST_VARIABLES:
-        return 400, {"error": True, "reason": f"at most {_MOST_VARIABLES} variables are given"}
+    if sum(map(len, wanted.values())) > _MAX_VARIABLES:
+        return 400, {"error": True, "reason": f"at most {_MAX_VARIABLES} variables are given"}
     zone = given.get("timezone", "GMT")
     forecasts = [
         {
@@ -350,7 +350,7 @@ _SPANS = ("current", "hourly", "daily")
 def _forecast(
     north: float, east: float, wanted: Mapping[str, Sequence[str]], days: int
 ) -> dict[str, Any]:
-    """Return what is wanted of the weather in some place, by span."""
+    """Return the requested weather of a place, by span."""
     counts = {"current": 1, "hourly": days * 24, "daily": days}
     found: dict[str, Any] = {}
     for span, names in wanted.items():
@@ -494,4 +494,4 @@ _SERVICES: Mapping[str, Callable[[Sequence[str], Parameters], Reply]] = {
     "api.zippopotam.us": _postcodes,
     "real-time-amazon-data.p.rapidapi.com": _products,
 }
-"""By host: takes the parts of a path and the query."""
+"""Handlers by host, called with path parts and query."""

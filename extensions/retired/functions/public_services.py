@@ -1,7 +1,7 @@
-"""Functions that ask public web services, under the names of BFCL's retired executable entries.
+"""Functions of public web services, under the names of BFCL's retired executable entries.
 
-Each asks one service and takes one value out of what that answers. Unless the runner connects it
-with what touches a network, the answers are those of the fixture, and every result says so.
+Each sends one request and returns one value of the answer. Unless the runner connects a network
+sender, the fixture answers, and every result says so.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from extensions.library.bounds import check_between, check_count, check_numbers
 from extensions.retired.functions import public_answers
 from extensions.retired.functions.web import Sender, WebRequest
 
-_LONGEST = 200
+_MAX_TEXT_CHARS = 200
 _RAPID_API = "YOUR-RAPID-API-KEY"
-"""Keys are put in by whoever touches a network."""
+"""Placeholders of keys, which the network sender replaces."""
 
 
 def _of_product(
@@ -444,8 +444,7 @@ class PublicServices(Backend):
     def _asked(self, url: str, take: Callable[[Any], Any]) -> dict[str, Any]:
         """Return what a service answers, and who gave the answer.
 
-        Raises:
-            ToolError: There is no answer, or what is taken is not in it.
+        Raises ToolError if there is no answer, or what is taken is not in it.
         """
         host = urlsplit(url).hostname or ""
         keyed = host.endswith(".p.rapidapi.com")
@@ -470,7 +469,7 @@ def _url(place: str, *, scheme: str = "https", **query: str | float) -> str:
 
 def _check_texts(**texts: str) -> None:
     for name, value in texts.items():
-        check_count(name, value, 1, _LONGEST)
+        check_count(name, value, 1, _MAX_TEXT_CHARS)
         try:
             value.encode()
         except UnicodeEncodeError:

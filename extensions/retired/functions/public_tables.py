@@ -1,6 +1,6 @@
-"""What the recorded public services know: places, shares, films and the like.
+"""Data of the recorded public services: places, shares, films and others.
 
-Places, codes and films are as in the world; prices, counts and products are made up.
+Places, codes and films are real; prices, counts and products are invented.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import NamedTuple
 from extensions.library.calendar import easter_of
 
 
-class Spot(NamedTuple):
-    """A place on a map."""
+class MapPlace(NamedTuple):
+    """Place on a map."""
 
     name: str
     country: str
@@ -26,7 +26,7 @@ class Spot(NamedTuple):
 
 
 PLACES = tuple(
-    Spot(*row)
+    MapPlace(*row)
     for row in (
         ("New York", "United States", "US", 40.7128, -74.006, "America/New_York", "10001"),
         ("Los Angeles", "United States", "US", 34.0522, -118.2437, "America/Los_Angeles", "90012"),
@@ -61,10 +61,10 @@ PLACES = tuple(
 )  # fmt: skip
 
 
-def nearest(latitude: float, longitude: float) -> Spot:
-    """Return the place that is nearest to a point of the globe."""
+def nearest(latitude: float, longitude: float) -> MapPlace:
+    """Return the place nearest to a position."""
 
-    def cosine(place: Spot) -> float:
+    def cosine(place: MapPlace) -> float:
         a, b = math.radians(latitude), math.radians(place.latitude)
         apart = math.radians(longitude - place.longitude)
         return math.sin(a) * math.sin(b) + math.cos(a) * math.cos(b) * math.cos(apart)
@@ -72,16 +72,16 @@ def nearest(latitude: float, longitude: float) -> Spot:
     return max(PLACES, key=cosine)
 
 
-def place_in(address: str) -> Spot | None:
-    """Return the place that an address names, the one named last."""
+def place_in(address: str) -> MapPlace | None:
+    """Return the last place that an address names."""
     words = f" {' '.join(address.lower().replace(',', ' ').split())} "
     found = [(words.rfind(f" {place.name.lower()} "), place) for place in PLACES]
     where, place = max(found, key=lambda pair: pair[0])
     return place if where >= 0 else None
 
 
-class Counted(NamedTuple):
-    """A country in an epidemic; the counts are made up."""
+class EpidemicCounts(NamedTuple):
+    """Invented epidemic counts of a country."""
 
     country: str
     continent: str
@@ -91,19 +91,19 @@ class Counted(NamedTuple):
 
 
 EPIDEMIC = (
-    Counted("USA", "North-America", 331_000_000, 780_000, 1_180_000),
-    Counted("Brazil", "South-America", 212_000_000, 1_700_000, 701_000),
-    Counted("India", "Asia", 1_400_000_000, 44_000, 532_000),
-    Counted("Russia", "Europe", 146_000_000, 210_000, 401_000),
-    Counted("UK", "Europe", 67_000_000, 5_900, 229_000),
-    Counted("Italy", "Europe", 60_000_000, 130_000, 190_000),
-    Counted("France", "Europe", 65_000_000, 9_400, 155_000),
-    Counted("Germany", "Europe", 83_000_000, 84_000, 178_000),
-    Counted("Spain", "Europe", 47_000_000, 260_000, 121_000),
-    Counted("Iran", "Asia", 85_000_000, 3_200, 146_000),
-    Counted("Japan", "Asia", 126_000_000, 17_000, 74_000),
-    Counted("China", "Asia", 1_410_000_000, 118_000, 5_200),
-    Counted("Uganda", "Africa", 46_000_000, 640, 3_600),
+    EpidemicCounts("USA", "North-America", 331_000_000, 780_000, 1_180_000),
+    EpidemicCounts("Brazil", "South-America", 212_000_000, 1_700_000, 701_000),
+    EpidemicCounts("India", "Asia", 1_400_000_000, 44_000, 532_000),
+    EpidemicCounts("Russia", "Europe", 146_000_000, 210_000, 401_000),
+    EpidemicCounts("UK", "Europe", 67_000_000, 5_900, 229_000),
+    EpidemicCounts("Italy", "Europe", 60_000_000, 130_000, 190_000),
+    EpidemicCounts("France", "Europe", 65_000_000, 9_400, 155_000),
+    EpidemicCounts("Germany", "Europe", 83_000_000, 84_000, 178_000),
+    EpidemicCounts("Spain", "Europe", 47_000_000, 260_000, 121_000),
+    EpidemicCounts("Iran", "Asia", 85_000_000, 3_200, 146_000),
+    EpidemicCounts("Japan", "Asia", 126_000_000, 17_000, 74_000),
+    EpidemicCounts("China", "Asia", 1_410_000_000, 118_000, 5_200),
+    EpidemicCounts("Uganda", "Africa", 46_000_000, 640, 3_600),
 )
 EPIDEMIC_NAMES = {"United States": "USA", "US": "USA", "United Kingdom": "UK", "GB": "UK"}
 """Other names of countries."""
@@ -115,32 +115,32 @@ PER_DOLLAR: Mapping[str, float] = {
     "MXN": 16.9, "NGN": 1400.0, "NOK": 10.7, "NZD": 1.66, "PHP": 56.4, "PLN": 3.96, "RUB": 92.0,
     "SAR": 3.75, "SEK": 10.5, "SGD": 1.35, "THB": 36.5, "TRY": 32.1, "TWD": 32.0, "ZAR": 18.8,
 }  # fmt: skip
-"""What a US dollar was worth on the day of record, made up."""
+"""Invented value of one US dollar in each currency."""
 
 
-class Quote(NamedTuple):
-    """A share; the price is made up."""
+class ShareQuote(NamedTuple):
+    """Share with an invented price."""
 
     name: str
     price: float
 
 
-SHARES: Mapping[str, Quote] = {
-    "AAPL": Quote("Apple Inc.", 171.5),
-    "AMZN": Quote("Amazon.com, Inc.", 118.2),
-    "BABA": Quote("Alibaba Group Holding Limited", 72.4),
-    "GOOG": Quote("Alphabet Inc. Class C", 139.9),
-    "GOOGL": Quote("Alphabet Inc. Class A", 138.6),
-    "META": Quote("Meta Platforms, Inc.", 489.0),
-    "MSFT": Quote("Microsoft Corporation", 412.3),
-    "NFLX": Quote("Netflix, Inc.", 602.7),
-    "NVDA": Quote("NVIDIA Corporation", 881.0),
-    "TSLA": Quote("Tesla, Inc.", 222.2),
+SHARES: Mapping[str, ShareQuote] = {
+    "AAPL": ShareQuote("Apple Inc.", 171.5),
+    "AMZN": ShareQuote("Amazon.com, Inc.", 118.2),
+    "BABA": ShareQuote("Alibaba Group Holding Limited", 72.4),
+    "GOOG": ShareQuote("Alphabet Inc. Class C", 139.9),
+    "GOOGL": ShareQuote("Alphabet Inc. Class A", 138.6),
+    "META": ShareQuote("Meta Platforms, Inc.", 489.0),
+    "MSFT": ShareQuote("Microsoft Corporation", 412.3),
+    "NFLX": ShareQuote("Netflix, Inc.", 602.7),
+    "NVDA": ShareQuote("NVIDIA Corporation", 881.0),
+    "TSLA": ShareQuote("Tesla, Inc.", 222.2),
 }
 
 
 class Film(NamedTuple):
-    """A film."""
+    """Film."""
 
     title: str
     year: str
@@ -175,7 +175,7 @@ POSTCODES: Mapping[str, str] = {
 
 
 class Product(NamedTuple):
-    """A product, made up but for its number."""
+    """Invented product with a real product number."""
 
     title: str
     price: str
@@ -222,11 +222,11 @@ HOLIDAYS: Mapping[str, tuple[Sequence[Fixed], Sequence[Moving]]] = {
     ),
     "US": ([_NEW_YEAR, (6, 19, "Juneteenth"), (7, 4, "Independence Day"), _CHRISTMAS], []),
 }  # fmt: skip
-"""By country: some of its holidays, by the rules that they follow."""
+"""Some holidays of each country, by rule."""
 
 
 def holidays(year: int, country: str) -> list[tuple[date, str]]:
-    """Return day and name of the holidays of a country, the earliest first."""
+    """Return days and names of a country's holidays, earliest first."""
     fixed, moving = HOLIDAYS[country]
     easter = easter_of(year)
     days = [(date(year, month, day), name) for month, day, name in fixed]
@@ -239,6 +239,6 @@ day off is needed."""
 
 
 def long_weekends(days: Sequence[date]) -> list[tuple[date, int, bool]]:
-    """Return first day, length and whether a day off is needed, of weekends that holidays widen."""
+    """Return long weekends: first day, length, whether a day off is needed."""
     widening = [(day, *_WIDENED[day.weekday()]) for day in days if day.weekday() in _WIDENED]
     return [(day - timedelta(days=before), length, off) for day, before, length, off in widening]

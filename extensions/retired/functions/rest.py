@@ -1,9 +1,8 @@
-"""A client for web services: a function for every method of HTTP.
+"""Web client environment with one function per HTTP method.
 
-Nothing here touches a network. The runner connects the client with what does; a client that is not
-connected gives the answers that are recorded in its state, by URL, and those of the fixture. What
-is asked, and who may be, is checked by whoever answers; here only what could be no request is
-refused.
+This module uses no network: the runner connects a sender, which also checks access. A client
+without one returns the answers recorded in its state or in the fixture. Only invalid requests are
+refused here.
 """
 
 from __future__ import annotations
@@ -24,11 +23,14 @@ from extensions.library.bounds import check_count
 from extensions.retired.functions import public_answers
 from extensions.retired.functions.web import Sender, WebAnswer, WebRequest
 
-_LONGEST_URL = 2_000
-_LONGEST_BODY = 20_000
+_MAX_URL_CHARS = 2_000
+_MAX_BODY_CHARS = 20_000
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-_HEADERS_OF_OURS = ("host", "connection", "content-length", "transfer-encoding")
-"""They say whom is asked, and where a request ends."""
+_HEADERS_OF_OURS = (
+    *("connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization"),
+    *("proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"),
+)
+"""Headers that only the client sets, for routing and framing."""
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]{0,1000}")
 _SHOWN_HEADERS = ("allow", "content-type", "location")
 _PLACEHOLDER = re.compile(r"\{(\w{1,100})\}", re.ASCII)
@@ -234,8 +236,7 @@ class RestClient(Backend):
     def _told(self, request: WebRequest) -> dict[str, Any]:
         """Return what a model is told of the answer to a request.
 
-        Raises:
-            ToolError: There is no answer, or one that says that something is wrong.
+        Raises ToolError if there is no answer, or one that says that something is wrong.
         """
         status, body, headers, fixture = (self._send or self._recorded)(request)
         if not 200 <= status < 300:
@@ -264,11 +265,7 @@ def _request(
     json: Any = None,
     form: Mapping[str, Scalar] | None = None,
 ) -> WebRequest:
-    """Return a request.
-
-    Raises:
-        InvalidArgument: It could be none.
-    """
+    """Build a request. Raises InvalidArgument if the arguments do not make a valid request."""
     address = full_url(_filled(url, path_params), params or {})
     given = dict(headers or {})
     _check_headers(given)
@@ -281,15 +278,15 @@ def _request(
         content, kind = _query(list(form.items())).encode(), _FORM
     if content and "content-type" not in map(str.lower, given):
         given["Content-Type"] = kind
-    check_count("the body", content.decode(), 0, _LONGEST_BODY)
+    check_count("the body", content.decode(), 0, _MAX_BODY_CHARS)
     return WebRequest(address, given, method, content)
 
 
 def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:
-    """Return an address with its path parameters in their places."""
+    """Return an address with its path parameters filled in."""
     if path_params is None:
         return url
-    check_count("url", url, 1, _LONGEST_URL)
+    check_count("url", url, 1, _MAX_URL_CHARS)
     places = _PLACEHOLDER.findall(url)
     if sorted({*places}) != sorted(path_params):
         raise InvalidArgument(
@@ -308,7 +305,7 @@ def _signed(
     auth: Sequence[str] | None,
     cookies: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Return headers with those that user name, password and cookies come to."""
+    """Return headers with those for authentication and cookies."""
     signed = dict(headers or {})
     if cookies:
         signed["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
@@ -326,10 +323,9 @@ def _signed(
 def full_url(url: str, params: Query) -> str:
     """Return a URL with parameters added to its query, all sorted by name.
 
-    Raises:
-        InvalidArgument: It is no URL of a web service.
+    Raises InvalidArgument if the text is not a URL of a web service.
     """
-    check_count("url", url, 1, _LONGEST_URL)
+    check_count("url", url, 1, _MAX_URL_CHARS)
     try:
         parts = urlsplit(url)
         named = parts.hostname and parts.port != 0 and "@" not in parts.netloc
@@ -343,7 +339,7 @@ def full_url(url: str, params: Query) -> str:
         query += [(name, each) for each in (value if isinstance(value, list) else [value])]
     written = _query(sorted([(name, _written(each)) for name, each in query if each is not None]))
     address = urlunsplit((*parts[:3], written, ""))
-    check_count("the address", address, 1, _LONGEST_URL)
+    check_count("the address", address, 1, _MAX_URL_CHARS)
     return address
 
 

@@ -1,7 +1,7 @@
 """Money, meals and bookings under the names and parameters of BFCL's retired executable entries.
 
-It holds no state: what is ordered or booked is told and forgotten. What a function gives is ours;
-who calls it is judged by what it gives.
+The functions are stateless: orders and bookings are returned but not stored. The results are our
+own; calls are judged by them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from envs.state import brief
 from extensions.library.bounds import check_between, check_count, check_numbers, whole
 
 _ACTIVITY = {1: 1.2, 2: 1.375, 3: 1.55, 4: 1.725, 5: 1.9}
-"""Energy spent over that at rest, by level of activity."""
+"""Factor on the energy spent at rest, by level of activity."""
 _SEX = {"male": 5, "female": -161, "other": -78}
-"""What Mifflin and St Jeor's formula adds to the energy spent at rest; the mean for others."""
+"""Constant of the Mifflin-St Jeor formula; the mean for others."""
 _GOAL = {"lose": -500, "maintain": 0, "gain": 500}
-"""Kilocalories a day beyond what is spent."""
+"""Kilocalories per day added to the energy spent."""
 
 
 class RetiredErrands(Backend):

@@ -1,6 +1,6 @@
 """Functions of numbers under the names and parameters of BFCL's retired executable entries.
 
-It holds no state. What a function gives is ours; who calls it is judged by what it gives.
+The functions are stateless. Their results are our own; calls are judged by them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from extensions.library.bounds import check_between, check_count, check_numbers,
 from extensions.library.numbers import factors_of, fibonacci
 from extensions.retired.functions.derivative import derivative_at
 
-_LARGEST = 10**9
+_MAX_NUMBER = 10**9
 
 
 class RetiredNumbers(Backend):
@@ -159,7 +159,7 @@ class RetiredNumbers(Backend):
             >>> get_prime_factors(number=0)
             {"error": "number is 0: give 2 to 1000000000."}
         """
-        return {"factors": factors_of(whole("number", number, 2, _LARGEST))}
+        return {"factors": factors_of(whole("number", number, 2, _MAX_NUMBER))}
 
     @reads
     def get_fibonacci_number(self, n: int) -> dict[str, Any]:
@@ -401,14 +401,13 @@ def _binary(name: str, digits: str) -> int:
 
 
 def _integer(name: str, value: float) -> int:
-    return whole(name, value, -_LARGEST, _LARGEST)
+    return whole(name, value, -_MAX_NUMBER, _MAX_NUMBER)
 
 
 def _columns(name: str, matrix: Sequence[Sequence[float]]) -> int:
-    """Return how many columns a matrix has.
+    """Return the number of columns of a matrix.
 
-    Raises:
-        InvalidArgument: It is none.
+    Raises InvalidArgument if the value is not a matrix.
     """
     check_count(name, matrix, 1, 50)
     for row in matrix:

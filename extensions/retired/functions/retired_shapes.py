@@ -1,6 +1,6 @@
 """Shapes and motion under the names and parameters of BFCL's retired executable entries.
 
-It holds no state. What a function gives is ours; who calls it is judged by what it gives.
+The functions are stateless. Their results are our own; calls are judged by them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from envs.backend import Backend, NoConfig, reads
 from extensions.library.bounds import check_between, check_count, check_numbers
 
-_MOST_POINTS = 50
+_MAX_POINTS = 50
 
 
 class RetiredShapes(Backend):
@@ -74,7 +74,7 @@ class RetiredShapes(Backend):
             >>> polygon_area(vertices=[[0, 0], [2, 0]])
             {"error": "vertices has 2 members: give 3 to 50."}
         """
-        check_count("vertices", vertices, 3, _MOST_POINTS)
+        check_count("vertices", vertices, 3, _MAX_POINTS)
         corners = [_point("a corner", each) for each in vertices]
         ahead = [*corners[1:], corners[0]]
         twice = math.fsum(a * d - c * b for (a, b), (c, d) in zip(corners, ahead, strict=True))
@@ -115,7 +115,7 @@ class RetiredShapes(Backend):
             >>> maxPoints(points=[])
             {"error": "points has 0 members: give 1 to 50."}
         """
-        check_count("points", points, 1, _MOST_POINTS)
+        check_count("points", points, 1, _MAX_POINTS)
         there = [_point("a point", each) for each in points]
         most = max(there.count(each) for each in there)
         for (ax, ay), (bx, by) in combinations(set(there), 2):

@@ -1,4 +1,4 @@
-"""What passes between a client and a web service: a request, an answer, and who gives answers."""
+"""Types of a web exchange: request, answer and sender."""
 
 from __future__ import annotations
 
@@ -6,32 +6,31 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 ASKING = ("RestClient", "PublicServices")
-"""Which backends ask web services, by name, so that no client is loaded to find out."""
+"""Names of the backends that send web requests; a lookup loads no client."""
 
 
 class WebRequest(NamedTuple):
     """One HTTP request."""
 
     url: str
-    """The whole address, with its query."""
+    """Full address with query."""
     headers: Mapping[str, str] = {}
     method: str = "GET"
     content: bytes = b""
-    """The body."""
 
 
 class WebAnswer(NamedTuple):
-    """What a web service answered."""
+    """Answer of a web service."""
 
     status: int
     """HTTP status."""
     body: Any
-    """The parsed JSON, or the text where it is none."""
+    """Parsed JSON, else text."""
     headers: Mapping[str, str] = {}
-    """By name in small letters."""
+    """Headers by lower-case name."""
     fixture: bool = False
-    """Whether a recorded answer of ours stands in for that of a public service."""
+    """Whether the fixture answered for a public service."""
 
 
 Sender = Callable[[WebRequest], WebAnswer]
-"""Puts a request to a web service; raises ToolError where there is no answer."""
+"""Sender of a request to a web service; raises ToolError without an answer."""

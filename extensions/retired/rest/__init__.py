@@ -1,1 +1,1 @@
-"""What entries ask of the web: services on this machine, and others if allowed."""
+"""Web services for entries: a local fixture, and others if allowed."""

@@ -1,8 +1,7 @@
-"""The web service that entries of the category ``rest`` ask: a small library's catalogue and house.
+"""Fixture web service for entries of the category ``rest``: a small library.
 
-It runs on loopback, started by whoever runs such entries, answers with JSON, and keeps no state:
-what is posted, put or deleted is answered as if it were kept. ``answer`` is all that it knows; the
-rest of the module puts that on the web.
+It runs on loopback during a run, answers with JSON and is stateless: changes are confirmed but not
+stored. ``answer`` holds all its logic.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from extensions.retired.functions.web import WebAnswer
 
 HOST = "fixture.localhost"
-"""By which name entries know it, whatever port it has got."""
+"""Host name in entries, for any port."""
 API_KEY = "reader-7"
 TOKEN = "staff-42"
 
@@ -44,8 +43,6 @@ _LOANS: Mapping[str, list[dict[str, Any]]] = {
     "r-200": [],
 }
 _GREETINGS = {"en": "Welcome", "de": "Willkommen", "fr": "Bienvenue", "es": "Bienvenidos"}
-
-
 _METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -56,21 +53,21 @@ def answer(
     method: str = "GET",
     content: bytes = b"",
 ) -> WebAnswer:
-    """Return what the service answers; names of headers are in small letters."""
+    """Return the service's answer; header names are in lower case."""
     parts = path.strip("/").split("/")
     if method == "OPTIONS":
         return WebAnswer(204, None, {"allow": ", ".join(_METHODS)})
     if method not in ("GET", "HEAD"):
-        return _changed(method, parts, headers, content)
+        return _change(method, parts, headers, content)
     found = _read(parts, query, headers)
     return found._replace(body=None) if method == "HEAD" else found
 
 
-def _changed(method: str, path: list[str], headers: Mapping[str, str], content: bytes) -> WebAnswer:
-    """Return what becomes of a request that would change something, and does not here."""
+def _change(method: str, path: list[str], headers: Mapping[str, str], content: bytes) -> WebAnswer:
+    """Return the answer to a changing request, without storing the change."""
     if headers.get("x-api-key") != API_KEY:
         return WebAnswer(401, {"error": "the header X-Api-Key is missing or wrong"})
-    said = _said(headers.get("content-type", ""), content)
+    said = _parse_body(headers.get("content-type", ""), content)
     match method, path:
         case "POST", ["v1", "holds"]:
             return _hold(said)
@@ -83,8 +80,8 @@ def _changed(method: str, path: list[str], headers: Mapping[str, str], content: 
     return _missing("resource, or what is sent to it says too little")
 
 
-def _said(kind: str, content: bytes) -> Any:
-    """Return what the body of a request says, None where it says nothing that is read."""
+def _parse_body(kind: str, content: bytes) -> Any:
+    """Parse a form or JSON, None if the body is neither."""
     text = content.decode("utf-8", errors="replace")
     if kind.startswith("application/x-www-form-urlencoded"):
         return dict(parse_qsl(text, keep_blank_values=True))
@@ -187,8 +184,8 @@ def _circulation(query: Mapping[str, str], headers: Mapping[str, str]) -> WebAns
 
 def _greeting(headers: Mapping[str, str]) -> WebAnswer:
     language = headers.get("accept-language", "en")[:2]
-    text = _GREETINGS.get(language, _GREETINGS["en"])
-    return WebAnswer(200, {"language": language, "greeting": text})
+    greeting = _GREETINGS.get(language, _GREETINGS["en"])
+    return WebAnswer(200, {"language": language, "greeting": greeting})
 
 
 def _one(found: list[Any], kind: str) -> WebAnswer:
@@ -200,7 +197,7 @@ def _missing(kind: str) -> WebAnswer:
 
 
 class Service:
-    """The running service, on a thread that ends with the program; it listens at ``port``."""
+    """Running service on a daemon thread; it listens on ``port``."""
 
     def __init__(self) -> None:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
@@ -208,7 +205,7 @@ class Service:
         Thread(target=self._server.serve_forever, daemon=True).start()
 
     def stop(self) -> None:
-        """Stop answering."""
+        """Stop the service."""
         self._server.shutdown()
         self._server.server_close()
 
@@ -233,4 +230,4 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_OPTIONS = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Write nothing: what was asked is in the run."""
+        """Log nothing; the run records all requests."""

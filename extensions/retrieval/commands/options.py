@@ -1,9 +1,11 @@
-"""What the commands ``turnwise retrieve ...`` share."""
+"""Options that the commands ``turnwise retrieve ...`` share."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 from extensions.retrieval.rankings import DEFAULT
 from runner.commands.options import option
@@ -12,11 +14,25 @@ from trajectories.errors import DataError
 if TYPE_CHECKING:
     from extensions.retrieval.measures import Measures
 
-METHODS = (
-    "default (bm25 and chars, by ranks), bm25, chars (pieces of words), lsa, embed:URL#MODEL (an "
-    "OpenAI-compatible server of embeddings), local:PATH (a folder that sentence-transformers or "
-    "fastembed reads) or trained:FOLDER (of turnwise retrieve train)"
-)
+MEASURES = ("ndcg_1", "ndcg_5", "recall_5", "recall_10", "all_in_5")
+METHODS = "default, bm25, chars, lsa, embed:URL#MODEL, local:PATH or trained:FOLDER"
+METHOD_NOTES = """\
+rankings:
+  default         bm25 and chars, merged by rank
+  chars           character n-grams
+  embed:URL#MODEL an OpenAI-compatible server of embeddings
+  local:PATH      a model folder of sentence-transformers or fastembed
+  trained:FOLDER  a result of turnwise retrieve train
+"""
+CORPUS_NOTES = """\
+corpora:
+  own             the 128 functions of the eight backends
+  all             the functions of every environment
+  bfcl            BFCL's documents of the eight backends
+  bfcl-single     the functions of BFCL's single turns
+  FILE            function documents or tools (JSON, JSON lines), or OpenAPI
+  MCP             an MCP server: .py, .js, mcp:PROGRAM, or a file with mcpServers
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,14 +40,9 @@ class CorpusOptions:
     """Corpus."""
 
     corpus: str | None = option(
-        "what is searched: own (the 128 functions of the eight backends), all (of every "
-        "environment), bfcl (BFCL's documents of the eight), bfcl-single (of its single turns), a "
-        "file of function documents or tools (JSON, JSON lines), an OpenAPI file (JSON, YAML), or "
-        "an MCP server by its path: .py, .js, mcp:PROGRAM, or a file with mcpServers (default: "
-        "own, or what the queries are about)",
-        "NAME",
+        "functions to search (default: own, or those of the queries)", "NAME"
     )
-    dataset: str | None = option("where BFCL's data are (default: bfcl)", "bfcl[:FOLDER]")
+    dataset: str | None = option("BFCL's data (default: bfcl)", "bfcl[:FOLDER]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +52,18 @@ class ByOption:
     by: str = option(METHODS, "METHOD", default=DEFAULT)
 
 
-def listed(option: str, text: str) -> list[str]:
-    """Return the names between commas.
-
-    Raises:
-        DataError: One is empty.
-    """
+def split_names(option: str, text: str) -> list[str]:
+    """Return the names in a comma-separated list. Raises DataError if a name is empty."""
     names = [name.strip() for name in text.split(",")]
     if not all(names):
-        raise DataError(option, f"{text!r} has an empty name between commas")
+        raise DataError(option, f"{text!r} has an empty name; remove the extra comma")
     return names
+
+
+def mean_row(found: Sequence[Mapping[str, Any]], by: str) -> list[str]:
+    """Return the unweighted means of a ranking's measures over sets of queries."""
+    mine = [each for each in found if each["by"] == by]
+    return [f"{100 * fmean(each[name] for each in mine):.1f}" for name in MEASURES]
 
 
 def measures_row(measures: Measures) -> list[str]:

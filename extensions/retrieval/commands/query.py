@@ -1,50 +1,56 @@
-"""The command ``turnwise retrieve query``: the functions that a text asks for."""
+"""Command ``turnwise retrieve query``: finds the functions that match a text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from envs.state import cut
-from extensions.retrieval.commands.options import ByOption, CorpusOptions
-from extensions.retrieval.rankings import Found, Ranking
-from extensions.retrieval.reading import corpus_named
+from extensions.retrieval.commands.options import (
+    CORPUS_NOTES,
+    METHOD_NOTES,
+    ByOption,
+    CorpusOptions,
+)
+from extensions.retrieval.corpus_files import load_corpus
+from extensions.retrieval.rankings import FoundFunction, Ranking
 from runner.commands import DONE
 from runner.commands.options import argument, option, positive
 from runner.commands.shared import JsonOption, note
-from runner.show.terminal import say, say_json
+from runner.show.terminal import fitted, say, say_json
 
 EXAMPLE = 'turnwise retrieve query "cancel my flight and tell Ada" -k 3'
 
-_LONGEST = 80
+NOTES = f"{CORPUS_NOTES}\n{METHOD_NOTES}"
+
+_MAX_LINE_CHARS = 80
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(CorpusOptions, ByOption, JsonOption):
-    """What is asked for."""
+    """The text, and the number of functions."""
 
-    text: str = argument("what somebody wants, in words", "TEXT")
-    k: int = option("how many functions", "N", default=5, read=positive, flags=("-k",))
+    text: str = argument("request in a user's words", "TEXT")
+    k: int = option("number of functions", "N", default=5, read=positive, flags=("-k",))
 
 
 def run(options: Options) -> int:
-    """Print the functions nearest to a text."""
-    corpus = corpus_named(options.corpus or "own", options.dataset, note)
+    """Print the functions that match a text best."""
+    corpus = load_corpus(options.corpus or "own", options.dataset, note)
     found = Ranking(corpus, options.by).find(options.text, options.k)
     if found and not any(function.score for function in found):
-        note(f"nothing of the text is in {corpus.name}, whose first functions these are")
+        note(f"no function of {corpus.name} matches the text; these are its first functions")
     if options.json:
         say_json({"query": options.text, "by": options.by, "found": [*_as_json(found)]})
         return DONE
     for rank, (_, function, score) in enumerate(found, start=1):
-        told = " ".join(str(function.document["description"]).split())
+        description = " ".join(str(function.document["description"]).split())
         head = f"{rank:>3}  {score:.4f}  {function.name} ({function.backend})"
-        say(f"{head}: {cut(told, _LONGEST)}")
+        say(f"{head}: {fitted(description, _MAX_LINE_CHARS)}")
     say(f"{corpus.size} functions of {corpus.name}; ranked by {options.by}")
     return DONE
 
 
-def _as_json(found: Sequence[Found]) -> Iterator[dict[str, object]]:
+def _as_json(found: Sequence[FoundFunction]) -> Iterator[dict[str, object]]:
     for rank, (place, function, score) in enumerate(found, start=1):
         yield {
             "rank": rank,

@@ -1,4 +1,4 @@
-"""The command ``turnwise retrieve train``: a ranking learns what queries need."""
+"""Command ``turnwise retrieve train``: trains a ranking on queries and their functions."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
-from extensions.retrieval.commands.options import CorpusOptions, listed, measures_row
-from extensions.retrieval.definition import Recipe, defined
+from envs.lazy_modules import lazy_module
+from extensions.retrieval.commands.options import CorpusOptions, measures_row, split_names
 from extensions.retrieval.epochs import Epoch
-from extensions.retrieval.evaluating import asked_of
-from extensions.retrieval.queries import Unseen
+from extensions.retrieval.evaluation import load_query_set
+from extensions.retrieval.queries import SplitKind
+from extensions.retrieval.training_definition import TrainingSettings, load_definition
 from runner.commands import DONE
 from runner.commands.options import argument, flags_of, index, option, positive, switch
 from runner.commands.shared import JsonOption, note
-from runner.records.codec import written
+from runner.records.codec import to_json_value
 from runner.records.files import written as file_written
 from runner.show.terminal import say, say_json, table
-from trajectories.errors import DataError, needing
+from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.retrieval import training
     from extensions.retrieval.measures import Measures
 else:
-    training = lazily("extensions.retrieval.training")
+    training = lazy_module("extensions.retrieval.training")
 
 EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 
 NOTES = (
-    "Without --encoder a small linear layer over words and pieces of words is trained (extra "
-    "lexical), with it an encoder by sentence-transformers (extra training). FOLDER then ranks as "
-    "--by trained:FOLDER: functions that no query of the training needed keep the rank that they "
-    "have lexically. An encoder without that gate is --by local:FOLDER/epochs/N.\n\n"
+    "Without --encoder, the command trains a linear layer over words and character n-grams (extra "
+    "lexical). With --encoder, it trains an encoder with sentence-transformers (extra training). "
+    "Use the result by --by trained:FOLDER; functions that no training query needed then keep "
+    "their lexical rank. --by local:FOLDER/epochs/N ranks all functions by the encoder.\n"
 )
 
 
 def rate(text: str) -> float:
-    """Read a number above 0."""
+    """Parse a number between 0 and 1."""
     try:
         value = float(text)
     except ValueError:
@@ -50,76 +50,68 @@ def rate(text: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(CorpusOptions, JsonOption):
-    """What is trained."""
+class _SplitOptions:
+    """Training and held-out queries."""
 
-    folder: Path = argument("where the training is kept: a new folder", "FOLDER")
-    resume: bool = switch("go on with the training in FOLDER, as it began")
     queries: str = option(
-        "what is learned from, as turnwise retrieve evaluate has it; several with commas",
+        "sets of queries as in turnwise retrieve evaluate, separated by commas",
         "NAMES",
         default="own",
     )
     split: str = option(
-        "what is held out and measured: queries of other scenarios (instruction), of other "
-        "backends (tool), of other groups of backends (category), or none: then it is measured on "
-        "what it learned from",
-        choices=[*(kind.value for kind in Unseen), "none"],
-        default=Unseen.INSTRUCTION.value,
+        "hold out a fold by scenario (instruction), backend (tool) or group of backends (category)",
+        choices=[*(kind.value for kind in SplitKind), "none"],
+        default=SplitKind.INSTRUCTION.value,
     )
-    fold: int = option("which fold is held out, from 0", "N", default=0, read=index)
-    folds: int = option("how many folds there are", "N", default=5, read=positive)
-    split_seed: int = option("seed of who is in which fold", "S", default=0, read=index)
-    seed: int = option("seed of where it begins and of all orders", "S", default=0, read=index)
-    epochs: int | None = option(
-        "how often it goes through the queries (default: 6, of an encoder 5)", "N", read=positive
-    )
-    batch: int = option("queries, or pairs, of a step", "N", default=32, read=positive)
+    fold: int = option("held-out fold, from 0", "N", default=0, read=index)
+    folds: int = option("number of folds", "N", default=5, read=positive)
+    split_seed: int = option("seed of the folds", "S", default=0, read=index)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TrainingOptions:
+    """Training."""
+
+    seed: int = option("seed of the weights and orders", "S", default=0, read=index)
+    epochs: int | None = option("epochs (default: 6; 5 for an encoder)", "N", read=positive)
+    batch: int = option("queries or pairs per step", "N", default=32, read=positive)
     rate: float | None = option(
-        "how far a step goes (default: 0.002; of a checkpoint 0.00002, of an encoder that is made "
-        "0.0005)",
-        "X",
-        read=rate,
+        "learning rate (default: 0.002; checkpoint 0.00002; new encoder 0.0005)", "X", read=rate
     )
-    dim: int | None = option(
-        "numbers of a linear layer's vectors (default: 256)", "N", read=positive
-    )
+    dim: int | None = option("dimension of the linear layer (default: 256)", "N", read=positive)
     encoder: str | None = option(
-        "train an encoder: small (made here, with a tokenizer trained on the queries and "
-        "functions), a JSON file (made by this configuration of transformers), or a folder with a "
-        "checkpoint",
-        "WHAT",
+        "train an encoder: small, a JSON configuration of transformers, or a checkpoint folder",
+        "ENCODER",
     )
     negatives: int | None = option(
-        "of an encoder: functions that BM25 finds and that are not needed, for each pair, beside "
-        "those of the batch (default: 2)",
-        "N",
-        read=index,
+        "encoder: hard negatives per pair from BM25 (default: 2)", "N", read=index
     )
-    tokens: int | None = option(
-        "of an encoder: tokens of a text that it reads, at most (default: 256)", "N", read=positive
-    )
+    tokens: int | None = option("encoder: tokens per text (default: 256)", "N", read=positive)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
+    """The folder of the training."""
+
+    folder: Path = argument("new folder for the training", "FOLDER")
+    resume: bool = switch("resume the training in FOLDER")
     export_pairs: Path | None = option(
-        "also write queries beside functions that they need and do not need, as JSON lines", "FILE"
+        "also write pairs of queries and functions as JSON lines", "FILE"
     )
 
     @property
-    def settings(self) -> Recipe:
-        """The user's choice.
-
-        Raises:
-            DataError: Options contradict each other.
-        """
+    def settings(self) -> TrainingSettings:
+        """The settings of the training. Raises DataError if options contradict each other."""
         made = self.encoder is not None and not Path(self.encoder).is_dir()
         if self.encoder is None:
             for flag, value in (("--negatives", self.negatives), ("--tokens", self.tokens)):
                 if value is not None:
                     raise DataError(flag, "is for an encoder; add --encoder")
         elif self.dim is not None:
-            raise DataError("--dim", "is for a linear layer, and not for --encoder")
+            raise DataError("--dim", "cannot be combined with --encoder; leave one of them out")
         usual = _LAYER if self.encoder is None else _MADE if made else _CHECKPOINT
         return usual._replace(
-            queries=tuple(listed("--queries", self.queries)),
+            queries=tuple(split_names("--queries", self.queries)),
             corpus=self.corpus,
             dataset=self.dataset,
             batch=self.batch,
@@ -132,26 +124,25 @@ class Options(CorpusOptions, JsonOption):
             **{name: value for name in _USUAL if (value := vars(self)[name]) is not None},
         )
 
-    def began(self) -> Recipe:
-        """Return how the training in the folder began.
+    def began(self) -> TrainingSettings:
+        """Return the settings with which the training in the folder started.
 
-        Raises:
-            DataError: There is none, or what the user gives now differs.
+        Raises DataError if the folder has no training, or an option differs.
         """
-        before = defined(self.folder).settings
+        before = load_definition(self.folder).settings
         typed = {**before._asdict(), "queries": ",".join(before.queries)}
         typed["split"] = before.split or "none"
         for member in fields(self):
             value, then = vars(self)[member.name], typed.get(member.name)
             if member.name in typed and value not in (member.default, then):
                 [flag] = flags_of(member)
-                raise DataError(flag, f"is {value}, and the training began with {then}")
+                raise DataError(flag, f"is {value}, but the training started with {then}")
         return before
 
 
 _USUAL = ("epochs", "rate", "dim", "negatives", "tokens")
-"""What depends on what is trained, where the user does not say."""
-_LAYER = Recipe(
+"""Options whose defaults depend on the trained model."""
+_LAYER = TrainingSettings(
     kind="linear",
     queries=(),
     corpus=None,
@@ -176,12 +167,14 @@ _MADE = _CHECKPOINT._replace(rate=5e-4)
 
 
 def run(options: Options) -> int:
-    """Train, and print what came of it."""
+    """Train a ranking and print its quality."""
     settings = options.began() if options.resume else options.settings
-    sets = [asked_of(name, settings.corpus, settings.dataset, note) for name in settings.queries]
+    sets = [
+        load_query_set(name, settings.corpus, settings.dataset, note) for name in settings.queries
+    ]
     learning = training.Training(options.folder, settings, sets)
     if options.export_pairs is not None:
-        with needing("lexical", "--export-pairs"), file_written(options.export_pairs) as file:
+        with require_extra("lexical", "--export-pairs"), file_written(options.export_pairs) as file:
             for pair in learning.pairs(_MADE.negatives if settings.negatives is None else None):
                 file.write(json.dumps(pair.to_json()) + "\n")
     if not options.resume:
@@ -193,7 +186,7 @@ def run(options: Options) -> int:
 
     found = learning.learn(report)
     if options.json:
-        say_json([written(each) for each in found])
+        say_json([to_json_value(each) for each in found])
         return DONE
     rows = [["queries", "by", "NDCG@1", "NDCG@5", "recall@5", "recall@10", "all in 5"]]
     rows += [[_heading(each), each.by, *measures_row(each.measures)] for each in found]
@@ -202,6 +195,6 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _heading(found: training.Evaluated) -> str:
-    kind = "held out" if found.held_out else "learned from"
+def _heading(found: training.RankingScores) -> str:
+    kind = "held out" if found.held_out else "trained on"
     return f"{found.queries} ({found.measures.queries} {kind})"

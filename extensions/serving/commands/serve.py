@@ -1,4 +1,4 @@
-"""The command ``turnwise env serve``: a session's functions as an MCP server."""
+"""Command ``turnwise env serve``: serves the functions of a session over MCP."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
 from envs.errors import ConfigError
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from envs.session import Session
-from extensions.serving.pool import SessionPool
+from extensions.serving.session_pool import SessionPool
 from runner.commands import DONE
 from runner.commands.options import argument, option, port, positive
 from runner.commands.shared import DatasetOption, note
@@ -24,7 +24,7 @@ from runner.data.wording import wording_of
 from runner.models.conversation import Observe
 from runner.models.settings import Observations
 from runner.records.result_file import categories_of
-from trajectories.errors import DataError, needing
+from trajectories.errors import DataError, require_extra
 from trajectories.jsonl import parse_object
 from trajectories.prepare import load_session
 
@@ -32,59 +32,51 @@ if TYPE_CHECKING:
     from extensions.serving import mcp_server
 else:
     # It needs an extra.
-    mcp_server = lazily("extensions.serving.mcp_server")
+    mcp_server = lazy_module("extensions.serving.mcp_server")
 
 EXAMPLE = "turnwise env serve TicketAPI --http 8000"
 
 _TOKEN = "TURNWISE_CONTROL_TOKEN"
-"""Environment variable with the token of the control."""
+"""Environment variable with the token of the control server."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(DatasetOption):
-    """What to serve, where, and to how many."""
+    """The environments, and the servers."""
 
     environments: tuple[str, ...] = argument(
-        "environments to serve (default: those of the config or the trajectory)",
+        "environments to serve (default: those of the config or entry)",
         "NAME",
         required=False,
         default=(),
     )
     config: Path | None = option("initial config as JSON, by environment", "FILE", one_of="source")
     trajectory: str | None = option(
-        "serve the backends of a trajectory, with all functions that it offers in the end",
-        "ID",
-        one_of="source",
+        "serve the functions that an entry offers in its last turn", "ID", one_of="source"
     )
     observations: Observations | None = option(
-        "with --trajectory: whose texts where calls are refused (default: own)",
-        needs="--trajectory",
+        "with --trajectory: texts of refused calls (default: own)", needs="--trajectory"
     )
     http: int | None = option(
-        "serve over HTTP on this machine (0: any free port) instead of standard input/output",
-        "PORT",
-        read=port,
+        "serve over HTTP (0: any free port; default: standard input/output)", "PORT", read=port
     )
     control: int | None = option(
-        "let whoever has the token read, reset and restore sessions over HTTP on this port; the "
-        f"token is {_TOKEN} or one that is shown at the start",
+        f"serve a control API for sessions; token: {_TOKEN}, or printed at the start",
         "PORT",
         read=port,
     )
-    max_sessions: int = option(
-        "how many clients may have a session", "N", default=100, read=positive
-    )
+    max_sessions: int = option("maximum number of sessions", "N", default=100, read=positive)
     idle: int = option(
-        "drop a session that is not used for so long", "SECONDS", default=1800, read=positive
+        "time without requests after which a session ends", "SECONDS", default=1800, read=positive
     )
 
 
 def run(options: Options) -> int:
-    """Serve until the client or the user ends it."""
-    # What an environment prints while it is imported or loads is not for a client on our output.
+    """Serve until the client or the user stops it."""
+    # Output of environments must not reach a client on standard output.
     with redirect_stdout(sys.stderr):
-        template, observe = _template(options)
-    with needing("serve", "env serve"):
+        template, observe = _make_template(options)
+    with require_extra("serve", "env serve"):
         serve = mcp_server.serve
     pool = SessionPool(template, options.max_sessions, options.idle, time.monotonic, observe)
     given = os.environ.get(_TOKEN)
@@ -101,44 +93,43 @@ def run(options: Options) -> int:
 
 
 def _place(url: str | None) -> str:
-    return f"at {url}/mcp; Ctrl-C ends it" if url else "on standard input and output"
+    return f"at {url}/mcp; Ctrl-C stops it" if url else "on standard input and output"
 
 
-def _template(options: Options) -> tuple[Session, Observe | None]:
-    """Return the session that every client's is forked from, and what they read of calls.
+def _make_template(options: Options) -> tuple[Session, Observe | None]:
+    """Return the session to fork for each client, and the function for texts of results.
 
-    Raises:
-        DataError: The environments, their config or the trajectory cannot be used.
+    Raises DataError if the environments, their config or the trajectory cannot be used.
     """
     if options.trajectory is not None:
-        return _of_trajectory(options, options.trajectory)
+        return _load_entry(options, options.trajectory)
     if options.dataset is not None:
-        raise DataError("--dataset", "is where a trajectory is from; name one with --trajectory")
-    config = _config(options.config) if options.config else {}
+        raise DataError("--dataset", "needs --trajectory ID: add it, or leave --dataset out")
+    config = _read_config(options.config) if options.config else {}
     environments = options.environments or list(config)
     if not environments:
-        raise DataError("NAME", "name the environments to serve, or a --config or --trajectory")
+        raise DataError("NAME", "is missing; name an environment, --config or --trajectory")
     try:
         return Session.load(environments, config, checks_arguments=True), None
     except ConfigError as error:
         raise DataError(str(options.config or "NAME"), str(error)) from None
 
 
-def _of_trajectory(options: Options, id: str) -> tuple[Session, Observe | None]:
+def _load_entry(options: Options, id: str) -> tuple[Session, Observe | None]:
     if options.environments:
-        raise DataError("NAME", "a trajectory has its own environments; leave the names out")
+        raise DataError("NAME", "cannot be combined with --trajectory; leave the names out")
     name = choose.dataset_name(options.dataset, [id])
     dataset = choose.dataset(name, categories_of([id]), note)
     trajectory = choose.trajectory(dataset, id)
     if not trajectory.environments:
-        raise DataError("--trajectory", f"{trajectory.id} has no environment that could be served")
+        raise DataError("--trajectory", f"{trajectory.id} has no environment; name another entry")
     session = load_session(dataset, trajectory, checks_arguments=True)
     last = len(trajectory.turns) - 1
     session.offer(trajectory.offered(tuple(session.tools), last))
     return session, wording_of(options.observations or "own", dataset)
 
 
-def _config(path: Path) -> dict[str, Any]:
+def _read_config(path: Path) -> dict[str, Any]:
     try:
         return parse_object(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The command ``turnwise view``: all runs of a folder in the browser."""
+"""Command ``turnwise view``: shows all runs of a folder in the browser."""
 
 from __future__ import annotations
 
@@ -9,49 +9,45 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 
-from envs.lazy import lazily
+from envs.lazy_modules import lazy_module
 from runner.commands import DONE
 from runner.commands.options import argument, option, port, switch
 from runner.commands.shared import ErrataOption, note
 from runner.show.terminal import say
-from trajectories.errors import DataError, needing
+from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
     from extensions.viewer import viewer
 else:
     # It needs an extra.
-    viewer = lazily("extensions.viewer.viewer")
+    viewer = lazy_module("extensions.viewer.viewer")
 
 EXAMPLE = "turnwise view runs --open"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options(ErrataOption):
-    """What to show, and where."""
+    """The runs, and the server."""
 
     folder: Path = argument(
-        "folder with run folders in it", "FOLDER", required=False, default=Path("runs")
+        "folder that contains run folders", "FOLDER", required=False, default=Path("runs")
     )
-    port: int = option("where to listen (0: any free port)", "PORT", default=0, read=port)
-    at: str = option(
-        "begin at this page: a path as the button on a page copies it, such as run/mine",
-        "PATH",
-        default="",
-    )
-    open: bool = switch("open it in the browser")
+    port: int = option("port to listen on (0: any free port)", "PORT", default=0, read=port)
+    at: str = option("first page, such as run/mine", "PATH", default="")
+    open: bool = switch("open the page in the browser")
 
 
 def run(options: Options) -> int:
-    """Serve until the user ends it."""
+    """Serve until the user stops it."""
     if not options.folder.is_dir():
-        raise DataError(str(options.folder), "is no folder")
-    with needing("view", "view"):
+        raise DataError(str(options.folder), "is not a folder; name a folder of runs")
+    with require_extra("view", "view"):
         serve = viewer.serve
 
     def started(url: str) -> None:
         address = url + options.at.lstrip("/")
         say(address)
-        note(f"{options.folder}: the viewer is at this address for who has it; Ctrl-C ends it")
+        note(f"{options.folder}: anyone with this address can open the viewer; Ctrl-C stops it")
         if options.open:
             webbrowser.open(address)
 

@@ -1,1 +1,1 @@
-"""The HTML report: what it shows of a run, and the one file in which it is shown."""
+"""HTML pages: report, comparison, scores and alignment."""

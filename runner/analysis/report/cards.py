@@ -1,4 +1,4 @@
-"""One episode as the page shows it: its calls, beside what they should have been or led to."""
+"""Page data of one episode: its calls next to the expected calls or states."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from checkers.calls.pairs import ArgumentPair, CallPair
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, brief
-from runner.analysis.report.bounds import Bounds
+from runner.analysis.episode_output import Json
+from runner.analysis.report.value_bounds import ValueBounds
 from runner.analysis.view import Moment, TurnView, view
-from runner.analysis.writing import Json
-from runner.episodes.examined import Examined, ExaminedCalls, ExaminedTurns
+from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
 from runner.records.codec import members_of
 from runner.records.record import EpisodeRecord, call_text
 from runner.records.run import Run
 from trajectories.schema import Trajectory, Turn
 
 _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost", "attempts")
-"""Members of a recorded step; its calls, results and changes are shown as executed again."""
+"""Recorded members of a step on the page; calls and results come from the new execution."""
 
 
-class Shared:
-    """What the episodes of a run have in common, which is written once and named by number.
+class SharedValues:
+    """Values that episodes of a run share, written once and referred to by number.
 
-    Args:
-        run: The run, or None for one without records of its requests.
-        records: Its episodes' records.
-        examined: Those of its episodes that were judged again.
+    ``run`` is None if its requests are not recorded.
     """
 
     def __init__(
-        self, run: Run | None, records: Sequence[EpisodeRecord], examined: Iterable[Examined] = ()
+        self,
+        run: Run | None,
+        records: Sequence[EpisodeRecord],
+        examined: Iterable[RejudgedEpisode] = (),
     ) -> None:
         prompts: dict[str, None] = {}
         digests: dict[str, None] = {}
@@ -47,7 +47,7 @@ class Shared:
         self._documents = {_key(document): document for document in given}
         self._numbers = {key: number for number, key in enumerate(self._documents)}
 
-    def to_json(self, bounds: Bounds) -> Json:
+    def to_json(self, bounds: ValueBounds) -> Json:
         """Return system messages, functions of tool lists, and function documents."""
         functions: dict[str, tuple[int, Any]] = {}
         lists = {}
@@ -62,11 +62,11 @@ class Shared:
             "documents": [bounds.json(document) for document in self._documents.values()],
         }
 
-    def documents(self, examined: Examined) -> list[int]:
-        """Return the numbers of the documents that an answer's model was given."""
+    def documents(self, examined: RejudgedEpisode) -> list[int]:
+        """Return the numbers of an episode's function documents."""
         return [self._numbers[_key(document)] for document in examined.functions]
 
-    def messages(self, record: EpisodeRecord, bounds: Bounds) -> list[Any]:
+    def messages(self, record: EpisodeRecord, bounds: ValueBounds) -> list[Any]:
         """Return an episode's whole conversation."""
         return [
             {"role": "system", "prompt": self._prompts[message["content"]]}
@@ -78,14 +78,14 @@ class Shared:
 
 @dataclass(frozen=True)
 class Card:
-    """Lays an episode, of which a run has a record, out as the data that the page shows."""
+    """Layout of a recorded episode as page data."""
 
     record: EpisodeRecord
-    shared: Shared
-    bounds: Bounds
+    shared: SharedValues
+    bounds: ValueBounds
 
-    def turns(self, examined: ExaminedTurns) -> Json:
-        """Return turns, each beside the ground truth's."""
+    def turns(self, examined: RejudgedTurns) -> Json:
+        """Return turns with those of the ground truth."""
         failure, bounds = examined.verdict.failure, self.bounds
         shown = view(examined)
         return {
@@ -96,8 +96,8 @@ class Card:
             "turns": [self._turn(turn) for turn in shown],
         }
 
-    def pairs(self, examined: ExaminedCalls) -> Json:
-        """Return an answer, its calls beside those expected."""
+    def pairs(self, examined: RejudgedCalls) -> Json:
+        """Return an answer with its calls paired with the expected ones."""
         bounds, paired, failure = self.bounds, examined.paired, examined.verdict.failure
         words, problem, _ = paired.said
         asked = self._requests(0)
@@ -115,16 +115,16 @@ class Card:
         }
 
     def asked(self, trajectory: Trajectory) -> Json:
-        """Return what was asked, of an episode on which there is no verdict."""
+        """Return the user's messages of an episode without a verdict."""
         turns = [{**self._said(turn), "truth": None} for turn in trajectory.turns]
         messages = self.shared.messages(self.record, self.bounds)
         return {"start": {}, "missing": [], "evidence": {}, "messages": messages, "turns": turns}
 
-    def _evidence(self, examined: Examined) -> Any:
+    def _evidence(self, examined: RejudgedEpisode) -> Any:
         return self.bounds.json(examined.diagnosis.evidence) if examined.diagnosis else {}
 
     def _requests(self, turn: int) -> list[Json]:
-        """Return a turn's requests; the trajectory may have had more turns when it was run."""
+        """Return the recorded requests of a turn."""
         return [
             {
                 name: self.bounds.json(value)
@@ -136,7 +136,7 @@ class Card:
         ]
 
     def _turn(self, turn: TurnView) -> Json:
-        """Return one turn; one that was not reached has no steps."""
+        """Return one turn, without steps if it was not reached."""
         shown = {**self._said(turn.asked), "truth": [self._call(call) for call in turn.truth_calls]}
         if not turn.moments:
             return shown
@@ -194,14 +194,14 @@ class Card:
         }
 
     def _name(self, call: Call | MalformedCall | None) -> str | None:
-        """Return the function's name, with which the call's text begins, or None."""
+        """Return the name of the called function, or None."""
         return call.name[: self.bounds.text] if isinstance(call, Call) else None
 
     def _cut(self, text: str | None) -> str | None:
         return text if text is None else self.bounds.cut(text)
 
     def _state(self, before: Snapshot | None, after: Snapshot) -> Json:
-        """Return the fields that changed, by backend; all of them where there is no before."""
+        """Return the changed fields by backend, or all fields without ``before``."""
         return {
             name: fields
             for name, state in after.states.items()
@@ -216,7 +216,7 @@ class Card:
         }
 
     def _pairs(self, differences: Sequence[Difference]) -> list[list[str]]:
-        """Return path, expected and actual of differences; what is not there is ``nothing``."""
+        """Return path, expected and actual value of differences; ``nothing`` if missing."""
         text, most = self.bounds
         kept, left = differences[:most], len(differences) - most
         shown = [[path, brief(one, text), brief(other, text)] for path, one, other in kept]
@@ -224,15 +224,15 @@ class Card:
 
 
 def _argument(argument: ArgumentPair, longest: int) -> list[str | None]:
-    """Return parameter, what is right, what was given and what is wrong with it."""
+    """Return the parameter, its expected and given values, and the problem."""
     right = " or ".join([brief(value, longest) for value in argument.allowed]) or repr(ABSENT)
-    left_out = " or left out" if argument.optional and argument.allowed else ""
+    omitted = " or omitted" if argument.optional and argument.allowed else ""
     name, given = argument.parameter[:longest], brief(argument.given, longest)
-    return [name, f"{right}{left_out}", given, argument.problem]
+    return [name, f"{right}{omitted}", given, argument.problem]
 
 
 def _is_data(value: Any) -> bool:
-    """Tell whether a field is data, and not one of the objects that a backend works with."""
+    """Tell whether a field is data rather than a working object of a backend."""
     return value is None or isinstance(
         value, (str, int, float, list, tuple, set, frozenset, Mapping)
     )

@@ -1,8 +1,8 @@
-"""The pages that we write, each one HTML file that needs and asks for nothing else.
+"""Self-contained HTML pages.
 
-Styles and scripts are put in line, and the page's policy allows them by their hash and nothing
-besides. Data come as packs, JSON that is compressed and in base64, so no text in it can end the
-element that holds it; the scripts show texts as texts and never as markup.
+Styles and scripts are inline, and the content security policy allows only their hashes. Data are
+packs (compressed JSON in base64), so no text can close its element. Scripts never insert texts as
+markup.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -20,9 +20,10 @@ from typing import Any
 from checkers.profile import BFCL
 from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
-from runner.analysis.figure_lines import notes, worth_showing
+from runner.analysis.figure_lines import headline, notes, progress_text, worth_showing
 from runner.analysis.figure_table import beside_scores, cards
-from runner.analysis.groups import CLASSIC, Rate, classic, table
+from runner.analysis.figures import RunFigures
+from runner.analysis.groups import CLASSIC, Rate, classic
 from runner.analysis.run_scores import RunScores
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -34,7 +35,7 @@ COMPARISON_ASSETS = ("report.css", "compare.css", "several.js", "compare.js")
 
 def packed(value: Any) -> str:
     """Return a JSON value as a pack."""
-    # ASCII, since a model's text may hold half of a surrogate pair, which UTF-8 has no bytes for.
+    # ASCII, because a model's text may contain a lone surrogate, which UTF-8 cannot encode.
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     compressor = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     return b64encode(compressor.compress(text.encode()) + compressor.flush()).decode()
@@ -44,10 +45,10 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: boo
     """Return a page.
 
     Args:
-        title: What it is called.
-        packs: What its scripts read, by number.
-        assets: Names of files beside this module, styles and scripts, that come after the frame's.
-        served: Whether it asks for its packs where it is from, and leads to other pages there.
+        title: Title of the page.
+        packs: Data for the scripts.
+        assets: Names of style and script files, added after the frame's.
+        served: Whether the viewer serves the page, so that it loads packs and links to other pages.
     """
     names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
     style = _joined(name for name in names if name.endswith(".css"))
@@ -66,14 +67,7 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: boo
 
 
 def still_page(title: str, heading: str, body: str, assets: Iterable[str]) -> str:
-    """Return a page without a script.
-
-    Args:
-        title: What it is called.
-        heading: What stands at its top.
-        body: Its markup, in which texts are escaped.
-        assets: Names of styles beside this module that come after the frame's.
-    """
+    """Return a page without scripts; ``body`` is markup with escaped texts."""
     style = _joined(["frame.css", *assets])
     return Template(_asset("still.html")).substitute(
         title=_escaped(title),
@@ -85,46 +79,49 @@ def still_page(title: str, heading: str, body: str, assets: Iterable[str]) -> st
 
 
 def comparison_page(comparison: RunComparison) -> str:
-    """Return the page on two runs of the same entries."""
+    """Return the page that compares two runs."""
     names = " and ".join(run.name for run in comparison.runs)
     return page(f"Turnwise: {names}", [packed(comparison_json(comparison))], COMPARISON_ASSETS)
 
 
 def comparison_json(comparison: RunComparison) -> dict[str, Any]:
-    """Return what the page on two runs shows."""
+    """Return the data of the comparison page."""
     sides = dict(zip("AB", comparison.figures, strict=True))
     return {
         **comparison.to_json(),
-        "conclusion": [line.text for line in conclusion(comparison)],
+        "conclusion": [
+            line.text.replace(" -", " \N{MINUS SIGN}") for line in conclusion(comparison)
+        ],
+        "unfinished": [progress_text(run.progress) for run in comparison.runs],
         "cards": cards(sides, beside_scores(comparison.figures)),
     }
 
 
 def scores_page(runs: Sequence[RunScores]) -> str:
-    """Return the page on runs; its chart overlays the first five."""
+    """Return the page with the scores of runs; its chart overlays the first five."""
     names = ", ".join(run.name for run in runs)
     assets = ("report.css", "scores.css", "radar.js", "groups.js", "scores.js")
     fields = [run.profile == BFCL.name for run in runs]
     shown = {
         "runs": [_about(run) for run in runs],
-        "groups": groups([run.figures.rates for run in runs], fields),
+        "groups": groups([run.figures for run in runs], fields),
         "cards": cards({str(n): run.figures for n, run in enumerate(runs, start=1)}),
     }
     return page(f"Turnwise: {names}", [packed(shown)], assets)
 
 
-def groups(rates: Sequence[Mapping[str, Rate]], fields: Sequence[bool]) -> dict[str, Any]:
-    """Return what a page shows of BFCL's table of runs, from their scores by category.
+def groups(runs: Sequence[RunFigures], fields: Sequence[bool]) -> dict[str, Any]:
+    """Return the scores of runs and BFCL's table.
 
-    ``fields`` says of which runs BFCL's figures are shown too.
+    ``fields`` selects the runs for which BFCL's own figures are shown, too.
     """
-    tables = [table(each) for each in rates]
-    charts = [classic(each) for each in rates]
+    tables = [each.rows for each in runs]
+    charts = [classic(each.rates) for each in runs]
     return {
         "fields": list(fields),
         "rows": [
             {
-                "name": rows[0].name,
+                "name": rows[0].label,
                 "depth": len(rows[0].path) - 1,
                 "rates": [_rate(row.rate) for row in rows],
                 "field": [row.field for row in rows],
@@ -144,15 +141,16 @@ def _about(run: RunScores) -> dict[str, Any]:
         "profile": run.profile,
         "episodes": len(run.figures.outcomes),
         "errors": run.figures.errors,
+        "headline": headline(run.figures),
     }
 
 
 def _rate(rate: Rate | None) -> dict[str, Any] | None:
-    return rate and rate._asdict()
+    return rate and {"value": rate.value, "interval": rate.interval, "entries": rate.entries}
 
 
 def _escaped(text: str) -> str:
-    # A name that is half of a surrogate pair has no bytes in UTF-8.
+    # UTF-8 cannot encode a lone surrogate.
     return escape(text).encode("utf-8", "xmlcharrefreplace").decode()
 
 

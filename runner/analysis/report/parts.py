@@ -1,4 +1,4 @@
-"""What extensions add to the pages on a run."""
+"""Parts that extensions add to the page of a run."""
 
 from __future__ import annotations
 
@@ -6,43 +6,42 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from runner import extension
-from runner.analysis.report.bounds import Bounds
-from runner.analysis.runs import Viewed, ViewedRun
-from runner.analysis.writing import Json
+from runner.analysis.episode_output import Json
+from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
+from runner.analysis.report.value_bounds import ValueBounds
 
 
 class PageCard(NamedTuple):
-    """A card of the overview: a table of labels and texts."""
+    """Card of the overview: a table of labels and texts."""
 
     title: str
     rows: Sequence[tuple[str, str]]
 
 
 class PagePart:
-    """What an extension adds to the page on a run. Subclasses override what they add."""
+    """Additions of an extension to the page of a run; subclasses override some methods."""
 
     def cards(self) -> Sequence[PageCard]:
-        """Return cards of the overview."""
+        """Return cards for the overview."""
         return ()
 
     def about(self) -> Json:
-        """Return members of what the page knows of the run."""
+        """Return members for the run's data."""
         return {}
 
-    def row(self, episode: Viewed) -> Json:
-        """Return members of an episode's row in the list."""
+    def row(self, episode: ReplayedEpisode) -> Json:
+        """Return members for an episode's row in the list."""
         return {}
 
-    def card(self, episode: Viewed, bounds: Bounds) -> Json:
-        """Return members of what the page shows of an episode, as far as there is room."""
+    def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
+        """Return members for an episode's data, within ``bounds``."""
         return {}
 
 
-def parts_of(run: ViewedRun) -> list[PagePart]:
-    """Return what extensions add to the page on a run.
+def parts_of(run: ReplayedRun) -> list[PagePart]:
+    """Return the parts of all extensions for a run.
 
-    Raises:
-        DataError: Something beside the run cannot be read.
+    Raises DataError if a file in the run folder cannot be read.
     """
     found = [each.page_part(run) for each in extension.extensions().values()]
     return [part for part in found if part is not None]

@@ -1,4 +1,4 @@
-"""The report on runs: one page with the figures of each, its episodes, and every step of them."""
+"""Report on runs: one page with the figures, the episodes and all of their steps."""
 
 from __future__ import annotations
 
@@ -7,35 +7,39 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from checkers.causes.diagnosis import SUB_REASONS, Cause
 from checkers.profile import BFCL
-from checkers.why.diagnosis import SUB_REASONS, Cause
 from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
-from runner.analysis.figure_lines import errata_line, lines
-from runner.analysis.figure_table import beside_scores, usage_list
-from runner.analysis.figures import OwnMachine, RunFigures, totals_of
-from runner.analysis.report.bounds import Bounds
-from runner.analysis.report.cards import Card, Shared
+from runner.analysis.breakdowns import breakdowns
+from runner.analysis.episode_output import Json
+from runner.analysis.figure_lines import errata_line, headline
+from runner.analysis.figure_table import behaviour_list, beside_scores, usage_list
+from runner.analysis.figures import GpuServerUsage, RunFigures, totals_of
+from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
+from runner.analysis.report.cards import Card, SharedValues
 from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.report.parts import PagePart, parts_of
-from runner.analysis.runs import Viewed, ViewedRun
-from runner.analysis.writing import Json
-from runner.episodes.examined import ExaminedCalls, ExaminedTurns
+from runner.analysis.report.value_bounds import ValueBounds
+from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
+from runner.records.annotations import NOTHING
+from runner.records.record import RunProgress
 
 _BUDGET = 4_400
-"""Characters that an episode's pack may take on average; 1,000 of them stay under 5 MB."""
+"""Average characters per episode's pack; 1,000 episodes stay under 5 MB."""
 _FEWEST = 1_000
-"""Number of episodes up to which all share what this many would have."""
+"""Number of episodes that the total budget covers at least."""
 _OPENING = 160
-"""Characters of what the user says first that the list shows."""
+"""Maximum characters of the first message in the list."""
 
 BOUNDS = (
-    Bounds(text=20_000, members=200),
-    Bounds(text=3_000, members=50),
-    Bounds(text=600, members=20),
-    Bounds(text=120, members=8),
+    ValueBounds(text=20_000, members=200),
+    ValueBounds(text=3_000, members=50),
+    ValueBounds(text=600, members=20),
+    ValueBounds(text=120, members=8),
 )
-"""How much of texts and values is shown: the first if all fits, else less of the long ones."""
+"""Limits for texts and values: the first if all episodes fit, else smaller ones for long
+episodes."""
 
 REPORT_ASSETS = (
     "report.css",
@@ -54,17 +58,17 @@ REPORT_ASSETS = (
 )
 
 
-def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
-    """Return the page on runs, at least one; each gets a tab of its own.
+def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> str:
+    """Return the page for one or more runs, with a tab for each.
 
-    ``gpu_price`` is what a model's own machine costs per hour, if not what a run kept.
+    ``gpu_price`` in US dollars per hour overrides the recorded price of a GPU server.
     """
     index: list[Json] = []
     shared: list[str] = []
-    writers: list[Callable[[Bounds], str]] = []
+    writers: list[Callable[[ValueBounds], str]] = []
     for run in runs:
         episodes = run.episodes
-        common = Shared(
+        common = SharedValues(
             run.source if run.source.definition else None,
             [episode.recorded.record for episode in episodes],
             [episode.examined for episode in episodes if episode.examined],
@@ -78,37 +82,49 @@ def report(runs: Sequence[ViewedRun], gpu_price: float | None = None) -> str:
     return page(title, [packed(index), *shared, *_fitting(writers)], REPORT_ASSETS)
 
 
-def about_run(run: ViewedRun, gpu_price: float | None, parts: Sequence[PagePart]) -> Json:
-    """Return what the page shows of a run besides its episodes."""
+def about_run(run: ReplayedRun, gpu_price: float | None, parts: Sequence[PagePart]) -> Json:
+    """Return the page data of a run, without its episodes."""
     dataset, definition = run.dataset, run.source.definition
-    machine = OwnMachine.of(run.source.lives, len(run.episodes), gpu_price)
+    notes = run.source.annotations
+    machine = GpuServerUsage.of(run.source.lives, len(run.episodes), gpu_price)
     return {
         "name": run.source.name,
+        **notes.get(None, NOTHING).to_json(),
         "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
         "profile": run.profile.name,
         "definition": BOUNDS[0].json(definition.to_json()) if definition else None,
-        "overview": overview(run.episodes, machine),
+        "overview": overview(run.episodes, machine, run.source.progress),
         "mended": mended_scores(run),
         "groups": group_scores(run),
+        "breakdowns": [each.to_json() for each in breakdowns(run.episodes)],
         "cards": [card for part in parts for card in part.cards()],
         "options": ["--run", str(run.source.path), "--profile", run.profile.name],
         "meanings": {**{cause: cause.meaning for cause in Cause}, **SUB_REASONS},
         "rows": [
-            {**row(each), **_joined(part.row(each) for part in parts)} for each in run.episodes
+            {
+                **row(each),
+                **notes.get(each.recorded.record.key, NOTHING).to_json(),
+                **_joined(part.row(each) for part in parts),
+            }
+            for each in run.episodes
         ],
         **_joined(part.about() for part in parts),
     }
 
 
-def _packed_card(episode: Viewed, shared: Shared, parts: Sequence[PagePart], bounds: Bounds) -> str:
+def _packed_card(
+    episode: ReplayedEpisode, shared: SharedValues, parts: Sequence[PagePart], bounds: ValueBounds
+) -> str:
     return packed(card_json(episode, shared, parts, bounds))
 
 
-def card_json(episode: Viewed, shared: Shared, parts: Sequence[PagePart], bounds: Bounds) -> Json:
-    """Return what the page shows of an episode."""
+def card_json(
+    episode: ReplayedEpisode, shared: SharedValues, parts: Sequence[PagePart], bounds: ValueBounds
+) -> Json:
+    """Return the page data of an episode."""
     record, examined = episode.recorded.record, episode.examined
     if examined and examined.show(_Count())[1] > EPISODE_BOUNDS.calls:
-        bounds = min(bounds, BOUNDS[-1])  # what was refused shows the same state again and again
+        bounds = min(bounds, BOUNDS[-1])  # refused calls repeat the same state
     card = Card(record, shared, bounds)
     shown = examined.show(card) if examined else card.asked(episode.trajectory)
     return {**shown, **_joined(part.card(episode, bounds) for part in parts)}
@@ -118,16 +134,22 @@ def _joined(members: Iterable[Json]) -> Json:
     return {name: value for each in members for name, value in each.items()}
 
 
-def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> Json:
-    """Return the figures of a run; with too many errors there is no score among them."""
+def overview(
+    episodes: Sequence[ReplayedEpisode],
+    machine: GpuServerUsage | None = None,
+    progress: RunProgress | None = None,
+) -> Json:
+    """Return the figures of a run, without a score if there are too many errors."""
     totals = totals_of(episode.recorded.record for episode in episodes)
-    figures = replace(_figures(episodes), totals=replace(totals, machine=machine))
+    figures = replace(_figures(episodes, progress), totals=replace(totals, machine=machine))
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
     trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
     return {
         "scores": _scores(figures),
+        "headline": headline(figures),
+        "unfinished": figures.is_unfinished,
         "told": figures.told is not None and figures.told.facts > 0,
-        "lines": list(lines(figures)),
+        "behaviour": behaviour_list(figures),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
         "causes": Counter(each.cause for each in diagnoses if each).most_common(),
         "sub_reasons": Counter(
@@ -140,17 +162,17 @@ def overview(episodes: Sequence[Viewed], machine: OwnMachine | None = None) -> J
     }
 
 
-def group_scores(run: ViewedRun) -> Json | None:
-    """Return BFCL's table; None of a run without single turns, or with too many errors."""
-    figures = _figures(run.episodes)
-    return groups([figures.rates], [run.profile is BFCL]) if figures.grouped else None
+def group_scores(run: ReplayedRun) -> Json | None:
+    """Return BFCL's table; None without single turns or with too many errors."""
+    figures = _figures(run.episodes, run.source.progress)
+    return groups([figures], [run.profile is BFCL]) if figures.grouped else None
 
 
-def mended_scores(run: ViewedRun) -> Json | None:
-    """Return the scores as errata have them, to stand beside those as published."""
+def mended_scores(run: ReplayedRun) -> Json | None:
+    """Return the scores corrected by errata, if any."""
     if run.mend is None:
         return None
-    figures = run.mend.figures(_figures(run.episodes))
+    figures = run.mend.figures(_figures(run.episodes, run.source.progress))
     return {"errata": errata_line(run.mend.readings), "scores": _scores(figures)}
 
 
@@ -162,16 +184,18 @@ def _scores(figures: RunFigures) -> list[Json]:
     ]
 
 
-def _figures(episodes: Sequence[Viewed]) -> RunFigures:
-    """Return the figures of what executing the episodes again gives."""
+def _figures(episodes: Sequence[ReplayedEpisode], progress: RunProgress | None) -> RunFigures:
+    """Return the figures of the episodes as executed again."""
     trajectories = {episode.trajectory.id: episode.trajectory for episode in episodes}
-    return RunFigures([episode.judged for episode in episodes], list(trajectories.values()))
+    # The recorded calls count as made, also where the verdict is a new one.
+    judged = [each.judged._replace(steps=each.recorded.record.steps) for each in episodes]
+    return RunFigures(judged, list(trajectories.values()), progress=progress)
 
 
-def row(episode: Viewed) -> Json:
-    """Return what the table of episodes shows of one."""
+def row(episode: ReplayedEpisode) -> Json:
+    """Return an episode's row in the table."""
     trajectory, recorded, judged, examined = episode
-    divergence, diagnosis = (examined.divergence, examined.diagnosis) if examined else (None, None)
+    diagnosis = examined.diagnosis if examined else None
     steps, calls = examined.show(_Count()) if examined else (0, 0)
     used = totals_of([recorded.record])
     failure = judged.verdict and judged.verdict.failure
@@ -188,12 +212,13 @@ def row(episode: Viewed) -> Json:
         "failed_turn": judged.verdict and judged.verdict.failed_turn,
         "cause": diagnosis and diagnosis.cause,
         "sub_reason": diagnosis and diagnosis.sub_reason,
-        "cause_at": diagnosis and [diagnosis.turn, diagnosis.step],
+        "sentence": diagnosis and diagnosis.sentence,
         "detail": judged.error or (diagnosis and diagnosis.detail),
         "told": told and told.facts and [told.facts - len(told.untold), told.facts],
         "turns": len(trajectory.turns),
         "turns_passed": judged.turns_passed,
-        "divergence": divergence and [divergence.turn, divergence.step, divergence.call],
+        "place": examined and _place(examined),
+        "where": diagnosis and diagnosis.place and str(diagnosis.place),
         "steps": steps,
         "calls": calls,
         "cost": used.cost,
@@ -201,28 +226,41 @@ def row(episode: Viewed) -> Json:
     }
 
 
-def _recorded_otherwise(episode: Viewed) -> str | None:
-    """Return the outcome that was recorded, where executing the calls again gives another one."""
+def _place(examined: RejudgedEpisode) -> list[int | None] | None:
+    """Return turn, step and call of the cause; the step after the last one is the turn's end.
+
+    A single turn is one page without places.
+    """
+    place = examined.place
+    if place is None or examined.model is None or isinstance(examined, RejudgedCalls):
+        return None
+    if place.kind == "call":
+        return [place.turn, place.step, place.call]
+    return [place.turn, len(examined.model.turns[place.turn].steps), None]
+
+
+def _recorded_otherwise(episode: ReplayedEpisode) -> str | None:
+    """Return the recorded outcome if the new execution has another one."""
     then, now = episode.recorded.record.outcome, episode.judged.outcome
     return None if then in (None, now) else then
 
 
 class _Count:
-    """Counts steps with calls and calls."""
+    """Layout that counts steps with calls, and calls."""
 
-    def turns(self, examined: ExaminedTurns) -> tuple[int, int]:
-        """Count those of all turns."""
+    def turns(self, examined: RejudgedTurns) -> tuple[int, int]:
+        """Count the steps and calls of all turns."""
         turns = examined.model.turns if examined.model else ()
         return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)
 
-    def pairs(self, examined: ExaminedCalls) -> tuple[int, int]:
-        """Count those of one answer, which is at most one step."""
+    def pairs(self, examined: RejudgedCalls) -> tuple[int, int]:
+        """Count the steps and calls of one answer."""
         calls = sum(pair.call is not None for pair in examined.paired.pairs)
         return min(1, calls), calls
 
 
-def _fitting(writers: Sequence[Callable[[Bounds], str]]) -> list[str]:
-    """Return what writers write, where need be with less of those that write most."""
+def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
+    """Return all packs, with tighter bounds for the largest ones if they exceed the budget."""
     packs = [write(BOUNDS[0]) for write in writers]
     budget = _BUDGET * max(_FEWEST, len(writers))
     for bounds in BOUNDS[1:]:

@@ -1,1 +1,1 @@
-"""The commands under ``turnwise dataset``: what concerns data."""
+"""The commands ``turnwise dataset ...``."""

@@ -1,4 +1,4 @@
-"""The command ``turnwise dataset fetch``: a data set into the cache."""
+"""Command ``turnwise dataset fetch``: downloads a data set into the cache."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ EXAMPLE = "turnwise dataset fetch bfcl"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to fetch."""
+    """The data set."""
 
     dataset: Literal["bfcl"] = argument("bfcl", "NAME")
 
 
 def run(options: Options) -> int:
-    """Download the data unless it is there, and print where it is."""
+    """Download the data unless it is cached, and print its folder."""
     choose.bfcl_folder(options.dataset, note)
-    # An earlier version may have left out what a live run needs.
+    # A cache of an earlier version may lack texts that live runs need.
     say(fetch.fetch())
     return DONE

@@ -1,1 +1,1 @@
-"""The commands under ``turnwise env``: what concerns environments."""
+"""The commands ``turnwise env ...``."""

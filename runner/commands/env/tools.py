@@ -1,4 +1,4 @@
-"""The command ``turnwise env tools``: the functions of environments, for people and for models."""
+"""Command ``turnwise env tools``: shows the functions of environments."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from envs import registry
 from envs.backend import Backend
 from envs.errors import ConfigError
-from envs.schema import spec
+from envs.schema import make_spec
 from envs.tool import Tool
 from runner.commands import DONE
 from runner.commands.options import argument, switch
 from runner.models.langchain import module_text
-from runner.models.tools import Names, as_tool
+from runner.models.tools import FunctionNames, as_tool
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
 
@@ -26,23 +26,22 @@ EXAMPLE = "turnwise env tools TicketAPI --markdown"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Which functions to show, and how."""
+    """The environments, and the output format."""
 
     environments: tuple[str, ...] = argument(
         "names of environments (default: all)", "NAME", required=False, default=()
     )
-    json: bool = switch("print function documents, as one JSON list", one_of="form")
-    openai: bool = switch("print chat-completions tools, as JSON", one_of="form")
-    functions: bool = switch("print chat-completions functions, as before tools", one_of="form")
-    langchain: bool = switch("print a module that makes LangChain tools", one_of="form")
-    markdown: bool = switch("print a reference page, with examples", one_of="form")
+    json: bool = switch("print function documents as a JSON list", one_of="form")
+    openai: bool = switch("print chat-completions tools as JSON", one_of="form")
+    functions: bool = switch("print deprecated chat-completions functions", one_of="form")
+    langchain: bool = switch("print a Python module with LangChain tools", one_of="form")
+    markdown: bool = switch("print a reference page with examples", one_of="form")
 
 
 def environments(names: Sequence[str]) -> list[type[Backend]]:
-    """Return the backends of some names, or all there are if no name is given.
+    """Return the backends of some names, or all backends if no name is given.
 
-    Raises:
-        DataError: There is none of a name, or it cannot be used.
+    Raises DataError if a name is unknown, or its backend cannot be used.
     """
     try:
         return [registry.backend_class(name) for name in names or registry.names()]
@@ -74,20 +73,20 @@ def _all_tools(backends: Iterable[type[Backend]]) -> list[Tool]:
 
 
 def _documents(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
-    return [spec(tool).document() for tool in _all_tools(backends)]
+    return [make_spec(tool).document() for tool in _all_tools(backends)]
 
 
 def _openai_tools(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
     documents = _documents(backends)
-    names = Names(document["name"] for document in documents)
+    names = FunctionNames(document["name"] for document in documents)
     return [as_tool(document, names) for document in documents]
 
 
 def _lines(backends: Sequence[type[Backend]]) -> Iterator[str]:
-    """Yield a heading and a line per function: how it is called, what it may do, what it does."""
+    """Yield a heading per environment and a line per function: call, access and summary."""
     rows = []
     for tool in _all_tools(backends):
-        about = spec(tool)
+        about = make_spec(tool)
         takes = ", ".join(p.name if p.required else f"[{p.name}]" for p in about.parameters)
         summary = about.description.split(". ")[0].rstrip(".")
         access = "final" if tool.irreversible else "writes" if tool.writes else "reads"
@@ -107,7 +106,7 @@ def _page(backend: type[Backend]) -> Iterator[str]:
 
 
 def _section(tool: Tool) -> Iterator[str]:
-    about = spec(tool)
+    about = make_spec(tool)
     yield from (f"## {tool.name}", "", about.description, "")
     if about.parameters:
         yield from ("| argument | type | default | meaning |", "|---|---|---|---|")
@@ -127,7 +126,7 @@ def _section(tool: Tool) -> Iterator[str]:
 
 
 def _type_of(schema: Mapping[str, Any]) -> str:
-    """Return a JSON Schema in words."""
+    """Return a JSON Schema as text."""
     if "anyOf" in schema:
         return " or ".join(map(_type_of, schema["anyOf"]))
     if "enum" in schema:

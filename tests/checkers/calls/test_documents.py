@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, CannotJudge, FunctionDocument
+from checkers.calls.documents import Answer, FunctionDocument, UnjudgeableEntry
 
 
 def test_the_form_of_the_data_files() -> None:
@@ -21,11 +21,11 @@ def test_nothing_is_required_unless_the_document_says_so() -> None:
 
 @pytest.mark.parametrize("parameters", [None, {}, {"properties": []}, {"properties": {"a": "any"}}])
 def test_a_document_without_parameters_is_no_verdict(parameters: Any) -> None:
-    with pytest.raises(CannotJudge, match="the document of f has no object of parameters"):
+    with pytest.raises(UnjudgeableEntry, match="the document of f has no object of parameters"):
         FunctionDocument.from_json({"name": "f", "parameters": parameters})
 
 
 @pytest.mark.parametrize("answer", [{}, {"f": {}, "g": {}}, {"f": []}, {"f": {"a": 5}}])
 def test_an_answer_of_another_form_is_no_verdict(answer: Any) -> None:
-    with pytest.raises(CannotJudge, match=r"the answer .* is not"):
+    with pytest.raises(UnjudgeableEntry, match=r"the answer .* is not"):
         Answer.from_json(answer)

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Answer, CannotJudge, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import (
+    Answer,
+    ComparisonKind,
+    FunctionDocument,
+    Language,
+    Task,
+    UnjudgeableEntry,
+)
 from checkers.calls.judge import inference_error, judge
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from checkers.verdict import Verdict
@@ -28,7 +35,9 @@ DOCUMENT = FunctionDocument("shop.order", PROPERTIES, ())
 
 
 def task(
-    allowed: dict[str, list[Any]], kind: Kind = Kind.SIMPLE, required: tuple[str, ...] = ()
+    allowed: dict[str, list[Any]],
+    kind: ComparisonKind = ComparisonKind.SIMPLE,
+    required: tuple[str, ...] = (),
 ) -> Task:
     """Return an entry with one function and one answer."""
     document = DOCUMENT._replace(required=required)
@@ -127,12 +136,12 @@ def test_names_have_underscores_where_the_model_was_shown_them() -> None:
 @pytest.mark.parametrize(
     ("kind", "error"),
     [
-        (Kind.SIMPLE, "simple_function_checker:wrong_count"),
-        (Kind.MULTIPLE, "multiple_function_checker:wrong_count"),
-        (Kind.PARALLEL, "parallel_function_checker_no_order:wrong_count"),
+        (ComparisonKind.SIMPLE, "simple_function_checker:wrong_count"),
+        (ComparisonKind.MULTIPLE, "multiple_function_checker:wrong_count"),
+        (ComparisonKind.PARALLEL, "parallel_function_checker_no_order:wrong_count"),
     ],
 )
-def test_a_wrong_number_of_calls(kind: Kind, error: str) -> None:
+def test_a_wrong_number_of_calls(kind: ComparisonKind, error: str) -> None:
     verdict = judge(task({}, kind), [*step(), *step()], "fc", BFCL)
     assert verdict.error_type == error
 
@@ -175,7 +184,9 @@ def test_positional_arguments_that_have_no_place(call: str) -> None:
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
 def test_relevance_and_irrelevance(profile: Profile) -> None:
     made, none = step(text="x"), "Nothing fits."
-    fits, unfit = (task({}, kind) for kind in (Kind.RELEVANCE, Kind.IRRELEVANCE))
+    fits, unfit = (
+        task({}, kind) for kind in (ComparisonKind.RELEVANCE, ComparisonKind.IRRELEVANCE)
+    )
     assert judge(fits, made, "fc", profile).valid
     assert judge(unfit, none, "fc", profile).valid
     assert judge(unfit, made, "fc", profile).error_type == "irrelevance_error:decoder_success"
@@ -185,44 +196,44 @@ def test_relevance_and_irrelevance(profile: Profile) -> None:
 
 def test_a_call_of_a_function_that_was_not_offered_is_not_relevant_to_strict() -> None:
     made = [{"unknown": "{}"}]
-    assert judge(task({}, Kind.RELEVANCE), made, "fc", BFCL).valid
-    assert not judge(task({}, Kind.RELEVANCE), made, "fc", STRICT).valid
-    assert not judge(task({}, Kind.IRRELEVANCE), made, "fc", STRICT).valid
+    assert judge(task({}, ComparisonKind.RELEVANCE), made, "fc", BFCL).valid
+    assert not judge(task({}, ComparisonKind.RELEVANCE), made, "fc", STRICT).valid
+    assert not judge(task({}, ComparisonKind.IRRELEVANCE), made, "fc", STRICT).valid
 
 
 def test_a_broken_call_is_a_call_to_strict_where_none_should_be_made() -> None:
     broken = [{"shop_order": "{"}]
-    assert judge(task({}, Kind.IRRELEVANCE), broken, "fc", BFCL).valid
-    assert not judge(task({}, Kind.IRRELEVANCE), broken, "fc", STRICT).valid
-    assert not judge(task({}, Kind.RELEVANCE), broken, "fc", STRICT).valid
+    assert judge(task({}, ComparisonKind.IRRELEVANCE), broken, "fc", BFCL).valid
+    assert not judge(task({}, ComparisonKind.IRRELEVANCE), broken, "fc", STRICT).valid
+    assert not judge(task({}, ComparisonKind.RELEVANCE), broken, "fc", STRICT).valid
 
 
 @pytest.mark.parametrize(
     ("kind", "error"),
     [
-        (Kind.IRRELEVANCE, None),
-        (Kind.RELEVANCE, "relevance_error:decoder_failed"),
-        (Kind.SIMPLE, "ast_decoder:decoder_failed"),
+        (ComparisonKind.IRRELEVANCE, None),
+        (ComparisonKind.RELEVANCE, "relevance_error:decoder_failed"),
+        (ComparisonKind.SIMPLE, "ast_decoder:decoder_failed"),
     ],
 )
 def test_a_failed_request_is_the_models_fault_to_the_reference_only(
-    kind: Kind, error: str | None
+    kind: ComparisonKind, error: str | None
 ) -> None:
     assert inference_error(task({}, kind), BFCL).error_type == error
-    with pytest.raises(CannotJudge, match="request failed"):
+    with pytest.raises(UnjudgeableEntry, match="request failed"):
         inference_error(task({}, kind), STRICT)
 
 
 def test_an_unknown_type_is_no_verdict() -> None:
     document = FunctionDocument("f", {"a": {"type": "quaternion"}}, ())
-    entry = Task(Kind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"a": [1]}),))
-    with pytest.raises(CannotJudge, match="'quaternion' is no type of python"):
+    entry = Task(ComparisonKind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"a": [1]}),))
+    with pytest.raises(UnjudgeableEntry, match="'quaternion' is not a type of python"):
         judge(entry, [{"f": '{"a": 1}'}], "fc", BFCL)
 
 
 def test_an_answer_without_a_document_is_no_verdict() -> None:
-    entry = task({}, Kind.MULTIPLE)._replace(answers=(Answer("unknown", {}),))
-    with pytest.raises(CannotJudge, match="unknown, which has no document"):
+    entry = task({}, ComparisonKind.MULTIPLE)._replace(answers=(Answer("unknown", {}),))
+    with pytest.raises(UnjudgeableEntry, match="unknown, which has no document"):
         judge(entry, step(), "fc", BFCL)
 
 
@@ -239,14 +250,14 @@ def test_an_answer_without_a_list_of_values_is_no_verdict(
     allowed: dict[str, list[Any]], given: dict[str, Any]
 ) -> None:
     by_first = STRICT._replace(calls=STRICT.calls._replace(variables_by_any_answer=False))
-    with pytest.raises(CannotJudge, match="an answer has 5 where a list is due"):
+    with pytest.raises(UnjudgeableEntry, match="an answer has 5 instead of a list"):
         outcome({**allowed, "count": [1, ""]}, by_first, **given)
 
 
 def code_task(language: Language, word: str, allowed: list[Any]) -> Task:
     """Return an entry of Java or JavaScript with one parameter."""
     document = FunctionDocument("A.f", {"a": {"type": word}}, ())
-    return Task(Kind.SIMPLE, language, (document,), (Answer("A.f", {"a": allowed}),))
+    return Task(ComparisonKind.SIMPLE, language, (document,), (Answer("A.f", {"a": allowed}),))
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
@@ -285,7 +296,7 @@ def test_a_short_java_call_is_read_by_strict_only() -> None:
 def test_the_order_of_a_set_does_not_count_in_strict() -> None:
     entry = code_task(Language.JAVA, "Set", [[1, 2]])
     assert judge(entry, "[A.f(a=Set.of(2, 1))]", "prompt", STRICT).valid
-    with pytest.raises(CannotJudge, match="no conversion for the type Set"):
+    with pytest.raises(UnjudgeableEntry, match="no conversion for the type Set"):
         judge(entry, "[A.f(a=Set.of(2, 1));]", "prompt", BFCL)
 
 
@@ -396,5 +407,5 @@ def test_a_bare_variable_is_right_where_the_question_names_it(
 
 
 def test_an_entry_that_expects_a_call_and_has_no_answer_is_not_judged() -> None:
-    with pytest.raises(CannotJudge, match="no answer"):
+    with pytest.raises(UnjudgeableEntry, match="no answer"):
         judge(task({})._replace(answers=()), step(), "fc", STRICT)

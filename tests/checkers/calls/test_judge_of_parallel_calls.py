@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from checkers.calls.judge import judge
 from checkers.profile import BFCL, STRICT
 
@@ -16,7 +16,7 @@ DOCUMENTS = tuple(FunctionDocument(name, {"x": {"type": "integer"}}, ("x",)) for
 def task(*answers: tuple[str, list[Any]]) -> Task:
     """Return an entry with parallel calls."""
     expected = tuple(Answer(name, {"x": allowed}) for name, allowed in answers)
-    return Task(Kind.PARALLEL, Language.PYTHON, DOCUMENTS, expected)
+    return Task(ComparisonKind.PARALLEL, Language.PYTHON, DOCUMENTS, expected)
 
 
 def step(*calls: tuple[str, int]) -> list[dict[str, str]]:
@@ -49,8 +49,8 @@ def test_the_failure_says_why_each_call_does_not_match() -> None:
     assert failure is not None
     assert failure.calls is not None
     assert [*failure.calls.lines()] == [
-        "f: no call is left that matches {'f': {'x': [1]}}",
-        "  f: the function called is 'g'",
+        "f: no remaining call matches {'f': {'x': [1]}}",
+        "  f: the called function is 'g'",
         "  f.x: the value is none of those allowed",
     ]
     shown = [cause["error_type"] for cause in failure.calls.to_json()["causes"]]

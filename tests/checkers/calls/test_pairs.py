@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Answer, FunctionDocument, Kind, Language, Task
+from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from checkers.calls.judge import check_calls
-from checkers.calls.one_call import Rules
-from checkers.calls.pairs import MOST, pair_answers
+from checkers.calls.one_call import EntryRules
+from checkers.calls.pairs import MAX_PAIRS, pair_answers
 from checkers.profile import BFCL, STRICT
 from envs.calls import Call
 from envs.state import ABSENT
@@ -17,7 +17,7 @@ WAIT = FunctionDocument("clock.wait", NUMBERS, ("n",))
 RING = FunctionDocument("clock.ring", NUMBERS, ("n",))
 
 
-def task(*answers, kind=Kind.PARALLEL):
+def task(*answers, kind=ComparisonKind.PARALLEL):
     return Task(kind, Language.PYTHON, (WAIT, RING), answers)
 
 
@@ -31,10 +31,10 @@ def made(name="clock.wait", **arguments):
 
 
 def rules(profile=STRICT, underscores=False):
-    return Rules(Language.PYTHON, profile.calls, underscores)
+    return EntryRules(Language.PYTHON, profile.calls, underscores)
 
 
-def paired(calls, *answers, kind=Kind.PARALLEL, **more):
+def paired(calls, *answers, kind=ComparisonKind.PARALLEL, **more):
     """Return which number each pair's call and answer have, None where there is none."""
     pairs = pair_answers(calls, task(*answers, kind=kind), rules(**more))
     return [(pair.call and pair.call.kwargs.get("n"), pair.problem is None) for pair in pairs]
@@ -42,26 +42,26 @@ def paired(calls, *answers, kind=Kind.PARALLEL, **more):
 
 def test_every_argument_stands_beside_what_is_right():
     call = made(n=6, unit="s", mode="x")
-    (pair,) = pair_answers([call], task(wait(5, 7), kind=Kind.SIMPLE), rules())
+    (pair,) = pair_answers([call], task(wait(5, 7), kind=ComparisonKind.SIMPLE), rules())
     assert (pair.function, pair.expected) == ("clock.wait", "clock.wait(n=5 or 7, [unit='s'])")
     n, unit, mode = pair.arguments
     assert (n.parameter, n.allowed, n.optional, n.given) == ("n", (5, 7), False, 6)
     assert n.problem is not None
     assert (unit.allowed, unit.optional, unit.problem) == (("s",), True, None)
     assert (mode.allowed, mode.given) == ((), "x")
-    assert mode.problem == "there is no such parameter, or it is not to be given"
+    assert mode.problem == "unknown parameter, or it should not be given"
 
 
 def test_what_is_left_out_is_absent():
-    (pair,) = pair_answers([made(unit="s")], task(wait(5), kind=Kind.SIMPLE), rules())
+    (pair,) = pair_answers([made(unit="s")], task(wait(5), kind=ComparisonKind.SIMPLE), rules())
     n, _ = pair.arguments
-    assert (n.given, n.problem) == (ABSENT, "it is required")
+    assert (n.given, n.problem) == (ABSENT, "required")
 
 
 def test_an_empty_text_is_a_value_where_the_parameter_is_required():
     say = FunctionDocument("say", {"text": {"type": "string"}}, ("text",))
     answer = Answer("say", {"text": [""]})
-    entry = Task(Kind.SIMPLE, Language.PYTHON, (say,), (answer,))
+    entry = Task(ComparisonKind.SIMPLE, Language.PYTHON, (say,), (answer,))
     (pair,) = pair_answers([Call("say", (), {"text": ""})], entry, rules())
     assert (pair.arguments[0].allowed, pair.arguments[0].optional) == (("",), False)
     assert pair.expected == "say(text='')"
@@ -69,7 +69,9 @@ def test_an_empty_text_is_a_value_where_the_parameter_is_required():
 
 def test_names_are_those_that_the_model_knows():
     call = made("clock_wait", n=5)
-    (pair,) = pair_answers([call], task(wait(5), kind=Kind.SIMPLE), rules(underscores=True))
+    (pair,) = pair_answers(
+        [call], task(wait(5), kind=ComparisonKind.SIMPLE), rules(underscores=True)
+    )
     assert (pair.function, pair.problem) == ("clock_wait", None)
 
 
@@ -89,18 +91,19 @@ def test_another_function_stands_for_what_is_left():
     )
     assert first.problem is None
     assert (second.call.name, second.arguments) == ("clock.ring", ())
-    assert second.problem == "the function called is 'clock.ring'"
+    assert second.problem == "the called function is 'clock.ring'"
 
 
 def test_too_few_and_too_many_calls_stand_alone():
     (right, missing) = pair_answers([made(n=1)], task(wait(1), wait(2)), rules())
-    assert (right.problem, missing.call, missing.problem) == (None, None, "it is not called")
+    assert (right.problem, missing.call, missing.problem) == (None, None, "not called")
     (_, extra) = pair_answers([made(n=1), made(n=3)], task(wait(1)), rules())
-    assert (extra.expected, extra.problem) == (None, "it is one call too many")
+    assert (extra.expected, extra.problem) == (None, "surplus call")
 
 
 @pytest.mark.parametrize(
-    ("kind", "problem"), [(Kind.RELEVANCE, None), (Kind.IRRELEVANCE, "no function fits")]
+    ("kind", "problem"),
+    [(ComparisonKind.RELEVANCE, None), (ComparisonKind.IRRELEVANCE, "no function fits")],
 )
 def test_without_answers_it_is_the_kind_that_says_whether_a_call_is_right(kind, problem):
     (pair,) = pair_answers([made(n=1)], task(kind=kind), rules())
@@ -114,7 +117,7 @@ def test_matching_is_the_profiles():
 
 
 def test_a_flood_of_calls_is_looked_at_in_part():
-    assert len(pair_answers([made(n=9)] * 100_000, task(wait(1)), rules())) == MOST
+    assert len(pair_answers([made(n=9)] * 100_000, task(wait(1)), rules())) == MAX_PAIRS
 
 
 @given(

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.calls.documents import Language, Unreadable
+from checkers.calls.documents import Language, UnreadableOutput
 from checkers.replies import code
-from checkers.replies.code import MAX_CODE, MAX_EFFORT, calls_in_code, effort, parse
+from checkers.replies.code import MAX_CODE, MAX_EFFORT, effort, parse, read_code
 
 both = pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
 
@@ -12,14 +12,14 @@ both = pytest.mark.parametrize("language", [Language.JAVA, Language.JAVASCRIPT])
 @both
 @pytest.mark.parametrize("piece", ["->", "-->", "=>-", "~^", ",-", "x{", "](", "- x "])
 def test_code_that_a_grammar_stumbles_over_again_and_again_is_refused(language, piece):
-    with pytest.raises(Unreadable, match="more signs and brackets than are read"):
+    with pytest.raises(UnreadableOutput, match="too many operators and brackets"):
         parse((piece * MAX_CODE)[:MAX_CODE], language)
 
 
 @both
 @pytest.mark.parametrize("piece", ["'", "=7", '0x"', "lambda x:", '""\u202e', "1e\n", ".`", "f x"])
 def test_long_code_in_which_values_stand_where_they_cannot_is_refused(language, piece):
-    with pytest.raises(Unreadable, match="more signs and brackets than are read"):
+    with pytest.raises(UnreadableOutput, match="too many operators and brackets"):
         parse((piece * MAX_CODE)[:MAX_CODE], language)
 
 
@@ -29,7 +29,7 @@ def test_long_honest_code_is_read(language):
     text = f"run({arguments})"
     assert MAX_CODE * 0.6 < len(text) < MAX_CODE
     assert 10 * effort(text) < MAX_EFFORT
-    [call] = calls_in_code(text, language)
+    [call] = read_code(text, language)
     assert len(call.kwargs) == 200
 
 
@@ -43,6 +43,6 @@ def test_all_that_is_read_of_one_reply_has_one_budget(monkeypatch, language):
 
     monkeypatch.setattr(code, "parse", parsed)
     stretch = "f(a=" + "-" * (MAX_EFFORT // 5)
-    with pytest.raises(Unreadable, match="cannot be read"):
-        calls_in_code(f"```\n{stretch}\n```\n" * 10, language)
+    with pytest.raises(UnreadableOutput, match="cannot be parsed"):
+        read_code(f"```\n{stretch}\n```\n" * 10, language)
     assert 0 < sum(effort <= MAX_EFFORT for effort in read) <= 10

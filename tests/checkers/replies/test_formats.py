@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Unreadable
-from checkers.replies.formats import read_json, read_xml, text_of
+from checkers.calls.documents import UnreadableOutput
+from checkers.replies.formats import get_reply_text, read_json, read_xml
 from envs.calls import MAX_DEPTH, MAX_TEXT, Call
 
 ONE = Call("f", (), {"a": 1})
@@ -73,7 +73,7 @@ def test_what_is_no_call_in_json_is_none(text):
     ],
 )
 def test_a_broken_call_in_json_is_an_attempt(text):
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableOutput) as caught:
         read_json(text)
     assert caught.value.attempted
 
@@ -158,7 +158,7 @@ def test_what_is_no_call_in_xml_is_none(text):
     ],
 )
 def test_a_broken_call_in_xml_is_an_attempt(text):
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableOutput) as caught:
         read_xml(text)
     assert caught.value.attempted
 
@@ -167,8 +167,8 @@ def test_a_broken_call_in_xml_is_an_attempt(text):
 
 
 def test_a_reply_that_is_too_long_is_not_read():
-    with pytest.raises(Unreadable, match=f"at most {MAX_TEXT} are read"):
-        text_of("x" * (MAX_TEXT + 1))
+    with pytest.raises(UnreadableOutput, match=f"the maximum is {MAX_TEXT}"):
+        get_reply_text("x" * (MAX_TEXT + 1))
 
 
 PIECES = (
@@ -181,7 +181,7 @@ PIECES = (
 def test_the_longest_reply_of_anything_is_read(piece):
     text = (piece * (MAX_TEXT // len(piece)))[:MAX_TEXT]
     for read in (read_json, read_xml):  # A reader that takes quadratic time would never end.
-        with suppress(Unreadable):
+        with suppress(UnreadableOutput):
             assert read(text) == []
 
 
@@ -190,7 +190,7 @@ def test_no_text_breaks_a_reader(text):
     for read in (read_json, read_xml):
         try:
             found = read(text)
-        except Unreadable:
+        except UnreadableOutput:
             continue
         assert all(isinstance(call, Call) for call in found)
 

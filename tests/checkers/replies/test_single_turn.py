@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Language, MissingGrammar, Unreadable
+from checkers.calls.documents import Language, MissingGrammar, UnreadableOutput
 from checkers.reasons import Reason
 from checkers.replies import code as grammars
 from checkers.replies.as_bfcl import single_turn as as_bfcl
@@ -28,7 +28,7 @@ def test_the_reference_reads_one_name_of_a_tool_call_and_numbers_without_bounds(
 
 @pytest.mark.parametrize("step", [[{"f": {}}], [{"f": ""}], [{}], ["f"], "f()", None])
 def test_tool_calls_that_the_reference_cannot_read(step: Any) -> None:
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableOutput) as raised:
         as_bfcl.read_tool_calls(step)
     assert raised.value.reason is Reason.DECODER_FAILED
 
@@ -38,7 +38,7 @@ def test_strict_reads_tool_calls_without_arguments_and_says_what_was_an_attempt(
         Call("f", (), {}),
         Call("g", (), {"a": 1}),
     ]
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableOutput) as raised:
         read_tool_calls([{"f": "{"}])
     assert raised.value.attempted
 
@@ -116,7 +116,7 @@ def test_javascript_as_the_reference_reads_it(
 def test_texts_that_the_reference_cannot_read(
     language: Language, text: str, reason: Reason
 ) -> None:
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableOutput) as raised:
         as_bfcl.read_text(text, language)
     assert raised.value.reason is reason
 
@@ -124,7 +124,7 @@ def test_texts_that_the_reference_cannot_read(
 @pytest.mark.parametrize("language", Language)
 def test_no_text_is_no_calls_to_strict_and_unreadable_to_the_reference(language: Language) -> None:
     assert read_text(None, language) == []
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableOutput):
         as_bfcl.read_text(None, language)
 
 
@@ -158,7 +158,7 @@ def test_strict_reads_calls_as_they_are_meant(
 )
 @pytest.mark.parametrize("language", [JAVA, JAVASCRIPT])
 def test_strict_says_what_was_an_attempt(language: Language, text: str) -> None:
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(UnreadableOutput) as raised:
         read_text(text, language)
     assert raised.value.attempted
 
@@ -169,7 +169,7 @@ def test_strict_says_what_was_an_attempt(language: Language, text: str) -> None:
 def test_any_text_is_read_or_unreadable(read: Any, language: Language, text: str) -> None:
     try:
         calls = read(text, language)
-    except Unreadable:
+    except UnreadableOutput:
         return
     assert all(isinstance(call, Call) for call in calls)
 
@@ -182,13 +182,13 @@ def test_any_text_is_read_or_unreadable(read: Any, language: Language, text: str
 def test_hostile_code_has_no_calls(read: Any, language: Language, text: str) -> None:
     try:
         calls = read(text, language)
-    except Unreadable:
+    except UnreadableOutput:
         return
     assert [call.kwargs for call in calls] in ([], [{"a": "1"}])
 
 
 def test_a_missing_grammar_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    grammars._parser.cache_clear()
+    grammars._load_parser.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_java", None)
     with pytest.raises(MissingGrammar, match=r"pip install 'turnwise\[languages\]'"):
         as_bfcl.read_text("f(a=1)", JAVA)

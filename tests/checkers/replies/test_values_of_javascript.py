@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import TYPES, Expected
+from checkers.calls.documents import TYPES, ExpectedType
 from checkers.replies.values import javascript_value
 
 JAVASCRIPT = TYPES["javascript"]  # type: ignore[index]
 
 
-def expected(word: str, items: str | None = None) -> Expected:
+def expected(word: str, items: str | None = None) -> ExpectedType:
     """Return a type."""
-    return Expected(word, JAVASCRIPT[word], expected(items) if items else None)
+    return ExpectedType(word, JAVASCRIPT[word], expected(items) if items else None)
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,13 @@ from envs.errors import (
     NotFound,
     Refused,
 )
-from envs.long_context import Pack
-from envs.schema import spec
+from envs.long_context import BulkPack
+from envs.schema import make_spec
 from envs.session import Session
 from tests.examples import examples
 
 NAME = "GorillaFileSystem"
-PACK = Pack(
+PACK = BulkPack(
     file_suffix="<more>",
     untouched_files=["keep.txt"],
     extra_files=["e1.jpg", "e2.jpg"],
@@ -687,7 +687,7 @@ def test_a_pack_that_clashes_with_a_name_cannot_be_loaded():
 
 
 def test_every_function_has_a_schema():
-    specs = {name: spec(tool) for name, tool in GorillaFileSystem.TOOLS.items()}
+    specs = {name: make_spec(tool) for name, tool in GorillaFileSystem.TOOLS.items()}
     order = "pwd ls cd mkdir touch echo cat find wc sort grep du tail diff mv rm rmdir cp"
     assert " ".join(specs) == order
     assert specs["wc"].parameters[1].schema["enum"] == ["l", "w", "c"]

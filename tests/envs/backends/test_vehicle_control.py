@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from envs.backends.vehicle_control import VehicleControlAPI
 from envs.calls import Call
 from envs.errors import ConfigError, InvalidArgument, NotFound, Refused
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from envs.session import Session
 from extensions.contract.contract import refuse, state, succeed
 
@@ -19,7 +19,7 @@ DOORS = ("driver", "passenger", "rear_left", "rear_right")
 LOCKED = dict.fromkeys(DOORS, "locked")
 UNLOCKED = dict.fromkeys(DOORS, "unlocked")
 READY = {"doorStatus": LOCKED, "brakePedalStatus": "pressed", "brakePedalForce": 1000.0}
-PACK = Pack(
+PACK = BulkPack(
     file_suffix="",
     untouched_files=[],
     extra_files=[],
@@ -38,7 +38,7 @@ PACK = Pack(
 )
 
 
-def car(pack: Pack | None = None, **config: Any) -> Session:
+def car(pack: BulkPack | None = None, **config: Any) -> Session:
     """Return a session with a car of any config, irregular ones included."""
     return Session.load(["VehicleControlAPI"], {"VehicleControlAPI": config}, pack, tolerant=True)
 
@@ -69,6 +69,7 @@ def test_defaults():
         "frontRightTirePressure": 32.0,
         "rearLeftTirePressure": 30.0,
         "rearRightTirePressure": 30.0,
+        "cruiseSpeed": None,
         "long_context": False,
     }
 
@@ -369,6 +370,17 @@ def test_cruise_control():
     assert live.call(Call(name, (63, False, "5"))).text == (
         '{"cruiseStatus": "inactive", "currentSpeed": 63.0, "distanceToNextVehicle": 5.0}'
     )
+
+
+def test_the_speed_of_the_cruise_control_is_state_except_for_bfcl():
+    def drive(speed: float, *, tolerant: bool) -> Session:
+        config = {"VehicleControlAPI": {"engineState": "running"}}
+        live = Session.load(["VehicleControlAPI"], config, tolerant=tolerant)
+        assert live.call(Call("setCruiseControl", (speed, True, 15))).ok
+        return live
+
+    assert drive(45, tolerant=False).snapshot() != drive(50, tolerant=False).snapshot()
+    assert drive(45, tolerant=True).snapshot() == drive(50, tolerant=True).snapshot()
 
 
 @pytest.mark.parametrize("speed", [0, 120.0, 5])

@@ -74,5 +74,5 @@ def test_there_must_be_such_a_trajectory():
 
 
 def test_there_must_be_such_a_profile():
-    with pytest.raises(DataError, match="profile: 'lax' is none of bfcl, strict"):
+    with pytest.raises(DataError, match="profile: 'lax' is not one of bfcl, strict"):
         gymnasium.make(NAME, profile="lax")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import combinations
@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 import trajectories
-from checkers.order import missing_results
+from checkers.known_values import contains_value, list_literals, unescape_text
+from checkers.order import list_missing_results
 from checkers.profile import BFCL, STRICT, Profile
-from checkers.told import literals, readable, stands_in
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS, check_config
 from extensions.authoring.canary import CANARY
@@ -32,9 +32,9 @@ from extensions.authoring.making.worlds import sizes
 from runner.episodes.scripts import Script, oracle
 from tests.judging import null, run_script
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.prepare import Prepared, prepare
+from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
-from trajectories.told import documents, shown
+from trajectories.stated_values import shown, write_documents
 from trajectories.validation import to_json
 
 FOLDER = Path(trajectories.__file__).parent / "data"
@@ -61,6 +61,25 @@ NEVER_SUCCEEDS = {"get_outside_temperature_from_weather_com"}
 # Of module scope, so that all tests of a category follow one another: few of its entries are kept.
 each = pytest.mark.parametrize("category", MULTI_TURN, scope="module")
 each_variant = pytest.mark.parametrize("category", MULTI_TURN[1:], scope="module")
+QUICK = 4
+"""Of how many entries one is played in the quick part; the slow part plays them all."""
+QUICK_OF_BULKY = 8
+"""The same for entries that take longest to load."""
+
+
+def each_played(categories: Sequence[Category]) -> pytest.MarkDecorator:
+    """Give a test some entries of each category, and all of them in the slow part."""
+    parts = [
+        pytest.param(category, every, id=f"{category}-{every}", marks=marks)
+        for category in categories
+        for every, marks in (
+            (QUICK_OF_BULKY if category in BULKY else QUICK, ()),
+            (1, pytest.mark.slow),
+        )
+    ]
+    return pytest.mark.parametrize(("category", "every"), parts, scope="module")
+
+
 each_profile = pytest.mark.parametrize(
     "profile", [BFCL, STRICT], ids=lambda p: p.name, scope="module"
 )
@@ -71,9 +90,9 @@ def dataset() -> Dataset:
     return load_embedded(MULTI_TURN)
 
 
-def of(category: Category) -> list[Trajectory]:
-    """Return the trajectories of a category."""
-    return [t for t in dataset().trajectories.values() if t.category is category]
+def of(category: Category, every: int = 1) -> list[Trajectory]:
+    """Return the trajectories of a category, or one of every few."""
+    return [t for t in dataset().trajectories.values() if t.category is category][::every]
 
 
 def bases() -> list[Trajectory]:
@@ -81,7 +100,7 @@ def bases() -> list[Trajectory]:
 
 
 @lru_cache(maxsize=460)
-def _prepared(id: str, profile: str) -> Prepared:
+def _prepared(id: str, profile: str) -> PreparedTrajectory:
     profiles = {p.name: p for p in (BFCL, STRICT)}
     return prepare(dataset(), dataset().trajectories[id], profiles[profile])
 
@@ -92,7 +111,7 @@ def _prepared_are_dropped() -> Iterator[None]:
     _prepared.cache_clear()
 
 
-def prepared(trajectory: Trajectory, profile: Profile = STRICT) -> Prepared:
+def prepared(trajectory: Trajectory, profile: Profile = STRICT) -> PreparedTrajectory:
     # One that a test has made up is not that of its id.
     if trajectory is not dataset().trajectories[trajectory.id]:
         return prepare(dataset(), trajectory, profile)
@@ -212,51 +231,42 @@ def test_the_user_speaks_and_names_no_function(category: Category) -> None:
                 assert [name for name in telling if name in message.content] == [], t.id
 
 
-@pytest.mark.parametrize(
-    ("category", "profile"),
-    [
-        pytest.param(
-            category,
-            profile,
-            id=f"{profile.name}-{category}",
-            marks=[pytest.mark.slow] if profile is BFCL and category in BULKY else [],
-        )
-        for category in MULTI_TURN
-        for profile in (BFCL, STRICT)
-    ],
-)
-def test_every_call_of_the_ground_truth_succeeds(category: Category, profile: Profile) -> None:
-    for t in of(category):
+@each_played(MULTI_TURN)
+@each_profile
+def test_every_call_of_the_ground_truth_succeeds(
+    category: Category, every: int, profile: Profile
+) -> None:
+    for t in of(category, every):
         results = [result for turn in prepared(t, profile).truth for result in turn.results]
         assert [result.text for result in results if not result.ok] == [], t.id
 
 
-@each
+@each_played(MULTI_TURN)
 @each_profile
 def test_the_ground_truth_passes_and_idleness_does_not(
-    category: Category, profile: Profile
+    category: Category, every: int, profile: Profile
 ) -> None:
-    for t in of(category):
+    for t in of(category, every):
         assert passes(t, oracle(t), profile), t.id
         assert not passes(t, null(t), profile), t.id
 
 
-@each
-def test_every_turn_leaves_something_to_check(category: Category) -> None:
-    for t in of(category):
+@each_played(MULTI_TURN)
+def test_every_turn_leaves_something_to_check(category: Category, every: int) -> None:
+    for t in of(category, every):
         ready = prepared(t)
         state, seen = ready.template.snapshot(), []
         for turn in ready.truth:
             if turn.acted:
-                assert turn.snapshot != state or missing_results(turn.results, seen), t.id
+                assert turn.snapshot != state or list_missing_results(turn.results, seen), t.id
             seen += turn.results
             state = turn.snapshot
 
 
-@each
+@each_played(MULTI_TURN)
 @each_profile
-def test_no_change_may_be_left_out(category: Category, profile: Profile) -> None:
-    for t in of(category):
+def test_no_change_may_be_left_out(category: Category, every: int, profile: Profile) -> None:
+    for t in of(category, every):
         for turn, outcome in enumerate(prepared(t, profile).truth):
             for position, result in enumerate(outcome.results):
                 if result.changed:
@@ -273,22 +283,23 @@ def unfounded(trajectory: Trajectory) -> Iterator[tuple[int, str | int | float]]
     """Yield turn and value where the ground truth uses what nothing before it has told."""
     ready = prepared(trajectory)
     told = [json.dumps(shown(trajectory.config), ensure_ascii=False)]
-    told.append(documents(trajectory.environments))
+    told.append(write_documents(trajectory.environments))
     for index, (turn, outcome) in enumerate(zip(calls(trajectory), ready.truth, strict=True)):
         told += [message.content for message in trajectory.turns[index].messages]
         for call, result in zip(turn, outcome.results, strict=True):
-            for literal in literals(dict(call.kwargs)):
-                if not any(stands_in(literal, text) for text in told):
+            for literal in list_literals(dict(call.kwargs)):
+                if not any(contains_value(literal, text) for text in told):
                     yield index, literal
-            told.append(readable(result.text))
+            told.append(unescape_text(result.text))
 
 
-def test_values_are_told_or_shown_before_they_are_used() -> None:
+@pytest.mark.parametrize("every", [QUICK, pytest.param(1, marks=pytest.mark.slow)])
+def test_values_are_told_or_shown_before_they_are_used(every: int) -> None:
     # What is hard is worked out more often than not; rule PROVENANCE knows in how many ways.
-    plain = [t for t in dataset().trajectories.values() if t.tier is Tier.PLAIN]
+    plain = [t for t in dataset().trajectories.values() if t.tier is Tier.PLAIN][::every]
     found = {value: t.id for t in plain for _, value in unfounded(t)}
     assert {value: id for value, id in found.items() if value not in WORKED_OUT} == {}
-    assert [value for value in WORKED_OUT if value not in found] == []
+    assert every > 1 or [value for value in WORKED_OUT if value not in found] == []
 
 
 # --- What makes a trajectory harder
@@ -333,9 +344,11 @@ def test_a_variant_is_its_base_made_harder(category: Category) -> None:
         assert harder == easier, t.id
 
 
-@pytest.mark.parametrize("category", ASKING, scope="module")
-def test_a_missing_value_is_not_to_be_had_until_the_user_tells_it(category: Category) -> None:
-    for t in of(category):
+@each_played(ASKING)
+def test_a_missing_value_is_not_to_be_had_until_the_user_tells_it(
+    category: Category, every: int
+) -> None:
+    for t in of(category, every):
         for question in questions(t):
             acting = next(turn for turn in t.turns[question:] if turn.ground_truth)
             hasty = replace(t.turns[question], ground_truth=acting.ground_truth)
@@ -343,9 +356,9 @@ def test_a_missing_value_is_not_to_be_had_until_the_user_tells_it(category: Cate
             assert [value for turn, value in guessed if turn == question] != [], t.id
 
 
-@pytest.mark.parametrize("category", HOLDING, scope="module")
-def test_a_held_out_function_is_needed_then_and_not_before(category: Category) -> None:
-    for t in of(category):
+@each_played(HOLDING)
+def test_a_held_out_function_is_needed_then_and_not_before(category: Category, every: int) -> None:
+    for t in of(category, every):
         truth = calls(t)
         for turn in handovers(t):
             offers = set(t.turns[turn].offers)
@@ -363,9 +376,9 @@ def test_a_held_out_function_is_needed_then_and_not_before(category: Category) -
             assert not passes(t, script, STRICT), t.id
 
 
-@pytest.mark.parametrize("category", BULKY, scope="module")
-def test_the_bulk_shows_in_what_the_ground_truth_reads(category: Category) -> None:
-    for t in of(category):
+@each_played(BULKY)
+def test_the_bulk_shows_in_what_the_ground_truth_reads(category: Category, every: int) -> None:
+    for t in of(category, every):
         assert t.long_context is not None
         assert t.long_context.source == "generated", t.id
         bulky, plain = (
@@ -382,22 +395,22 @@ def test_the_same_scenarios_are_long_in_both_categories() -> None:
     assert len(composite) > 0.95 * len(long)
 
 
-@pytest.mark.parametrize("category", BULKY, scope="module")
-def test_what_a_scenario_is_loaded_with_has_no_defect(category: Category) -> None:
-    for t in of(category):
+@each_played(BULKY)
+def test_what_a_scenario_is_loaded_with_has_no_defect(category: Category, every: int) -> None:
+    for t in of(category, every):
         assert check_config(t.environments, dataset().config(t)) == [], t.id
 
 
-@pytest.mark.parametrize("category", BULKY, scope="module")
-def test_a_fare_is_one_and_an_average_is_one(category: Category) -> None:
-    for t in of(category):
+@each_played(BULKY)
+def test_a_fare_is_one_and_an_average_is_one(category: Category, every: int) -> None:
+    for t in of(category, every):
         for outcome in prepared(t).truth:
             for value in [r.value for r in outcome.results if isinstance(r.value, dict)]:
                 assert len(value.get("travel_cost_list", [0])) == 1, t.id
                 assert isinstance(value.get("MA(5)", 0.0), float), t.id
 
 
-@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_movements_are_of_the_days_asked_for(every: int) -> None:
     # In all that can be made long, as those are withdrawn that only show them.
     dated = [

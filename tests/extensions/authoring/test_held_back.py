@@ -61,8 +61,8 @@ def test_what_is_not_there_is_said(tmp_path):
         (b"no zlib", "cannot be unpacked"),
         (zlib.compress(b"\xff"), "cannot be unpacked"),
         (zlib.compress(b"[]"), "must be a JSON object"),
-        (zlib.compress(b'{"../a": "b"}'), "is no file of text"),
-        (zlib.compress(b'{"a": 1}'), "is no file of text"),
+        (zlib.compress(b'{"../a": "b"}'), "must be a text file"),
+        (zlib.compress(b'{"a": 1}'), "must be a text file"),
     ],
 )
 def test_what_is_whole_but_not_of_the_form_is_refused(tmp_path, body, said):

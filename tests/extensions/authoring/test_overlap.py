@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extensions.authoring.overlap import overlap, texts_of
+from extensions.authoring.overlap import collect_texts, overlap
 from tests.conftest import user
 from trajectories.schema import Turn
 
@@ -66,6 +66,6 @@ def test_variants_are_one_scenario_with_what_all_of_them_say(help_desk, dataset_
     )
     dataset = dataset_of(help_desk)
     dataset.trajectories["variant"] = variant
-    [(id, texts)] = texts_of(dataset)
+    [(id, texts)] = collect_texts(dataset)
     assert id == help_desk.id
     assert {"My screen is dark.", "Another wish.", "Printer on fire"} <= {*texts}

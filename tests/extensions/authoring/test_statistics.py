@@ -11,9 +11,9 @@ from extensions.authoring.statistics import (
     FIGURES,
     Arguments,
     Statistics,
-    facts_of,
-    figures_of,
-    near_duplicates,
+    count_entry,
+    count_near_duplicates,
+    select_figures,
     shares,
     statistics,
 )
@@ -46,7 +46,7 @@ def entry(*turns: tuple[str, Sequence[str]]) -> Trajectory:
 def facts(*turns: tuple[str, Sequence[str]]) -> Any:
     """Return what is counted of an entry."""
     made = entry(*turns)
-    return facts_of(Dataset("hand", "1", "0", {made.id: made}), made)
+    return count_entry(Dataset("hand", "1", "0", {made.id: made}), made)
 
 
 def test_chains_follow_values_that_only_results_have_shown() -> None:
@@ -109,15 +109,15 @@ def test_figures_of_a_small_set() -> None:
     found = statistics(Dataset("hand", "1", "0", {"a": one, "b": two}))
     shown = {figure.name: figure.text(found) for figure in FIGURES}
     assert shown["entries"] == "2"
-    assert shown["turns an entry"] == "1.50 (1 to 2)"
+    assert shown["turns per entry"] == "1.50 (1 to 2)"
     assert shown["calls"] == "5"
-    assert shown["calls a turn"] == "1.67 (1 to 3)"
+    assert shown["calls per turn"] == "1.67 (1 to 3)"
     assert shown["functions used"] == "5"
     assert shown["effective functions"] == "5"
     assert shown["pairs of calls"] == "3 of 3 (100%)"
     assert shown["entries across backends"] == "1 of 2 (50%)"
     assert shown["turns across backends"] == "0 of 3 (0%)"
-    assert shown["different configs"] == "1 of 2 (50%)"
+    assert shown["distinct configs"] == "1 of 2 (50%)"
     assert found.words_per_turn == [2, 4, 4]
 
 
@@ -131,7 +131,7 @@ def test_single_turns_have_their_answers_for_calls() -> None:
         (Turn((Message("user", "Call f twice."),), ()),),
         expects=ExpectedCalls(documents, ({"f": {"x": [1]}}, {"f": {"x": [2]}})),
     )
-    found = facts_of(Dataset("hand", "1", "0", {}), single)
+    found = count_entry(Dataset("hand", "1", "0", {}), single)
     assert (found.turns, found.offered, found.hops) == ([["f", "f"]], 2, 0)
 
 
@@ -145,15 +145,17 @@ def test_what_cannot_be_played_is_left_out_and_counted() -> None:
 
 def test_near_duplicates_share_runs_of_five_words() -> None:
     one = ["please", "book", "me", "a", "flight", "to", "rome"]
-    assert near_duplicates([one, one, ["something", "else", "altogether", "said", "here"]]) == (
+    assert count_near_duplicates(
+        [one, one, ["something", "else", "altogether", "said", "here"]]
+    ) == (
         2,
         1.0,
     )
     other = [*one[:6], "paris"]
-    count, largest = near_duplicates([one, other])
+    count, largest = count_near_duplicates([one, other])
     assert (count, largest) == (2, 0.5)
-    assert near_duplicates([one, one[2:] + one[:2]]) == (2, 0.2)
-    assert near_duplicates([["a"], ["a"]]) == (0, 0.0)
+    assert count_near_duplicates([one, one[2:] + one[:2]]) == (2, 0.2)
+    assert count_near_duplicates([["a"], ["a"]]) == (0, 0.0)
 
 
 def test_shares_add_up_and_have_no_gap() -> None:
@@ -187,10 +189,10 @@ def test_functions_that_entries_describe_have_domains_types_and_languages() -> N
         single("b", "java", ("clock", ["integer"]), ("door.open", ["string"])),
     ]
     found = statistics(Dataset("hand", "1", "0", {each.id: each for each in made}))
-    texts = {figure.name: figure.text(found) for figure in figures_of([found])}
+    texts = {figure.name: figure.text(found) for figure in select_figures([found])}
     assert texts["languages"] == "python 50%, java 50%"
     assert texts["domains"] == "2"
     assert texts["types"] == "string 75%, integer 25%"
     assert found.domains == {"music": 2, "door": 1}
     assert found.offered_where_described == [2, 2]
-    assert figures_of([Statistics("none", ())]) == FIGURES
+    assert select_figures([Statistics("none", ())]) == FIGURES

@@ -37,9 +37,24 @@ def test_single_turns_have_plots_of_their_own() -> None:
     assert "<title>string: " in page
 
 
+def standing(page: str) -> str:
+    """Return a page without the plot whose bars lie."""
+    return re.sub(r'<svg[^>]*aria-label="Functions by frequency.*?</svg>', "", page)
+
+
+def test_functions_have_their_names_beside_the_bars() -> None:
+    page = statistics_page([found()])
+    first, *_ = found().functions.most_common(1)
+    assert f">{first[0]}</text>" in page
+    assert f"<title>{first[0]}: " in page
+    widths = re.findall(r'x="170" y="[\d.]+" width="([\d.]+)"', page)
+    assert [float(w) for w in widths] == sorted(map(float, widths), reverse=True)
+    assert 0 < float(widths[-1]) <= float(widths[0]) <= 480 - 170
+
+
 def test_bars_stand_on_the_line_and_none_is_higher_than_the_plot() -> None:
     for y, height in re.findall(
-        r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', statistics_page([found()])
+        r'y="([\d.]+)" width="[\d.]+" height="([\d.]+)"', standing(statistics_page([found()]))
     ):
         assert 0 <= float(y) <= 160
         assert abs(float(y) + float(height) - 160) < 0.2

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from envs.calls import parse_call
 from extensions.compression import compression
-from extensions.compression.compression import Compression, kept_members, observing
-from extensions.compression.shortening import shorter
+from extensions.compression.compression import Compression, compress_observations, load_kept_members
+from extensions.compression.shortening import shorten
 from runner.data import choose
 from runner.rollouts.env import RolloutEnv
 from tests.runner.commands.running import run
@@ -78,7 +78,7 @@ def test_only_what_is_shown_changes() -> None:
     call = parse_call("get_user_tickets()")
     session.call(parse_call("ticket_login(username='choir.office', password='')"))
     result = session.call(call)
-    observe = observing(None, Compression.named("64"))
+    observe = compress_observations(None, Compression.named("64"))
     assert observe is not None
     before = result.text
     shown = observe(session, call, result)
@@ -118,23 +118,23 @@ def test_objects_in_a_list_become_rows_and_the_largest_members_go() -> None:
     fewer = json.loads(Compression.named("400").shown(json.dumps(tickets)))
     assert fewer["left out"] == ["text"]
     assert fewer["rows"][59] == [159, "Lamp 59"]
-    assert [each.partition(" ")[0] for each in shorter("words only")] == []
+    assert [each.partition(" ")[0] for each in shorten("words only")] == []
 
 
 def test_every_listed_member_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = {path.stem: kept_members(path.stem) for path in compression.KEYS.glob("*.json")}
+    found = {path.stem: load_kept_members(path.stem) for path in compression.KEYS.glob("*.json")}
     assert {"TicketAPI", "TwitterAPI"} <= {*found}
     text = json.dumps([{"id": 1, "content": "x", "username": "a", "tags": []}])
     keep = found["TwitterAPI"]["get_user_tweets"]
-    short = json.loads(compression._reduced(text, keep))
+    short = json.loads(compression._select(text, keep))
     assert short == [{"id": 1, "content": "x", "username": "a"}]
     # What leads nowhere keeps all.
-    assert compression._reduced('{"a": 1}', keep) == '{"a": 1}'
+    assert compression._select('{"a": 1}', keep) == '{"a": 1}'
     monkeypatch.setattr(compression, "KEYS", tmp_path)
     (tmp_path / "MathAPI.json").write_text('{"ad": {"keep": ["result"]}}')
-    kept_members.cache_clear()
-    with pytest.raises(DataError, match="'ad' is no function of MathAPI; did you mean add"):
-        kept_members("MathAPI")
+    load_kept_members.cache_clear()
+    with pytest.raises(DataError, match="'ad' is not a function of MathAPI; did you mean add"):
+        load_kept_members("MathAPI")
 
 
 def test_a_real_tokenizer_counts(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_a_real_tokenizer_counts(tmp_path: Path) -> None:
             short = Compression.named(f"64,{way}", str(path)).shown(whole.replace("\ud800", "?"))
             assert one.tokens(short) <= 64
     path.write_text("{}")
-    compression.ends_by.cache_clear()
-    with pytest.raises(DataError, match="is no tokenizer"):
+    compression.load_tokenizer.cache_clear()
+    with pytest.raises(DataError, match="is not a tokenizer"):
         Compression.named("64", str(path))
     with pytest.raises(DataError, match=r"none\.json"):
         Compression.named("64", str(tmp_path / "none.json"))
@@ -165,9 +165,9 @@ def test_a_real_tokenizer_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--tokens", "10"), "is no number of tokens from 64"),
-        (("--by", "best"), "is none of cut, ends, keys"),
-        (("--category", "simple_python"), "have calls, and no results"),
+        (("--tokens", "10"), "is not a number of tokens; the minimum is 64"),
+        (("--by", "best"), "is not one of cut, ends, keys"),
+        (("--category", "simple_python"), "has no results"),
     ],
 )
 def test_bad_input_of_the_command(words: tuple[str, ...], why: str) -> None:

@@ -46,28 +46,28 @@ def _load(*lines: str) -> tuple[tuple[str, str]]:
     return (("    @classmethod", new),)
 
 
-_CLOCK = "the clock, asked at any resolution: `date.today()`, `strftime`, `time_ns`, ..."
-_IMPORTED = "the clock or `os.environ`, asked while the module is imported"
-_OTHER = "the time zone, `hash`, process ids, `uuid`, `random`"
-_ENVIRONMENT = "`os.environ`, `os.getenv`"
+_CLOCK = "a read of the clock at any resolution: `date.today()`, `strftime`, `time_ns`, ..."
+_IMPORTED = "a read of the clock or `os.environ` while the module is imported"
+_OTHER = "use of the time zone, `hash`, process ids, `uuid` or `random`"
+_ENVIRONMENT = "a read of `os.environ` or `os.getenv`"
 _PRINT = "`print` and `sys.stdout.write`"
 _CONFIG_TYPE = (
-    "`dict[int, ...]`, `datetime`, or anything else in `Config` that a JSON file cannot hold"
+    "`dict[int, ...]`, `datetime`, or another type in `Config` that a JSON file cannot hold"
 )
-_EXAMPLE = "an example config that is no JSON, or has a broken reference or an unknown key"
-_HOOK = "`references` or `_load` that raises"
-_ALIAS = "`_load` that takes a list or object of the config as it is, or changes the config"
-_DOC = "a docstring without full stop, parameter or result, or with a parameter that there is not"
+_EXAMPLE = "an example config with invalid JSON, a broken reference or an unknown key"
+_HOOK = "`references` or `_load` raises an exception"
+_ALIAS = "`_load` uses a list or object of the config without a copy, or changes the config"
+_DOC = "a docstring that lacks a full stop, parameter or result, or names an unknown parameter"
 _TYPE = "a function without a declared result; a default that does not fit its type"
 _LOOP = "a call or a `_load` that does not end within 5 seconds"
-_FAULT = "a function that raises something else than a `ToolError`, or calls `sys.exit`"
-_SHARED = "state outside of fields, such as a list of the module"
-_RESULT = "results that are no JSON, not of the declared type, or an error that is returned"
-_SHOWN = "an example that is missing, cannot be read, or shows what is not given"
-_NOT_SHOWN = "no example of a success, or none of a refusal where there are refusals"
-_FROZEN = "function documents other than the frozen ones"
+_FAULT = "a function that raises another exception than `ToolError`, or calls `sys.exit`"
+_SHARED = "state outside of fields, such as a list at module level"
+_RESULT = "a result that is no JSON or has the wrong type; an error that is returned"
+_SHOWN = "an example that is missing, cannot be parsed, or shows a wrong result"
+_NOT_SHOWN = "no example of a success; no example of a refusal, although the function refuses calls"
+_FROZEN = "function documents that differ from the frozen ones"
 _ELSEWHERE = "in another process"
-_ASKED = "gives something else with another clock, zone or os.environ"
+_ASKED = "returns something else with another clock, time zone or os.environ"
 
 
 def _asks(what: str, *reads: str) -> Iterator[Mutant]:
@@ -91,7 +91,7 @@ def _docstring(old: str, new: str, finding: str, line: str) -> Mutant:
 
 MUTANTS: Sequence[Mutant] = (
     Mutant("fields", "`today = 0` without annotation", (("    next_id: int = 1\n", "    next_id: int = 1\n    today = 0\n"),), "today has no annotation", "today = 0"),
-    Mutant("fields", "a key of `Config` that has no field and that no `_load` reads", (("    next_id: int\n", "    next_id: int\n    today: int\n"),), "the key today has no field and does nothing", "today: int"),
+    Mutant("fields", "a key of `Config` that has no field and that no `_load` reads", (("    next_id: int\n", "    next_id: int\n    today: int\n"),), "the key today has no field and no effect", "today: int"),
     Mutant("config types", _CONFIG_TYPE, (("    next_id: int\n", "    next_id: dict[int, str]\n"),), "the keys of a JSON object are text, not int", "next_id: dict"),
     Mutant("config types", _CONFIG_TYPE, (("    next_id: int\n", "    next_id: datetime.datetime\n"),), "JSON cannot express datetime", "next_id: datetime"),
     Mutant("example config", _EXAMPLE, (('"next_id": 3', '"next_id": 2'),), "items[1].id: 2 is taken", "{", "NAME.json"),
@@ -99,20 +99,19 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("example config", _EXAMPLE, (("{", ""),), "is no JSON", "", "NAME.json"),
     Mutant("example config", _HOOK, (("next_id, seen = config.get(", "next_id, seen = 1 / 0, config.get("),), "raises ZeroDivisionError: division by zero", "next_id, seen = 1 / 0"),
     Mutant("example config", _HOOK, _load("self.next_id = {}[0]"), "KeyError", "self.next_id = {}[0]"),
-    Mutant("example config", _HOOK, _load("sys.exit(3)"), "broke with SystemExit: 3", "sys.exit(3)"),
+    Mutant("example config", _HOOK, _load("sys.exit(3)"), "loading raised SystemExit: 3", "sys.exit(3)"),
     Mutant("loading", _ALIAS, _load("if 'items' in config:", "    self.items = config['items']"), "items is config['items'] itself; copy it", "self.items = config"),
     Mutant("loading", _ALIAS, _load("self.items = list(config.get('items', []))"), "items[0] is config['items'][0] itself; copy it", "self.items = list"),
     Mutant("loading", _ALIAS, _load("taken = config", "taken.pop('items', None)"), "_load changes items of the config", "taken.pop("),
     Mutant("loading", _ALIAS, _load("for item in config.get('items', []):", "    item['done'] = True"), "_load changes items of the config", "item['done'] = True"),
-    Mutant("round trip", "a state that, written as a config, loads as another", _load("self.next_id += 1"), "a state written as a config loads otherwise: ", "self.next_id += 1"),
-    Mutant("unknown keys", "a `check_config` that lets unknown keys pass", (("    @classmethod\n", "    @classmethod\n    def check_config(cls, config):\n        return []\n\n    @classmethod\n"),), "a config with an unknown key is not refused", "return []"),
+    Mutant("round trip", "a state that becomes another state when it is written as a config and loaded", _load("self.next_id += 1"), "a state written as a config loads as another state: ", "self.next_id += 1"),
+    Mutant("unknown keys", "a `check_config` that accepts unknown keys", (("    @classmethod\n", "    @classmethod\n    def check_config(cls, config):\n        return []\n\n    @classmethod\n"),), "a config with an unknown key is not refused", "return []"),
     Mutant("wrong types", "a key of type `Any`", (("    next_id: int\n", "    next_id: Any\n"),), ".next_id; give the key", "next_id: Any"),
-    Mutant("names", "a function named as one of another environment", (("PREFIX_list(self)", "get_ticket(self)"), (">>> PREFIX_list()", ">>> get_ticket()")), "TicketAPI has a", "def get_ticket("),
     _docstring("Put something on the list.", "Put something on the list", "a full stop", '"""Put something'),
     _docstring("item_id: Id of the item.", "id: Id of the item.", "not describe 'item_id'", "def PREFIX_finish("),
     _docstring("name: What is", "name: What is\n            more: It", "describes more, which is", "more: It"),
-    _docstring("        Returns:\n            items:", "        Gives:\n            items:", "does not say what is returned", '"""List everything'),
-    Mutant("types", _TYPE, (("(self, item_id: int) -> dict[str, str]:", "(self, item_id: int):"),), "which type its result", "def PREFIX_finish("),
+    _docstring("        Returns:\n            items:", "        Gives:\n            items:", "the section Returns is missing", '"""List everything'),
+    Mutant("types", _TYPE, (("(self, item_id: int) -> dict[str, str]:", "(self, item_id: int):"),), "the type of its result", "def PREFIX_finish("),
     Mutant("types", _TYPE, (("self, item_id: int)", "\n        self,\n        item_id: int = None,\n    )"),), "the default of item_id does not fit its type", "item_id: int = None"),
     Mutant("ends", _LOOP, ((LIST, "        while True:\n            pass"),), "_list: PREFIX_list(", ""),
     Mutant("ends", _LOOP, _load("while self.next_id:", "    pass"), "loading a config runs for more than", ""),
@@ -120,10 +119,10 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("faults", _FAULT, ((LIST, "        sys.exit('enough')"),), "broke with SystemExit: enough", "sys.exit("),
     Mutant("output", _PRINT, ((LIST, f"        print('listing')\n{LIST}"),), "prints 'listing", "print("),
     Mutant("output", _PRINT, ((LIST, f"        sys.stdout.write('x')\n{LIST}"),), "prints 'x", "sys.stdout.write("),
-    Mutant("state", "a date, or another object that is no plain data, in a field", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "which JSON cannot say", "self.items = [*self.items[:-1]"),
-    Mutant("inputs", "a default of the class that is changed in place", (("        self.items = [*self.items, item]\n", "        type(self).items += [item]\n        self.items = type(self).items\n"),), "changes defaults.items", "type(self).items += [item]"),
-    Mutant("refusals", "a refused call that has changed a value in place", (("            raise AlreadyExists(", "            self.items[0]['done'] = not self.items[0]['done']\n            raise AlreadyExists("),), "is refused and changes items[", "self.items[0]['done'] ="),
-    Mutant("snapshots", "a value changed in place, which an earlier snapshot or result shows", ((FINISH, "        for item in self.items:\n            item['done'] = True"),), "changes an earlier ", "item['done'] = True"),
+    Mutant("state", "a date in a field, or another object that JSON cannot hold", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "which JSON cannot hold", "self.items = [*self.items[:-1]"),
+    Mutant("inputs", "a class default that is changed in place", (("        self.items = [*self.items, item]\n", "        type(self).items += [item]\n        self.items = type(self).items\n"),), "changes defaults.items", "type(self).items += [item]"),
+    Mutant("refusals", "a refused call that has changed a value in place", (("            raise AlreadyExists(", "            self.items[0]['done'] = not self.items[0]['done']\n            raise AlreadyExists("),), "is refused but changes items[", "self.items[0]['done'] ="),
+    Mutant("snapshots", "a value changed in place, so that an earlier snapshot or result changes, too", ((FINISH, "        for item in self.items:\n            item['done'] = True"),), "changes an earlier ", "item['done'] = True"),
     *_asks(
         _CLOCK, "datetime.date.today()", "datetime.datetime.now().year", "datetime.datetime.now(datetime.UTC).day",
         "datetime.datetime.today().weekday()", "time.strftime('%Y%m%d')", "time.strftime('%H')", "int(time.time() // 86400)",
@@ -141,17 +140,17 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("forks", _SHARED, ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) % 2 == 0\n{NEXT}"),), "in a fork of the same state; keep all state in annotated fields", "item['done'] = len"),
     Mutant("reads", "a function marked `@reads` that writes", ((LIST, f"{NEXT}{LIST}"),), "mark the function @writes", "self.next_id += 1"),
     Mutant("results", _RESULT, (("_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:"),), "not of the declared type: items: ", 'return {"items"'),
-    _returns('return {"items": {1}}', "which is no JSON"),
+    _returns('return {"items": {1}}', "which is not JSON"),
     _returns('return {"error": "no"}', "raise a ToolError"),
     _returns("return {1: self.items}", "keys are not all text"),
-    Mutant("arguments", "arguments that fit the document and are refused", (("self, name: str)", "\n        self,\n        name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)],\n    )"),), "fits the schema and gives", "name: Annotated["),
-    Mutant("sessions", "a count of all calls, or something else that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 3_000\n{NEXT}"),), "among other ", "item['done'] = len"),
+    Mutant("arguments", "a refusal of arguments that fit the function document", (("self, name: str)", "\n        self,\n        name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)],\n    )"),), "fits the schema but returns", "name: Annotated["),
+    Mutant("sessions", "a count of all calls, or other state that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 3_000\n{NEXT}"),), "among other ", "item['done'] = len"),
     Mutant("examples", _SHOWN, (('Item 1 is done."}\n ', 'Item 2 is done."}\n '),), 'gives {"status": "Item 1 is done."}', ">>> PREFIX_finish(item_id=1)"),
     Mutant("examples", _SHOWN, (("_list()\n            {", "_list(\n            {"),), "the example cannot be read", ">>> PREFIX_list("),
     Mutant("examples", _SHOWN, (("        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()"),), "has no example", '"""List everything'),
     Mutant("outcomes", _NOT_SHOWN, (('            >>> PREFIX_finish(item_id=9)\n            {"error": "There is no item with the id 9."}\n', ""),), "no example shows a refusal, and", "Examples:"),
     Mutant("outcomes", _NOT_SHOWN, (('            >>> PREFIX_finish(item_id=1)\n            {"status": "Item 1 is done."}\n', ""),), "no example in the docstring shows a success", "Examples:"),
-    Mutant("frozen", _FROZEN, (("What is to be done.", "What is to be did."),), "not as in the golden file", "def PREFIX_add(", "NAME.functions.json"),
+    Mutant("frozen", _FROZEN, (("What is to be done.", "What is to be did."),), "differs from the golden file", "def PREFIX_add(", "NAME.functions.json"),
     Mutant("frozen", _FROZEN, (("[", ""),), "holds no function documents", "", "NAME.functions.json"),
 )  # fmt: skip
 """In the order of the checks."""

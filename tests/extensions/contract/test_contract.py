@@ -9,8 +9,15 @@ import pytest
 
 from envs.errors import InvalidArgument, NotFound
 from envs.session import Session
-from extensions.contract import apart, play, watched
-from extensions.contract.contract import CONTRACT, Broken, contract, refuse, state, succeed
+from extensions.contract import isolation, play, timed_session
+from extensions.contract.contract import (
+    CONTRACT,
+    ContractViolation,
+    contract,
+    refuse,
+    state,
+    succeed,
+)
 from tests.extensions.contract.mutants import IMPORTS, MUTANTS, table
 from tests.source import ROOT
 
@@ -33,7 +40,7 @@ def first_of_each():
 def made(install, mutant, monkeypatch):
     """Install a mutant and return its name."""
     if mutant.check == "ends":
-        monkeypatch.setattr(watched, "CALL_SECONDS", 0.5)
+        monkeypatch.setattr(timed_session, "CALL_SECONDS", 0.5)
     imports = [IMPORTS] if mutant.file == "backend.py" else []
     return install(*imports, *mutant.changes, file=mutant.file)
 
@@ -60,7 +67,11 @@ def test_the_table_is_that_of_the_broken_environments():
     assert table() in (ROOT / "envs" / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_sound_environment_passes(install):
+@pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_a_sound_environment_passes(install, monkeypatch, few):
+    if few:
+        monkeypatch.setattr(play, "_PLAYS", 5)
+        monkeypatch.setattr(isolation, "SESSIONS", 200)
     for check in contract(install(SOUND)):
         check()
 
@@ -68,10 +79,10 @@ def test_a_sound_environment_passes(install):
 @pytest.mark.parametrize("mutant", first_of_each(), ids=lambda mutant: mutant.check)
 def test_a_check_finds_what_is_broken(install, monkeypatch, mutant):
     if mutant.check != "sessions":
-        monkeypatch.setattr(play, "_PLAYS", 20)
+        monkeypatch.setattr(play, "_PLAYS", 12)
     name = made(install, mutant, monkeypatch)
     [bound] = [bound for bound in contract(name) if bound.check.name == mutant.check]
-    with pytest.raises(Broken) as caught:
+    with pytest.raises(ContractViolation) as caught:
         bound()
     assert_found(mutant, name, caught.value)
 
@@ -81,7 +92,7 @@ def test_a_check_finds_what_is_broken(install, monkeypatch, mutant):
 def test_one_thing_that_is_broken_is_one_failure(install, monkeypatch, number):
     mutant = MUTANTS[number]
     if mutant.check != "sessions":
-        monkeypatch.setattr(apart, "SESSIONS", 200)
+        monkeypatch.setattr(isolation, "SESSIONS", 200)
     name = made(install, mutant, monkeypatch)
     found = {}
     for bound in contract(name):
@@ -89,7 +100,7 @@ def test_one_thing_that_is_broken_is_one_failure(install, monkeypatch, number):
             bound()
         except SkipTest:
             continue
-        except Broken as broken:
+        except ContractViolation as broken:
             found[bound.check.name] = broken
     assert list(found) == [mutant.check], "\n".join(map(str, found.values()))
     assert_found(mutant, name, found[mutant.check])

@@ -12,8 +12,8 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
-from envs.schema import check_arguments, spec
-from extensions.contract.play import Shown, arguments, shown_in
+from envs.schema import check_arguments, make_spec
+from extensions.contract.play import ShownValue, arguments, shown_in
 
 
 class Point(TypedDict):
@@ -67,7 +67,7 @@ class Atlas(Backend):
         """
 
 
-TOLD = spec(Atlas.TOOLS["show"])
+TOLD = make_spec(Atlas.TOOLS["show"])
 KNOWN = list(shown_in({"codes": ["ABC-1", "ABC-12"], "size": 6, "other": [7, 0.5], "name": "Ann"}))
 
 
@@ -93,11 +93,11 @@ def test_what_was_shown_is_used(name, value):
 
 def test_what_is_shown_comes_with_the_words_on_the_way_to_it():
     assert list(shown_in({"user_ids": [5, True, None], "b": {"c": "x"}})) == [
-        Shown(frozenset(), "user_ids"),
-        Shown(frozenset({"user", "id"}), 5),
-        Shown(frozenset(), "b"),
-        Shown(frozenset({"b"}), "c"),
-        Shown(frozenset({"b", "c"}), "x"),
+        ShownValue(frozenset(), "user_ids"),
+        ShownValue(frozenset({"user", "id"}), 5),
+        ShownValue(frozenset(), "b"),
+        ShownValue(frozenset({"b"}), "c"),
+        ShownValue(frozenset({"b", "c"}), "x"),
     ]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from checkers.profile import BFCL, Profile
 from extensions.debugger.stepper import Stepper
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.examined import ExaminedTurns
 from runner.episodes.offline import examine_recorded, examine_truth
+from runner.episodes.rejudged import RejudgedTurns
 from tests.runner.records.made import answered
 from trajectories.dataset import Dataset
-from trajectories.prepare import Prepared, prepare
+from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 HOSTILE = "[bold red]x[/] :smile: \x1b[31m\x07\u202e $text-error"
@@ -40,13 +40,13 @@ RECORDED = [
 """In turn 0 the notes get another name instead of another place."""
 
 
-def prepared(trajectory: Trajectory = NOTES, profile: Profile = BFCL) -> Prepared:
+def prepared(trajectory: Trajectory = NOTES, profile: Profile = BFCL) -> PreparedTrajectory:
     """Return a trajectory that is ready to be run."""
     dataset = Dataset("made-up", "1", "0" * 64, {trajectory.id: trajectory})
     return prepare(dataset, trajectory, profile)
 
 
-def examined(turns=RECORDED, trajectory=NOTES, profile=BFCL) -> ExaminedTurns:
+def examined(turns=RECORDED, trajectory=NOTES, profile=BFCL) -> RejudgedTurns:
     """Return a recorded episode, executed once more; where there are no turns, the truth."""
     ready = prepared(trajectory, profile)
     if turns is None:

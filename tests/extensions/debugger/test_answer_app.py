@@ -8,13 +8,13 @@ import pytest
 
 from checkers.profile import STRICT
 from extensions.debugger.answer_app import AnswerDebugger, parts, tried
-from runner.episodes.examined import ExaminedCalls
 from runner.episodes.offline import examine_recorded
+from runner.episodes.rejudged import RejudgedCalls
 from tests.extensions.debugger.test_app import driven
 from tests.runner.records.made import answered
 from trajectories.prepare import prepare
 
-Examine = Callable[[str], ExaminedCalls]
+Examine = Callable[[str], RejudgedCalls]
 
 
 @pytest.fixture
@@ -27,25 +27,25 @@ def examine(single_turn, dataset_of) -> Examine:
     entry = single_turn("python", document, {"wait": {"n": [5], "unit": ["s", ""]}})
     prepared = prepare(dataset_of(entry), entry, STRICT)
 
-    def judged(answer: str) -> ExaminedCalls:
+    def judged(answer: str) -> RejudgedCalls:
         recorded = answered(entry.id, [[answer]], mode="prompt")
         found = examine_recorded(prepared, recorded, STRICT, 1)
-        assert isinstance(found, ExaminedCalls)
+        assert isinstance(found, RejudgedCalls)
         return found
 
     return judged
 
 
-def walk(examined: ExaminedCalls, *groups: str) -> list[str]:
+def walk(examined: RejudgedCalls, *groups: str) -> list[str]:
     """Press groups of keys, and return the screen after each."""
     return driven(AnswerDebugger(examined, "made-up"), groups, size=(100, 24))
 
 
 def test_there_is_the_question_every_call_and_the_verdict(examine: Examine) -> None:
     rows = [part.row.text for part in parts(examine("[wait(n=5)]"))]
-    assert rows == ["asked", "✓ wait(n=5)", "verdict: passed"]
+    assert rows == ["question", "✓ wait(n=5)", "verdict: passed"]
     rows = [part.row.text for part in parts(examine("I wait."))]
-    assert rows == ["asked", "✗ not called: wait(n=5, [unit='s'])", "said", "verdict: FAILED"]
+    assert rows == ["question", "✗ missing: wait(n=5, [unit='s'])", "text", "verdict: FAILED"]
 
 
 def test_a_call_is_shown_beside_the_expected_one(examine: Examine) -> None:
@@ -62,7 +62,7 @@ def test_another_answer_is_judged_at_once_and_dropped(examine: Examine) -> None:
     tried_out, back = walk(examine("[wait(n=7)]"), keys, "x")
     assert "passed" in tried_out.splitlines()[1]
     assert "FAILED" in back.splitlines()[1]
-    assert "the recorded answer" in back
+    assert "recorded answer restored" in back
 
 
 def test_the_line_to_type_in_begins_with_what_was_called(examine: Examine) -> None:
@@ -76,7 +76,7 @@ def test_parts_are_searched(examine: Examine) -> None:
     )
     assert "expected  wait" in found
     assert "expected" in again
-    assert "Nothing here has 'nowhere'." in none
+    assert "No match for 'nowhere'." in none
 
 
 def test_an_answer_to_try_may_be_anything(examine: Examine) -> None:
@@ -86,4 +86,4 @@ def test_an_answer_to_try_may_be_anything(examine: Examine) -> None:
 
 def test_the_help_lists_its_own_keys(examine: Examine) -> None:
     (page,) = walk(examine("[wait(n=5)]"), "question_mark")
-    assert "try another answer" in page
+    assert "edit the answer" in page

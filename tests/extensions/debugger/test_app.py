@@ -1,7 +1,7 @@
 """The debugger's screen in 80x24, driven by keys.
 
 What it shows is frozen in ``tests/golden/debugger``; after a change that is meant, write the files
-anew with ``python -m tests.runner.analysis.debugger.test_app``.
+anew with ``python -m tests.extensions.debugger.test_app``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from extensions.debugger.widgets import Help
 from tests.extensions.debugger.episodes import HOSTILE, RECORDED, examined
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "debugger"
-REFRESH = "python -m tests.runner.analysis.debugger.test_app"
+REFRESH = "python -m tests.extensions.debugger.test_app"
 
 _CELL, _LINE = 12.2, 24.4
 _TEXT = re.compile(r'<text [^>]*?x="([\d.]+)" y="([\d.]+)" [^>]*line-\d+\)">([^<]*)</text>')
@@ -119,7 +119,13 @@ SCREENS = {
 """Keys by the name of the file that has the screen after them."""
 
 
-@pytest.mark.parametrize("name", SCREENS)
+QUICK = ("divergence", "talk", "branch")
+"""The screens that are compared in the quick part."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in SCREENS]
+)
 def test_the_screen_is_as_frozen(name):
     golden = GOLDEN / f"{name}.txt"
     assert golden.exists(), f"make it with: {REFRESH}"
@@ -129,26 +135,27 @@ def test_the_screen_is_as_frozen(name):
 
 
 WALK = [
-    ("j", "turn 0 step 0 call 0"),
-    ("k", "start of turn 0"),
-    ("J J", "start of turn 2"),
-    ("K", "start of turn 1"),
-    ("home", "start of turn 0"),
-    ("d", "turn 0 step 1 call 0"),
-    ("down", "end of turn 0"),
-    ("up up", "turn 0 step 0 call 0"),
-    ("end", "end of turn 2"),
-    ("home slash 'ls(' enter", "turn 1 step 0 call 1"),
-    ("home slash 'notes.txt' enter", "start of turn 0"),
-    ("n", "turn 0 step 0 call 0"),
-    ("N", "start of turn 0"),
-    ("slash 'ls(' escape", "start of turn 0"),
+    ("j", "turn 1, step 1, call 1"),
+    ("k", "start of turn 1"),
+    ("J J", "start of turn 3"),
+    ("K", "start of turn 2"),
+    ("home", "start of turn 1"),
+    ("d", "turn 1, step 2, call 1"),
+    ("down", "end of turn 1"),
+    ("up up", "turn 1, step 1, call 1"),
+    ("end", "end of turn 3"),
+    ("home slash 'ls(' enter", "turn 2, step 1, call 2"),
+    ("home slash 'notes.txt' enter", "start of turn 1"),
+    ("n", "turn 1, step 1, call 1"),
+    ("N", "start of turn 1"),
+    ("slash 'ls(' escape", "start of turn 1"),
     # On the right side letters step too, and arrows scroll.
-    ("tab j", "turn 0 step 0 call 0"),
-    ("down", "turn 0 step 0 call 0"),
+    ("tab j", "turn 1, step 1, call 1"),
+    ("down", "turn 1, step 1, call 1"),
 ]
 
 
+@pytest.mark.slow
 def test_keys_go_to_places():
     groups = [keys for keys, _ in WALK]
     assert list(zip(groups, walk(*groups, look=place), strict=True)) == WALK
@@ -174,19 +181,23 @@ def test_what_one_opens_and_closes_in_the_state_stays_so():
 
 def test_the_state_says_all_there_is_about_a_place():
     (text,) = walk("d 2")
-    assert "home.contents.new {'type': 'file', 'content': 'one\\ntwo'} was nothing" in right(text)
+    shown = "home.contents.new {'type': 'file', 'content': 'one\\ntwo'} before: nothing"
+    assert shown in right(text)
 
 
 def test_an_edited_call_is_shown_as_a_branch_until_that_is_dropped():
     branch, dropped = walk(EDIT, "x")
     assert "branch 1 (3 of 3)" in branch
-    assert "+* 1 mv(source='notes.txt', des" in branch
+    assert "+* 2 mv(source='notes.txt', des" in branch
     assert "recording (1 of 2)" in dropped
-    assert dropped.splitlines()[-2] == "Dropped branch 1."
+    assert dropped.splitlines()[-2] == "Deleted branch 1."
 
 
 def test_a_new_call_is_made_after_the_moment_and_a_turn_is_ended():
-    assert walk("j c 'ls()' enter", "t", look=place) == ["turn 0 step 1 call 0", "start of turn 1"]
+    assert walk("j c 'ls()' enter", "t", look=place) == [
+        "turn 1, step 2, call 1",
+        "start of turn 2",
+    ]
 
 
 def test_a_call_is_edited_from_its_text_and_names_are_completed():
@@ -199,6 +210,7 @@ def test_escape_makes_no_call():
     assert "recording (1 of 2)" in shown("c 'ls()' escape")
 
 
+@pytest.mark.slow
 def test_a_text_that_is_no_call_is_asked_for_again_and_makes_no_branch():
     asked = shown("c '1 + 2' enter")
     assert "'1 + 2' is not a function call" in asked
@@ -207,7 +219,9 @@ def test_a_text_that_is_no_call_is_asked_for_again_and_makes_no_branch():
     assert "branch 1" in shown("c '1 + 2' enter ctrl+u 'ls()' enter")
 
 
-@pytest.mark.parametrize("pane", ["", "tab", "2 tab", "4 tab"])
+@pytest.mark.parametrize(
+    "pane", ["2 tab", *(pytest.param(p, marks=pytest.mark.slow) for p in ("", "tab", "4 tab"))]
+)
 def test_home_and_end_lead_to_the_first_and_last_moment_from_everywhere(pane):
     at = walk(f"j j {pane} end", "home", look=lambda app: app.stepper.cursor)
     assert at == [9, 0]
@@ -219,6 +233,7 @@ def test_home_and_end_move_in_a_line_that_is_typed():
     assert typed == ["xcat(file_name='note.txt')y"]
 
 
+@pytest.mark.slow
 def test_the_side_that_has_the_focus_can_be_told():
     assert "┃" not in shown("j")
     assert "┃" in shown("j tab")
@@ -236,13 +251,13 @@ def test_what_was_searched_for_is_marked():
 
 def test_where_a_key_does_nothing_it_is_said_why_until_the_next_key():
     said = {
-        "e": "There is no call here to edit.",
-        "n": "Search for something first: /",
-        "r": "There is nothing left to play; a branch begins with a call: e or c.",
-        "x": "The recording is no branch.",
-        "end t": "This is the last turn.",
-        "slash 'nowhere' enter": "Nothing here has 'nowhere'.",
-        "b d": "The ground truth does not leave the ground truth.",
+        "e": "No call here to edit; j and k go to calls.",
+        "n": "Press / to search first.",
+        "r": "No calls left to play; start a branch with e or c.",
+        "x": "The recording is not a branch; only branches can be deleted.",
+        "end t": "The last turn cannot be ended early.",
+        "slash 'nowhere' enter": "No match for 'nowhere'.",
+        "b d": "The ground truth does not diverge from the ground truth.",
         "j": WHAT_IF,
     }
     assert dict(zip(said, walk(*said, look=status), strict=True)) == said
@@ -251,9 +266,10 @@ def test_where_a_key_does_nothing_it_is_said_why_until_the_next_key():
 def test_timelines_are_switched():
     truth, recording = walk("b", "b")
     assert "ground truth (2 of 2)  passed" in truth
-    assert "recording (1 of 2)  FAILED turn 0" in recording
+    assert "recording (1 of 2)  FAILED: " in recording
 
 
+@pytest.mark.slow
 def test_help_comes_and_goes():
     keys = ("question_mark", "escape", "question_mark", "q", "question_mark", "question_mark")
     helps = walk(*keys, look=lambda app: isinstance(app.screen, Help))
@@ -284,7 +300,7 @@ def test_the_terminal_gets_nothing_to_obey():
 @pytest.mark.slow
 def test_a_huge_result_is_cut_and_says_so():
     turns = [[f"[echo(content='{'x' * 50_000}')]"], [], []]
-    assert "characters more" in right(shown(f"j tab{' pagedown' * 80}", turns=turns))
+    assert "more characters" in right(shown(f"j tab{' pagedown' * 80}", turns=turns))
 
 
 if __name__ == "__main__":

@@ -4,15 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.causes.place import EpisodePlace
 from checkers.profile import STRICT
 from envs.errors import BackendFault
-from extensions.debugger.timeline import Place, Source
+from extensions.debugger.timeline import Source
 from tests.extensions.debugger.episodes import HOSTILE, RECORDED, stepper
 
 MV = "mv(source='notes.txt', destination='old')"
 
 
-def at(stepper, place: Place):
+def at(stepper, place: EpisodePlace):
     """Stand at a place."""
     stepper.cursor = stepper.timeline.index(place)
     return stepper
@@ -20,7 +21,7 @@ def at(stepper, place: Place):
 
 def in_branch():
     """Return a stepper in a branch where the wrong call was put right."""
-    session = at(stepper(), Place(0, "call", 1))
+    session = at(stepper(), EpisodePlace(0, "call", 1))
     assert session.call(MV, instead=True) == ""
     return session
 
@@ -29,7 +30,7 @@ def test_a_recording_comes_with_its_ground_truth():
     session = stepper()
     assert [timeline.name for timeline in session.timelines] == ["recording", "ground truth"]
     assert session.timeline.source is Source.RECORDING
-    assert session.moment.place == Place(0, "start")
+    assert session.moment.place == EpisodePlace(0, "start")
 
 
 def test_without_a_recording_there_is_the_ground_truth():
@@ -60,31 +61,31 @@ def test_one_moves_by_turns(start, by, stop):
 def test_one_goes_to_where_the_ground_truth_was_left():
     session = stepper()
     assert session.go_to_divergence() == ""
-    assert session.moment.place == Place(0, "call", 1)
+    assert session.moment.place == EpisodePlace(0, "call", 1)
 
 
 def test_what_is_missing_at_the_end_of_a_turn_leaves_the_ground_truth_there():
     session = stepper([["[ls()]", "Hm."], [], []])
     session.go_to_divergence()
-    assert session.moment.place == Place(0, "end")
+    assert session.moment.place == EpisodePlace(0, "end")
 
 
 def test_one_stays_where_the_ground_truth_was_not_left():
     session = stepper(None)
     session.cursor = 3
-    assert session.go_to_divergence() == "The ground truth does not leave the ground truth."
+    assert session.go_to_divergence() == "The ground truth does not diverge from the ground truth."
     assert session.cursor == 3
 
 
 def test_within_a_turn_the_state_may_be_any_that_the_truth_passes_through():
-    session = at(stepper(), Place(0, "call", 0))
+    session = at(stepper(), EpisodePlace(0, "call", 0))
     assert session.moment.off_path == []
-    session = at(stepper(), Place(0, "call", 1))
+    session = at(stepper(), EpisodePlace(0, "call", 1))
     assert [difference.path.rpartition(".")[2] for difference in session.moment.off_path] == ["new"]
 
 
 def test_at_the_end_of_a_turn_the_state_is_the_truths():
-    session = at(stepper([["[ls()]", "Hm."], [], []]), Place(0, "call", 0))
+    session = at(stepper([["[ls()]", "Hm."], [], []]), EpisodePlace(0, "call", 0))
     assert session.moment.off_path == []
     session.move(1)
     assert len(session.moment.off_path) == 2
@@ -93,13 +94,13 @@ def test_at_the_end_of_a_turn_the_state_is_the_truths():
 @pytest.mark.parametrize(
     ("wanted", "place"),
     [
-        ("put the notes", Place(0, "start")),
-        ("MV(", Place(0, "call", 1)),
-        ("There is no", Place(0, "call", 0)),
-        ("contents.new", Place(0, "call", 1)),
-        ("Done.", Place(0, "end")),
-        (HOSTILE, Place(1, "end")),
-        ("one\\ntwo", Place(0, "start")),
+        ("put the notes", EpisodePlace(0, "start")),
+        ("MV(", EpisodePlace(0, "call", 1)),
+        ("There is no", EpisodePlace(0, "call", 0)),
+        ("contents.new", EpisodePlace(0, "call", 1)),
+        ("Done.", EpisodePlace(0, "end")),
+        (HOSTILE, EpisodePlace(1, "end")),
+        ("one\\ntwo", EpisodePlace(0, "start")),
     ],
 )
 def test_messages_calls_results_changes_answers_and_the_initial_state_are_searched(wanted, place):
@@ -111,7 +112,7 @@ def test_messages_calls_results_changes_answers_and_the_initial_state_are_search
 def test_functions_that_are_handed_over_are_searched(help_desk):
     session = stepper([["Hm."], [], []], help_desk)
     session.search("close_ticket")
-    assert session.moment.place == Place(2, "start")
+    assert session.moment.place == EpisodePlace(2, "start")
 
 
 def test_one_searches_on_and_back_and_around():
@@ -120,7 +121,8 @@ def test_one_searches_on_and_back_and_around():
     seen = []
     for by in (1, 1, 1, -1, -1, 1):
         said = session.search_on(by)
-        assert said == ("" if session.cursor else "'notes.txt' is in the initial state: 2 shows it")
+        initial = "'notes.txt' is in the initial state; press 2 to show it."
+        assert said == ("" if session.cursor else initial)
         seen.append(session.cursor)
     assert seen == [1, 2, 0, 2, 1, 2]
 
@@ -128,20 +130,20 @@ def test_one_searches_on_and_back_and_around():
 def test_a_search_without_a_match_says_so_and_stays():
     session = stepper()
     session.cursor = 2
-    assert session.search("nowhere") == "Nothing here has 'nowhere'."
+    assert session.search("nowhere") == "No match for 'nowhere'."
     assert session.cursor == 2
 
 
 def test_there_is_no_searching_on_before_a_search():
-    assert stepper().search_on(1) == "Search for something first: /"
+    assert stepper().search_on(1) == "Press / to search first."
 
 
 def test_the_next_timeline_is_shown_at_the_same_place():
-    session = at(stepper(), Place(1, "call", 0, 1))
+    session = at(stepper(), EpisodePlace(1, "call", 0, 1))
     session.switch()
     assert (session.timeline.name, session.moment.place) == (
         "ground truth",
-        Place(1, "call", 0, 1),
+        EpisodePlace(1, "call", 0, 1),
     )
     session.switch()
     assert session.timeline.name == "recording"
@@ -151,10 +153,10 @@ def test_an_edited_call_makes_a_branch_and_leaves_the_recording_alone():
     session = stepper()
     recording = session.timeline
     before = [(str(m.traced and m.traced.call), m.after) for m in recording.moments]
-    at(session, Place(0, "call", 1)).call(MV, instead=True)
+    at(session, EpisodePlace(0, "call", 1)).call(MV, instead=True)
     assert (session.timeline.name, session.moment.place) == (
         "branch 1",
-        Place(0, "call", 1),
+        EpisodePlace(0, "call", 1),
     )
     assert str(session.moment.traced.call) == MV
     assert session.timeline.divergence is None
@@ -167,31 +169,31 @@ def test_a_branch_plays_the_rest_and_stays_where_it_was():
     assert session.play_rest() == ""
     assert (session.timeline.name, session.moment.place) == (
         "branch 1",
-        Place(0, "call", 1),
+        EpisodePlace(0, "call", 1),
     )
     assert [failure and failure.reason.name for failure in session.timeline.failures] == [
         None,
         "RESPONSE_MISMATCH",
         None,
     ]
-    assert session.play_rest().startswith("There is nothing left to play")
+    assert session.play_rest().startswith("No calls left to play")
 
 
 def test_a_new_call_makes_a_branch_and_further_ones_go_on_in_it():
     session = in_branch()
     session.end_turn()
-    assert session.moment.place == Place(1, "start")
+    assert session.moment.place == EpisodePlace(1, "start")
     for text in ("cd('old')", "wc('notes.txt')"):
         session.call(text)
     assert len(session.timelines) == 3
-    assert session.moment.place == Place(1, "call", 1)
+    assert session.moment.place == EpisodePlace(1, "call", 1)
     session.end_turn()
     assert session.timeline.failures == (None, None, None)
 
 
 def test_a_call_at_an_earlier_place_of_a_branch_makes_another():
     session = in_branch()
-    at(session, Place(0, "start")).call("ls()")
+    at(session, EpisodePlace(0, "start")).call("ls()")
     assert [timeline.name for timeline in session.timelines[2:]] == ["branch 1", "branch 2"]
 
 
@@ -210,32 +212,32 @@ def test_no_text_makes_no_call():
 
 
 def test_no_text_in_place_of_a_call_leaves_it_out():
-    session = at(stepper(), Place(0, "call", 1))
+    session = at(stepper(), EpisodePlace(0, "call", 1))
     session.call("", instead=True)
-    assert session.moment.place == Place(0, "call", 0)
+    assert session.moment.place == EpisodePlace(0, "call", 0)
     assert session.timeline.trace.turns[0].after == session.timeline.trace.turns[0].before
 
 
 def test_where_there_is_no_call_none_is_edited():
-    assert stepper().call(MV, instead=True) == "There is no call here to edit."
+    assert stepper().call(MV, instead=True) == "No call here to edit; j and k go to calls."
 
 
 def test_the_last_turn_has_none_after_it():
-    session = at(stepper(), Place(2, "end"))
-    assert session.end_turn() == "This is the last turn."
+    session = at(stepper(), EpisodePlace(2, "end"))
+    assert session.end_turn() == "The last turn cannot be ended early."
 
 
 def test_a_recording_has_nothing_left_to_play():
-    assert stepper().play_rest().startswith("There is nothing left to play")
+    assert stepper().play_rest().startswith("No calls left to play")
 
 
 def test_a_dropped_branch_is_gone_and_one_is_back_where_it_left():
     session = in_branch()
-    assert session.drop() == "Dropped branch 1."
+    assert session.drop() == "Deleted branch 1."
     assert [timeline.name for timeline in session.timelines] == ["recording", "ground truth"]
     assert (session.timeline.name, session.moment.place) == (
         "recording",
-        Place(0, "call", 1),
+        EpisodePlace(0, "call", 1),
     )
 
 
@@ -248,15 +250,15 @@ def test_a_name_is_not_used_again():
 
 def test_only_a_branch_is_dropped():
     session = stepper()
-    assert session.drop() == "The recording is no branch."
+    assert session.drop() == "The recording is not a branch; only branches can be deleted."
     assert len(session.timelines) == 2
 
 
 def test_a_branch_is_compared_with_the_recording():
     session = in_branch()
-    assert session.counterpart.place == Place(0, "call", 1)
+    assert session.counterpart.place == EpisodePlace(0, "call", 1)
     session.call("ls()")
-    assert session.counterpart.place == Place(0, "end")
+    assert session.counterpart.place == EpisodePlace(0, "end")
 
 
 @pytest.mark.parametrize("turns", [RECORDED, None])

@@ -4,16 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from checkers.causes.place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from envs.calls import parse_call
-from extensions.debugger.timeline import (
-    Place,
-    Source,
-    Timeline,
-    with_call,
-    with_rest,
-    with_turn_ended,
-)
+from extensions.debugger.timeline import Source, Timeline, with_call, with_rest, with_turn_ended
 from runner.episodes.scripts import trace_recorded
 from tests.extensions.debugger.episodes import RECORDED, examined
 
@@ -37,23 +31,23 @@ def calls(timeline: Timeline) -> list[list[list[str]]]:
     ]
 
 
-def call_at(turn, step, call=0) -> Place:
+def call_at(turn, step, call=0) -> EpisodePlace:
     """Return the place of a call."""
-    return Place(turn, "call", step, call)
+    return EpisodePlace(turn, "call", step, call)
 
 
 def test_a_timeline_stops_where_turns_start_and_end_and_after_every_call():
     assert [moment.place for moment in recording().moments] == [
-        Place(0, "start"),
+        EpisodePlace(0, "start"),
         call_at(0, 0),
         call_at(0, 1),
-        Place(0, "end"),
-        Place(1, "start"),
+        EpisodePlace(0, "end"),
+        EpisodePlace(1, "start"),
         call_at(1, 0),
         call_at(1, 0, 1),
-        Place(1, "end"),
-        Place(2, "start"),
-        Place(2, "end"),
+        EpisodePlace(1, "end"),
+        EpisodePlace(2, "start"),
+        EpisodePlace(2, "end"),
     ]
 
 
@@ -78,10 +72,10 @@ def test_turns_start_and_end_in_the_state_they_are_left_in():
     ("place", "index"),
     [
         (call_at(0, 1), 2),
-        (Place(2, "start"), 8),
+        (EpisodePlace(2, "start"), 8),
         (call_at(0, 7), 3),
         (call_at(2, 0), 9),
-        (Place(5, "start"), 9),
+        (EpisodePlace(5, "start"), 9),
     ],
 )
 def test_a_place_that_is_not_there_stands_for_the_end_of_its_turn(place, index):
@@ -96,10 +90,10 @@ def test_every_turn_is_checked_by_itself():
 @pytest.mark.parametrize(
     ("place", "turns"),
     [
-        (Place(0, "start"), [[["ls()"]]]),
+        (EpisodePlace(0, "start"), [[["ls()"]]]),
         (call_at(0, 0), [[["cat(file_name='note.txt')"], ["ls()"]]]),
         (call_at(1, 0), [..., [["cd(folder='old')"], ["ls()"]]]),
-        (Place(1, "end"), [..., [["cd(folder='old')", "ls()"], ["ls()"]]]),
+        (EpisodePlace(1, "end"), [..., [["cd(folder='old')", "ls()"], ["ls()"]]]),
     ],
 )
 def test_a_call_is_made_after_what_came_up_to_the_place(place, turns):
@@ -142,7 +136,7 @@ def test_a_branch_goes_on_as_itself_where_it_ends():
 
 def test_a_branch_of_a_branch_goes_on_with_the_rest_of_both():
     branch = with_call(recording(), call_at(0, 0), LS, "first")
-    other = with_call(branch, Place(0, "start"), LS, "second")
+    other = with_call(branch, EpisodePlace(0, "start"), LS, "second")
     assert (other.name, other.parted) == ("second", call_at(0, 0))
     assert calls(with_rest(other)) == [
         [["ls()"], ["cat(file_name='note.txt')"], ["ls()"], [str(MV).replace("old", "new")]],
@@ -153,25 +147,25 @@ def test_a_branch_of_a_branch_goes_on_with_the_rest_of_both():
 def test_a_turn_is_ended_where_one_stands():
     branch = with_turn_ended(recording(), call_at(0, 0), "branch")
     assert calls(branch) == [[["cat(file_name='note.txt')"]], []]
-    assert branch.parted == Place(0, "end")
+    assert branch.parted == EpisodePlace(0, "end")
     assert calls(with_rest(branch))[1:] == calls(recording())[1:]
 
 
 def test_a_turn_ends_where_the_timeline_that_was_left_had_no_more_turns():
     short = recording(RECORDED[:1])
-    branch = with_turn_ended(short, Place(0, "end"), "branch")
+    branch = with_turn_ended(short, EpisodePlace(0, "end"), "branch")
     assert calls(branch) == [*calls(short), []]
     assert branch.rest == [[]]
 
 
 def test_no_step_limit_counts_in_a_branch():
     origin = recording([["[ls()]"] * 20, [], []], STRICT)
-    branch = with_call(origin, Place(0, "end"), LS, "branch")
+    branch = with_call(origin, EpisodePlace(0, "end"), LS, "branch")
     assert len(branch.trace.turns[0].steps) == 21
 
 
 def test_what_was_said_before_a_branch_leaves_is_kept():
-    branch = with_call(recording(), Place(2, "end"), LS, "branch")
+    branch = with_call(recording(), EpisodePlace(2, "end"), LS, "branch")
     assert [turn.answer is None for turn in branch.trace.turns] == [False, False, True]
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from checkers.verdict import Selected
-from extensions.experiments.vary_scores import BlockFile, VaryFile, write_file
+from checkers.verdict import FunctionSelection
+from extensions.experiments.experiment_scores import BlockFile, VaryFile, write_vary_file
 from runner.records.store import RunStore
 from tests.runner.records.made import defining, episode
 
-Outcomes = Sequence[tuple[bool, Selected]]
+Outcomes = Sequence[tuple[bool, FunctionSelection]]
 """Of each entry whether it passed, and what was chosen."""
 
 
@@ -50,11 +50,11 @@ def experiment(
                     store.append(record._replace(verdict=verdict))
         blocks.append(BlockFile(axis, rest or {}, runs))
     ids = {id for of_run in all_sizes.values() for id in of_run}
-    write_file(VaryFile(design, 1, blocks, all_sizes, {id: id for id in sorted(ids)}), folder)
+    write_vary_file(VaryFile(design, 1, blocks, all_sizes, {id: id for id in sorted(ids)}), folder)
     return folder
 
 
 def outcomes(passed: int, of: int, *, functions: int = 4, strangers: int = 0) -> Outcomes:
     """Return entries of which the first pass, each with so many of four functions right."""
-    chosen = Selected(4, functions, min(functions, 3), strangers)
+    chosen = FunctionSelection(4, functions, min(functions, 3), strangers)
     return [(place < passed, chosen) for place in range(of)]

@@ -77,8 +77,8 @@ def test_it_goes_on_where_the_budget_ended_it(
     right: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     axes = ("--vary", "tools=need,20")
-    assert run(right, tmp_path, *axes, "--max-requests", "30") == 0
-    assert f"go on with --resume {tmp_path}" in capsys.readouterr().err
+    assert run(right, tmp_path, *axes, "--max-requests", "30") == 5
+    assert f"resume with --resume {tmp_path}" in capsys.readouterr().err
     assert run(right, tmp_path, *axes, "--resume", str(tmp_path)) == 0
     for name in ("tools=need", "tools=20"):
         assert [r["outcome"] for r in records(tmp_path / name)] == ["passed"] * 4
@@ -111,7 +111,7 @@ def test_other_commands_take_the_runs_as_they_were(
     assert "4 of 4 verdicts are as recorded" in capsys.readouterr().out
     assert main(["compare", str(tmp_path / "tools=need"), str(wide)]) == 0
     assert main(["table", str(wide)]) == 0
-    assert "distractors called" in capsys.readouterr().out
+    assert "calls of other functions" in capsys.readouterr().out
     assert main(["report", str(wide), "-o", str(tmp_path / "r.html")]) == 0
 
 
@@ -158,7 +158,7 @@ def test_words_of_a_file_are_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mkdir": None}, "has no words for the function mkdir"),
+        ({"mkdir": None}, "does not describe the function mkdir"),
         ({"mkdir": 3}, "$.mkdir: must have a description and parameters"),
         ({"mkdir": {"description": "Like create_ticket.", "parameters": {"dir_name": "x"}}},
          "$.mkdir: names the function create_ticket"),
@@ -194,9 +194,9 @@ def files_only() -> str:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--vary", "tols=5"), "--vary: 'tols' is no axis; did you mean tools?"),
-        (("--vary", "tools=5", "--output", "x"), "--output: takes one run"),
-        (("--vary", "tools=5", "--errata", "bfcl"), "--errata: takes one run"),
+        (("--vary", "tols=5"), "--vary: 'tols' is not an axis; did you mean tools?"),
+        (("--vary", "tools=5", "--output", "x"), "--output: needs a single run"),
+        (("--vary", "tools=5", "--errata", "bfcl"), "--errata: needs a single run"),
         (("--vary", "place=head", "--vary", "order=shuffled"), "exclude each other"),
         (("--design", "full"), "--design: needs --vary: add it"),
         (("--vary-seed", "3"), "--vary-seed: needs --vary: add it"),
@@ -222,12 +222,12 @@ def test_what_does_not_go_together_with_prompting_or_formats(
     right: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(right, tmp_path, "--mode", "prompt", "--vary", "names=plain,codes") == 2
-    assert "names is for function calling" in capsys.readouterr().err
+    assert "the axis names needs function calling" in capsys.readouterr().err
     both = ("--category", "chat", "--mode", "prompt", "--formats", "all", "--vary", "tools=5")
     assert run(right, tmp_path, *both) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["eval", "--model", "replay:x", "--vary", "tools=5"]) == 2
-    assert "it cannot be varied" in capsys.readouterr().err
+    assert "a recorded run cannot be varied" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -254,13 +254,13 @@ def test_the_entries_of_an_experiment_are_written_as_files(
     assert main(["eval", "--model", "null", "--dataset", str(tmp_path / "base.jsonl")]) == 0
     capsys.readouterr()
     for more, message in (
-        (("--vary", "names=codes"), "names is no data, but how they are shown"),
-        (("--vary", "tools=5,6"), "one level makes one data set"),
+        (("--vary", "names=codes"), "names does not change entries"),
+        (("--vary", "tools=5,6"), "needs a single level"),
     ):
         assert main(["dataset", "vary", str(tmp_path), *more]) == 2
         assert message in capsys.readouterr().err
     assert main(["dataset", "vary", str(tmp_path / "no"), "--vary", "tools=5"]) == 2
-    assert "is no folder; make it first" in capsys.readouterr().err
+    assert "is not a folder; create it first" in capsys.readouterr().err
 
 
 def test_a_model_that_refuses_drafts_nothing_and_is_told_in_one_line(
@@ -305,7 +305,7 @@ def test_levels_may_be_added_and_no_run_may_go(
     capsys.readouterr()
     for levels, entries in ((("tools=need,40",), "2"), (("tools=need,20",), "3")):
         assert again(*levels, entries=entries) == 2
-        assert "not what is asked for now; name the same entries" in capsys.readouterr().err
+        assert "holds another experiment: the run" in capsys.readouterr().err
         assert (tmp_path / "run" / "vary.json").read_bytes() == kept
     assert again("tools=need,20,40") == 0
     assert len(records(tmp_path / "run" / "tools=40")) == 2
@@ -326,14 +326,14 @@ def test_a_live_model_drafts_words(
     file = tmp_path / "words.json"
     asked = ["vary", "--paraphrase", "fake", "--base-url", server.base_url, "--output", str(file)]
     assert main([*asked, "--category", "base"]) == 0
-    assert f"128 of 128 functions have other words in {file}; read them" in capsys.readouterr().out
+    assert f"{file}: 128 of 128 descriptions paraphrased; review them" in capsys.readouterr().out
     axis = ("--vary", "tools=all", "--vary", f"descriptions=full,{file}")
     assert scripted(tmp_path / "run", *axis) == 0
     for more, message in (
         (asked[:5], "--paraphrase: needs --output: add it"),
-        ([*asked, str(tmp_path)], "--paraphrase: drafts words for functions, and takes no FOLDER"),
-        (["vary"], "FOLDER: name the folder of an experiment"),
-        (["vary", "--output", "x", str(tmp_path)], "--output: is for a draft of other words"),
+        ([*asked, str(tmp_path)], "--paraphrase: cannot be combined with FOLDER"),
+        (["vary"], "FOLDER: is missing; name the folder of an experiment"),
+        (["vary", "--output", "x", str(tmp_path)], "--output: needs --paraphrase MODEL"),
     ):
         capsys.readouterr()
         assert main([*more]) == 2

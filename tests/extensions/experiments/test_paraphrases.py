@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from extensions.experiments.arranging import Paraphrase
-from extensions.experiments.drafting import drafted, own_words
-from extensions.experiments.paraphrases import defects, read_paraphrases, read_rewordings
+from extensions.experiments.arrangement import Paraphrase
+from extensions.experiments.paraphrase_drafts import draft_paraphrases, own_words
+from extensions.experiments.paraphrases import find_defects, read_paraphrases, read_rewordings
 from runner.models.base import Reply, Usage
 from runner.models.blocks import object_within
 from trajectories.errors import DataError
@@ -33,12 +33,12 @@ GOOD = {"speed": "Up to 120 km per hour.", "mode": "How: slow, else fast."}
 def wrong(description="How fast to go.", **changed):
     """Return what is wrong with words; a parameter that is None is left out."""
     members = {name: text for name, text in {**GOOD, **changed}.items() if text is not None}
-    return [*defects(DOCUMENT, Paraphrase(description, members), NAMES)]
+    return [*find_defects(DOCUMENT, Paraphrase(description, members), NAMES)]
 
 
 def test_good_words_have_no_defect():
     assert wrong() == []
-    assert [*defects(DOCUMENT, own_words(DOCUMENT), NAMES)] == []
+    assert [*find_defects(DOCUMENT, own_words(DOCUMENT), NAMES)] == []
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def answer(**changed):
 def draft(*texts):
     """Return the draft that answers come to, and what the model was asked."""
     model = Answering(*texts)
-    (found,), stopped = asyncio.run(drafted(model, [DOCUMENT], NAMES, 4))
+    (found,), stopped = asyncio.run(draft_paraphrases(model, [DOCUMENT], NAMES, 4))
     assert stopped is None
     return found, model.asked
 

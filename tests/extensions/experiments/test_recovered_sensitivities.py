@@ -6,15 +6,15 @@ from math import log2
 
 import pytest
 
-from checkers.excess import selected_in_turns
+from checkers.extra_calls import count_selection
 from checkers.profile import STRICT
-from checkers.statistics import Attempts, Pair, compare, holm, slope_within
+from checkers.statistics import EntryPair, TrialCounts, compare, holm, slope_within
 from checkers.verdict import TurnOutcome
-from extensions.experiments.vary import Levels, varied
+from extensions.experiments.axes import Levels, vary_dataset
 from runner.data.choose import load_dataset
-from runner.episodes.scripted import ScriptedBehaviour, Sight
+from runner.episodes.scripted_models import ScriptedBehaviour, ScriptedContext
 from trajectories.prepare import prepare
-from trajectories.scene import needed, own_functions
+from trajectories.replay_queries import list_own_functions, needed
 
 LEVELS = ("need", "5", "10", "20", "40", "80", "all")
 ENTRIES = 108
@@ -30,15 +30,15 @@ def entries():
     """Return by id an entry and, by level, what its model is shown."""
     data = load_dataset(categories="base")
     ids = [*data.trajectories][::2][:ENTRIES]
-    made = {level: varied(data, Levels({"tools": level}), ids).dataset for level in LEVELS}
+    made = {level: vary_dataset(data, Levels({"tools": level}), ids).dataset for level in LEVELS}
     found = {}
     for id in ids:
         sights = {}
         for level in LEVELS:
             entry = made[level].trajectories[id]
-            need, there = needed(entry), own_functions(entry)
+            need, there = needed(entry), list_own_functions(entry)
             others = tuple(name for name in there if name not in need)
-            sights[level] = Sight(len(there), len(need), False, others)
+            sights[level] = ScriptedContext(len(there), len(need), False, others)
         found[id] = prepare(data, data.trajectories[id], STRICT), sights
     return found
 
@@ -55,12 +55,14 @@ def went(entries, scripted, seed):
                 TurnOutcome((), None, True, tuple(call for step in turn for call in step))
                 for turn in script
             ]
-            chosen = selected_in_turns(prepared.truth, made, prepared.scene)
+            chosen = count_selection(prepared.truth, made, prepared.scene)
             share = chosen.functions / chosen.needed
             points.setdefault((base, id), []).append((log2(sight.functions), share))
             all_right = chosen.functions == chosen.arguments == chosen.needed
-            right[level, id] = Attempts(base, 1, int(all_right))
-    pairs = [[Pair(right["need", id], right[level, id]) for id in entries] for level in LEVELS[1:]]
+            right[level, id] = TrialCounts(base, 1, int(all_right))
+    pairs = [
+        [EntryPair(right["need", id], right[level, id]) for id in entries] for level in LEVELS[1:]
+    ]
     return slope_within(points), min(holm([compare(each).p_value for each in pairs]))
 
 

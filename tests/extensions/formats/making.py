@@ -13,11 +13,11 @@ from envs import registry
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS
 from runner.models.base import ToolCall
-from runner.models.protocols.base import Native, Protocol
-from runner.models.tools import Names, as_tool, own_documents
+from runner.models.calling_formats.base import CallingFormat, NativeFormat
+from runner.models.tools import FunctionNames, as_tool, own_documents
 
-WRITTEN = {name: each for name, each in PROTOCOLS.items() if not isinstance(each, Native)}
-NATIVE = {name: each for name, each in PROTOCOLS.items() if isinstance(each, Native)}
+WRITTEN = {name: each for name, each in PROTOCOLS.items() if not isinstance(each, NativeFormat)}
+NATIVE = {name: each for name, each in PROTOCOLS.items() if isinstance(each, NativeFormat)}
 
 PIECES = (
     *('"', "'", "\\", "\n", "\r", "\t", " ", "\0", "\u2028", "é", "😀", "\ud800", "&", "<", ">"),
@@ -51,7 +51,7 @@ _SCALARS: dict[str, st.SearchStrategy[Any]] = {
 def documents() -> list[dict[str, Any]]:
     """Return the documents of all functions, as a protocol is shown them."""
     own = own_documents(registry.names())
-    names = Names(document["name"] for document in own)
+    names = FunctionNames(document["name"] for document in own)
     return [as_tool(document, names)["function"] for document in own]
 
 
@@ -94,9 +94,9 @@ def plain(made: Sequence[Call]) -> str:
     return repr([(call.name, call.args, dict(call.kwargs)) for call in made])
 
 
-def through(protocol: Protocol, made: Sequence[Call], text: str = "") -> list[Call]:
+def through(protocol: CallingFormat, made: Sequence[Call], text: str = "") -> list[Call]:
     """Return what is read of calls that were written."""
-    if not isinstance(protocol, Native):
+    if not isinstance(protocol, NativeFormat):
         written = protocol.write(made, text, documents())
         return protocol.read(written, documents())
     message = protocol.write(made, text)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from extensions.formats.feature import in_protocol
+from extensions.formats.feature import with_calling_format
 from runner.cli import all_commands, read_options
 from runner.commands.features import settings_of
 from runner.live.settings import Settings
@@ -24,13 +24,23 @@ def from_file(path: Path, text: str) -> Settings:
 
 def test_a_protocol_can_be_in_a_file(tmp_path: Path) -> None:
     path = tmp_path / "model.toml"
-    settings = from_file(path, 'protocol = "responses"\n')
+    settings = from_file(path, 'calling_format = "responses"\n')
     assert [each.protocol.name for each in settings.features if each.protocol] == ["responses"]
     assert settings.request_options().api == "responses"
-    with pytest.raises(DataError, match="--mode: prompt does not go together"):
-        from_file(path, 'protocol = "hermes"\nmode = "prompt"\n')
+    with pytest.raises(DataError, match="--mode: prompt cannot be combined"):
+        from_file(path, 'calling_format = "hermes"\nmode = "prompt"\n')
+    with pytest.raises(DataError, match=r"model\.toml: calling_format: must be text"):
+        from_file(path, "calling_format = 3\n")
+
+
+def test_a_file_can_have_the_former_names_of_options(tmp_path: Path) -> None:
+    path = tmp_path / "model.toml"
+    settings = from_file(path, 'protocol = "responses"\n')
+    assert [each.protocol.name for each in settings.features if each.protocol] == ["responses"]
     with pytest.raises(DataError, match=r"model\.toml: protocol: must be text"):
         from_file(path, "protocol = 3\n")
+    with pytest.raises(DataError, match="attempts: unknown key; use retries, which does not"):
+        from_file(path, "attempts = 3\n")
 
 
 def test_results_can_be_shortened_by_a_file(tmp_path: Path) -> None:
@@ -39,7 +49,7 @@ def test_results_can_be_shortened_by_a_file(tmp_path: Path) -> None:
 
 
 def test_a_raw_protocol_asks_for_texts_that_end() -> None:
-    raw = in_protocol(Settings(base_url="http://x/v1"), "kimi")
+    raw = with_calling_format(Settings(base_url="http://x/v1"), "kimi")
     options = raw.request_options()
     assert (options.api, options.sampling) == ("completions", {"max_tokens": 4096})
     assert options.extra_body == {"stop": ["<|im_end|>"], "skip_special_tokens": False}

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from envs.calls import Call
-from extensions.formats.registry import PROTOCOLS, protocols_named
+from extensions.formats.registry import PROTOCOLS, calling_formats_named
 from runner.cli import main
 from runner.data import choose
-from runner.models.protocols.base import Native, Written
+from runner.models.calling_formats.base import NativeFormat, TextFormat
 from runner.records.run import open_run
 from tests.live.oracle import GROUPS, knowing, played
 from tests.live.running import records
@@ -21,12 +21,12 @@ from tests.servers.protocols import refusal
 from tests.servers.responses import call, response, thought
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion
-from trajectories.scene import needed
+from trajectories.replay_queries import needed
 
 SEVERAL = "base,miss_param,miss_func,long_context"
 ONE_TURN = "simple_python,multiple,parallel,parallel_multiple,irrelevance,live_relevance"
 EXECUTED = "exec_simple,exec_multiple,exec_parallel,exec_parallel_multiple,rest,sql,chat"
-QUICK = ("functions", "multi_call", "hermes", "harmony")
+QUICK = ("multi_call", "hermes", "harmony")
 """Protocols of different kinds; the round trips of all are quick tests."""
 in_every_protocol = pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in PROTOCOLS]
@@ -54,7 +54,7 @@ def test_the_oracle_passes_in_every_protocol(
     knows: Callable[..., FakeServer], tmp_path: Path, name: str
 ) -> None:
     server = knows(name, SEVERAL)
-    wanted = ("--category", SEVERAL, "--sample", "4", "--protocol", name)
+    wanted = ("--category", SEVERAL, "--sample", "4", "--calling-format", name)
     assert evaluate(server, tmp_path, *wanted) == 0
     found = records(tmp_path)
     assert [record["outcome"] for record in found] == ["passed"] * 4
@@ -76,7 +76,7 @@ def test_single_turns_are_asked_in_every_protocol(
     knows: Callable[..., FakeServer], tmp_path: Path, name: str
 ) -> None:
     server = knows(name, ONE_TURN)
-    wanted = ("--category", ONE_TURN, "--sample", "8", "--protocol", name)
+    wanted = ("--category", ONE_TURN, "--sample", "8", "--calling-format", name)
     assert evaluate(server, tmp_path, *wanted) == 0
     assert [record["outcome"] for record in records(tmp_path)] == ["passed"] * 8
 
@@ -86,7 +86,7 @@ def test_what_is_executed_is_asked_in_every_protocol(
     knows: Callable[..., FakeServer], tmp_path: Path, name: str
 ) -> None:
     server = knows(name, EXECUTED)
-    wanted = ("--category", EXECUTED, "--sample", "8", "--protocol", name)
+    wanted = ("--category", EXECUTED, "--sample", "8", "--calling-format", name)
     assert evaluate(server, tmp_path, *wanted) == 0
     assert [record["outcome"] for record in records(tmp_path)] == ["passed"] * 8
 
@@ -101,7 +101,17 @@ def test_the_oracle_passes_a_sample_of_all_data_in_every_protocol(
     assert (found.asked, found.failed) == (10, ()), found.said
 
 
-@pytest.mark.parametrize("name", ["functions", "multi_call", "hermes", "react", "kimi", "harmony"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "multi_call",
+        "hermes",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("functions", "react", "kimi", "harmony")
+        ),
+    ],
+)
 def test_a_run_in_a_protocol_is_judged_once_more_as_it_was(
     knows: Callable[..., FakeServer],
     tmp_path: Path,
@@ -110,7 +120,10 @@ def test_a_run_in_a_protocol_is_judged_once_more_as_it_was(
 ) -> None:
     server = knows(name, "base")
     folder = tmp_path / "run"
-    assert evaluate(server, folder, "--category", "base", "--limit", "3", "--protocol", name) == 0
+    assert (
+        evaluate(server, folder, "--category", "base", "--limit", "3", "--calling-format", name)
+        == 0
+    )
     capsys.readouterr()
     assert main(["verify", str(folder)]) == 0
     assert "3 of 3 verdicts are as recorded" in capsys.readouterr().out
@@ -123,9 +136,9 @@ def test_a_run_goes_on_in_its_protocol_and_in_no_other(
     knows: Callable[..., FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = knows("harmony", "base")
-    wanted = ("--category", "base", "--limit", "3", "--protocol")
+    wanted = ("--category", "base", "--limit", "3", "--calling-format")
     assert evaluate(server, tmp_path / "whole", *wanted, "harmony") == 0
-    assert evaluate(server, tmp_path / "cut", *wanted, "harmony", "--max-requests", "20") == 0
+    assert evaluate(server, tmp_path / "cut", *wanted, "harmony", "--max-requests", "20") == 5
     asked = server.requests
     assert evaluate(server, tmp_path, *wanted, "olmo", "--resume", str(tmp_path / "cut")) == 2
     assert "protocol" in capsys.readouterr().err
@@ -155,7 +168,7 @@ def test_what_cannot_be_read_is_answered_and_judged_so_once_more(
         return truth(asked._replace(body={**asked.body, "messages": rest}))
 
     server.answer = once
-    wanted = ("--category", "base", "--limit", "2", "--protocol", "hermes")
+    wanted = ("--category", "base", "--limit", "2", "--calling-format", "hermes")
     assert evaluate(server, tmp_path, *wanted) == 0
     for record in records(tmp_path):
         assert record["outcome"] == "passed"
@@ -170,11 +183,11 @@ def test_several_protocols_are_one_table(
     knows: Callable[..., FakeServer], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server = knows("hermes", "base")
-    wanted = ("--category", "base", "--limit", "2", "--protocols", "hermes,react,hermes")
+    wanted = ("--category", "base", "--limit", "2", "--calling-formats", "hermes,react,hermes")
     assert evaluate(server, tmp_path / "runs", *wanted) == 0
     said = capsys.readouterr().out
     heading, _, first, second = said.splitlines()[:4]
-    assert heading.split()[0] == "protocol"
+    assert heading.startswith("calling format")
     assert "tokens in  tokens out  unreadable  several calls" in heading
     assert first.split()[:2] == ["hermes", "2"]
     assert second.split()[:2] == ["react", "0"], "what the other one writes it does not read"
@@ -197,7 +210,7 @@ def test_thoughts_in_the_text_are_kept_as_such(
         return as_json(body)
 
     server.answer = thinking
-    evaluate(server, tmp_path, "--category", "base", "--limit", "1", "--protocol", "harmony")
+    evaluate(server, tmp_path, "--category", "base", "--limit", "1", "--calling-format", "harmony")
     [record] = records(tmp_path)
     ends = [s for s in record["steps"] if not s["calls"]]
     assert ends[0]["reply"]["reasoning"] == "Let me see."
@@ -211,7 +224,7 @@ def test_search_works_in_a_protocol(
     server = knows(name, "base")
     output = tmp_path / "found.jsonl"
     asked = ["search", "--model", "fake", "--base-url", server.base_url, "--category", "base"]
-    more = ["--limit", "2", "--protocol", name, "--output", str(output)]
+    more = ["--limit", "2", "--calling-format", name, "--output", str(output)]
     more += ["--run-dir", str(tmp_path / "runs")]
     assert main([*asked, *more]) == 0
     found = [json.loads(line) for line in output.read_text().splitlines()]
@@ -242,7 +255,7 @@ def test_a_branch_is_given_up_as_the_protocol_writes_it(
     output = tmp_path / "found.jsonl"
     asked = ["search", "--model", "fake", "--base-url", server.base_url, "--category", "base"]
     kept = ["--run-dir", str(tmp_path / "runs"), "--no-preflight"]
-    main([*asked, "--limit", "1", "--protocol", "hermes", "--output", str(output), *kept])
+    main([*asked, "--limit", "1", "--calling-format", "hermes", "--output", str(output), *kept])
     found = [json.loads(line) for line in output.read_text().splitlines()]
     assert [line["undone"] for line in found] == [0, 1]
     assert found[1]["valid"] is True
@@ -256,18 +269,18 @@ def test_what_a_model_makes_up_is_refused_as_any_call(
     made_up = [Call("no_such_function", (), {"a": "b"})]
 
     def answer(asked: Asked) -> Answer:
-        message = protocol.write(made_up, "", ()) if isinstance(protocol, Written) else None
+        message = protocol.write(made_up, "", ()) if isinstance(protocol, TextFormat) else None
         if isinstance(message, str) and "prompt" in asked.body:
             return as_json({"choices": [{"text": message, "finish_reason": "stop"}]})
         if isinstance(message, str):
             return as_json(completion({"role": "assistant", "content": message}))
-        assert isinstance(protocol, Native)
+        assert isinstance(protocol, NativeFormat)
         if "input" in asked.body:
             return as_json(response([thought(), call("1", "no_such_function", '{"a": "b"}')]))
         return as_json(completion(protocol.write(made_up, "")))
 
     server.answer = answer
-    wanted = ("--category", "base", "--limit", "1", "--protocol", name, "--step-limit", "2")
+    wanted = ("--category", "base", "--limit", "1", "--calling-format", name, "--step-limit", "2")
     assert evaluate(server, tmp_path, *wanted, "--no-preflight") == 0
     [record] = records(tmp_path)
     assert record["outcome"] == "failed"
@@ -309,7 +322,7 @@ def test_thoughts_go_back_as_each_provider_sends_them(
         return as_json(body)
 
     server.answer = thinking
-    wanted = ("--category", "base", "--limit", "1", "--protocol", name, "--no-preflight")
+    wanted = ("--category", "base", "--limit", "1", "--calling-format", name, "--no-preflight")
     assert evaluate(server, tmp_path, *wanted) == 0
     sent = [m for m in bodies[1]["messages"] if m["role"] == "assistant"]
     assert {key: sent[0][key] for key in members} == members
@@ -329,7 +342,7 @@ def test_signatures_of_calls_go_back(knows: Callable[..., FakeServer], tmp_path:
             return as_json(body)
 
         server.answer = signing
-        wanted = ("--category", "base", "--limit", "1", "--protocol", name, "--no-preflight")
+        wanted = ("--category", "base", "--limit", "1", "--calling-format", name, "--no-preflight")
         assert evaluate(server, tmp_path / name, *wanted) == 0
         sent = [m for m in bodies[1]["messages"] if m["role"] == "assistant"]
         assert all(made["extra_content"] == signature for made in sent[0]["tool_calls"])
@@ -372,7 +385,7 @@ def test_a_model_is_made_to_call_in_each_native_protocol(
     data = choose.dataset(None, choose.categories(category, None), lambda _: None)
     entry = next(iter(data.trajectories.values()))
     called = needed(entry)[0]
-    wanted = ("--category", category, "--ids", entry.id, "--protocol", name)
+    wanted = ("--category", category, "--ids", entry.id, "--calling-format", name)
     asked_for = called if choice == "NAME" else choice
     assert evaluate(server, tmp_path, *wanted, "--tool-choice", asked_for) == 0
     assert [record["outcome"] for record in records(tmp_path)] == ["passed"]
@@ -395,7 +408,7 @@ def test_functions_have_one_choice(knows: Callable[..., FakeServer], tmp_path: P
         return truth(asked)
 
     server.answer = noting
-    wanted = ("--category", "base", "--limit", "1", "--protocol", "functions")
+    wanted = ("--category", "base", "--limit", "1", "--calling-format", "functions")
     assert evaluate(server, tmp_path, *wanted, "--tool-choice", "auto") == 0
     assert {body["function_call"] for body in bodies} == {"auto"}
     assert not any("tools" in body for body in bodies)
@@ -404,33 +417,42 @@ def test_functions_have_one_choice(knows: Callable[..., FakeServer], tmp_path: P
     }
 
 
+FORMAT, FORMATS = "--calling-format", "--calling-formats"
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--protocol", "hermess"), "--protocol: 'hermess' is no protocol; did you mean hermes?"),
-        (("--protocol", "Hermes"), "--protocol: 'Hermes' is no protocol; did you mean hermes?"),
-        (("--protocol", "text"), "--protocol: text are several protocols: --protocols text"),
-        (("--protocols", "hermes", "--vary", "tools=5"), "--vary: does not go together with --p"),
-        (("--vary", "tools=5", "--output", "x.jsonl"), "--output: takes one run, and --vary makes"),
-        (("--protocols", "hermes,kimmi"), "--protocols: 'kimmi' is no protocol; did you mean kimi"),
-        (("--protocols", ""), "--protocols: '' is no protocol; did you mean"),
-        (("--protocol", "hermes", "--protocols", "react"), "--protocols: cannot be combined"),
-        (("--protocol", "hermes", "--mode", "prompt"), "--mode: prompt does not go together"),
-        (("--protocol", "hermes", "--formats", "all"), "--formats: cannot be combined with --p"),
-        (("--protocols", "hermes", "--formats", "all"), "--protocols: cannot be combined"),
-        (("--protocol", "hermes", "--prompts", "x.toml"), "--prompts: does not go together"),
-        (("--protocol", "hermes", "--tool-choice", "auto"), "--tool-choice: is for tools"),
-        (("--protocol", "functions", "--parallel-tool-calls", "on"), "--parallel-tool-calls: is"),
-        (("--protocol", "kimi", "--tool-choice", "ls"), "--tool-choice: is for tools, and the"),
-        (("--protocol", "functions", "--tool-choice", "required"), "functions may be auto, none"),
-        (("--protocol", "multi_call", "--tool-choice", "ls"), "it has one tool for all functions"),
-        (("--protocols", "tools,functions", "--tool-choice", "required"), "protocol functions may"),
-        (("--tool-choice", "required"), "the turns of base_files_band_setlist would never end"),
-        (("--tool-choice", "ls"), "the turns of base_files_band_setlist would never end"),
-        (("--tool-choice", "requird"), "'requird' is neither one of auto, none, required nor a"),
-        (("--tool-choice", ""), "--tool-choice: must be one of auto, none, required, or"),
-        (("--protocol", "tools", "--api", "responses"), "--api: responses does not go together"),
-        (("--protocols", "hermes", "--output", "x.jsonl"), "--output: takes one run"),
+        ((FORMAT, "hermess"), f"{FORMAT}: 'hermess' is not a calling format; did you mean hermes?"),
+        ((FORMAT, "Hermes"), f"{FORMAT}: 'Hermes' is not a calling format; did you mean hermes?"),
+        (
+            (FORMAT, "text"),
+            f"{FORMAT}: 'text' selects several calling formats; use --calling-formats text",
+        ),
+        ((FORMATS, "hermes", "--vary", "tools=5"), "--vary: cannot be combined with"),
+        (("--vary", "tools=5", "--output", "x.jsonl"), "--output: needs a single run; --vary"),
+        (
+            (FORMATS, "hermes,kimmi"),
+            f"{FORMATS}: 'kimmi' is not a calling format; did you mean kimi",
+        ),
+        ((FORMATS, ""), f"{FORMATS}: '' is not a calling format; did you mean"),
+        ((FORMAT, "hermes", FORMATS, "react"), f"{FORMATS}: cannot be combined"),
+        ((FORMAT, "hermes", "--mode", "prompt"), "--mode: prompt cannot be combined"),
+        ((FORMAT, "hermes", "--formats", "all"), "--formats: cannot be combined with"),
+        ((FORMATS, "hermes", "--formats", "all"), f"{FORMATS}: cannot be combined"),
+        ((FORMAT, "hermes", "--prompts", "x.toml"), "--prompts: cannot be combined"),
+        ((FORMAT, "hermes", "--tool-choice", "auto"), "--tool-choice: needs tools"),
+        ((FORMAT, "functions", "--parallel-tool-calls", "on"), "--parallel-tool-calls: needs"),
+        ((FORMAT, "kimi", "--tool-choice", "ls"), "--tool-choice: needs tools, which the"),
+        ((FORMAT, "functions", "--tool-choice", "required"), "functions, use auto, none"),
+        ((FORMAT, "multi_call", "--tool-choice", "ls"), "one tool stands for all functions"),
+        ((FORMATS, "tools,functions", "--tool-choice", "required"), "format functions, use"),
+        (("--tool-choice", "required"), "is for single-turn entries, but base_files"),
+        (("--tool-choice", "ls"), "is for single-turn entries, but base_files_band_setlist has"),
+        (("--tool-choice", "requird"), "'requird' is not auto, none, required or a"),
+        (("--tool-choice", ""), "--tool-choice: must be auto, none, required or"),
+        ((FORMAT, "tools", "--api", "responses"), "--api: responses cannot be combined"),
+        ((FORMATS, "hermes", "--output", "x.jsonl"), "--output: needs a single run"),
     ],
 )  # fmt: skip
 def test_what_does_not_go_together_is_one_line(
@@ -447,7 +469,7 @@ def test_what_does_not_go_together_is_one_line(
     assert (server.requests, (tmp_path / "none").exists()) == (0, False)
 
 
-@pytest.mark.parametrize("more", [("--protocol", "kimi"), ("--protocols", "raw")])
+@pytest.mark.parametrize("more", [(FORMAT, "kimi"), (FORMATS, "raw")])
 def test_raw_protocols_need_a_server(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -458,7 +480,7 @@ def test_raw_protocols_need_a_server(
     command = ["eval", "--model", "groq/x", "--run-dir", str(tmp_path / "none"), *more]
     assert main(command) == 2
     [said] = capsys.readouterr().err.splitlines()
-    assert "is raw: it needs --base-url, a server with /completions" in said
+    assert "needs a server with /completions; add --base-url URL" in said
 
 
 @pytest.mark.parametrize(("name", "path"), [("kimi", "/completions"), ("responses", "/responses")])
@@ -470,7 +492,7 @@ def test_a_server_without_the_api_is_told_by_one_request(
     path: str,
 ) -> None:
     server.answer = lambda _: refusal("Not Found", 404)
-    names = ("--protocols", f"{name},{name}") if name == "kimi" else ("--protocol", name)
+    names = (FORMATS, f"{name},{name}") if name == "kimi" else (FORMAT, name)
     assert evaluate(server, tmp_path / "none", "--category", "base", *names) != 0
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
@@ -479,12 +501,14 @@ def test_a_server_without_the_api_is_told_by_one_request(
 
 
 def test_an_agent_of_one_s_own_has_no_protocol(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", "--model", "python:json:dumps", "--protocol", "hermes"]) == 2
-    assert "--protocol: is for a server" in capsys.readouterr().err
+    assert main(["eval", "--model", "python:json:dumps", FORMAT, "hermes"]) == 2
+    assert f"{FORMAT}: cannot be used with an agent" in capsys.readouterr().err
 
 
 def test_all_names_stand_for_all() -> None:
-    natives = [each.name for each in protocols_named(["native"])]
+    natives = [each.name for each in calling_formats_named(["native"])]
     assert natives == ["tools", "functions", "responses", "multi_call"]
-    assert all(not isinstance(each, Native) for each in protocols_named(["text", "raw"]))
-    assert [each.name for each in protocols_named(["all"])] == list(PROTOCOLS)
+    assert all(
+        not isinstance(each, NativeFormat) for each in calling_formats_named(["text", "raw"])
+    )
+    assert [each.name for each in calling_formats_named(["all"])] == list(PROTOCOLS)

@@ -12,21 +12,21 @@ from envs.errors import MalformedCall
 from envs.results import Result
 from extensions.formats.registry import PROTOCOLS
 from runner.models.base import Reply, Usage
+from runner.models.calling_formats.base import TextFormat
 from runner.models.conversation import Style, conversation_of
 from runner.models.prompting import read_prompts
-from runner.models.protocols.base import Written
 from runner.models.tools import Toolbox
 from trajectories.schema import Message
 
 _SCHEMA = {"type": "dict", "properties": {"city": {"type": "string", "description": "A city."}}}
 NAMES = ("maps.get-route", "2fa-login", "a" * 80, "plain")
 DOCUMENTS = [{"name": n, "description": "Do it.", "parameters": _SCHEMA} for n in NAMES]
-WRITTEN = [each for each in PROTOCOLS.values() if isinstance(each, Written)]
+WRITTEN = [each for each in PROTOCOLS.values() if isinstance(each, TextFormat)]
 
 
 @pytest.mark.parametrize("protocol", WRITTEN, ids=lambda protocol: protocol.name)
 @pytest.mark.parametrize("place", range(len(NAMES)))
-def test_calls_come_back_as_the_real_ones(protocol: Written, place: int) -> None:
+def test_calls_come_back_as_the_real_ones(protocol: TextFormat, place: int) -> None:
     assert STRICT.replies.answers_unreadable_steps
     style = Style(Toolbox(DOCUMENTS), read_prompts(), "all", protocol=protocol)
     chat = conversation_of(style, "fc")

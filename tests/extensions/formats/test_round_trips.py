@@ -10,7 +10,7 @@ from envs.bounds import BOUNDS
 from envs.calls import Call
 from envs.errors import MalformedCall
 from extensions.formats.registry import PROTOCOLS
-from runner.models.protocols.base import Native, Written
+from runner.models.calling_formats.base import NativeFormat, TextFormat
 from tests.examples import examples
 from tests.extensions.formats.making import NATIVE, WRITTEN, calls, documents, plain, through
 
@@ -104,7 +104,7 @@ def test_prose_with_the_family_s_words_has_no_calls(name: str) -> None:
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_beginning_has_fewer_calls_or_is_unreadable(name: str) -> None:
-    @settings(LOAD, max_examples=15)
+    @settings(LOAD, max_examples=examples(16))
     @given(st.lists(calls(), min_size=1, max_size=2), st.sampled_from(["", "I look."]))
     def check(made: list[Call], text: str) -> None:
         protocol = WRITTEN[name]
@@ -157,7 +157,7 @@ def test_there_are_bounds(name: str) -> None:
 @pytest.mark.parametrize("name", NATIVE)
 def test_what_a_native_protocol_shows_holds_every_function(name: str) -> None:
     protocol = NATIVE[name]
-    assert isinstance(protocol, Native)
+    assert isinstance(protocol, NativeFormat)
     shown = str(protocol.show([{"type": "function", "function": d} for d in documents()]))
     assert all(f"'{document['name']}'" in shown for document in documents())
 
@@ -165,7 +165,7 @@ def test_what_a_native_protocol_shows_holds_every_function(name: str) -> None:
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_shown_names_every_function_with_its_parameters(name: str) -> None:
     protocol = WRITTEN[name]
-    assert isinstance(protocol, Written)
+    assert isinstance(protocol, TextFormat)
     shown = "\n".join(message["content"] for message in protocol.show(documents()))
     for document in documents():
         assert document["name"] in shown

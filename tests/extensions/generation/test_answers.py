@@ -8,8 +8,8 @@ import pytest
 
 from extensions.generation.answers import ANSWERS_FILE, DEFINITION_FILE, AnswerLog
 from runner.models.base import Reply, Request, Usage
-from runner.records.masking import Secrets
-from runner.records.record import Spent
+from runner.records.masking import SecretMask
+from runner.records.record import SpentBudget
 from trajectories.errors import DataError
 
 ASKED = {"model": "m"}
@@ -17,7 +17,7 @@ REQUEST = Request([{"role": "user", "content": "Well?"}], None)
 
 
 def log(folder: Path, *secrets: str, **definition: object) -> AnswerLog:
-    return AnswerLog(folder, {"seed": 0, **definition}, {"created": "today"}, Secrets(secrets))
+    return AnswerLog(folder, {"seed": 0, **definition}, {"created": "today"}, SecretMask(secrets))
 
 
 def reply(text: str) -> Reply:
@@ -25,7 +25,7 @@ def reply(text: str) -> Reply:
 
 
 def keep(answers: AnswerLog, text: str, draw: int = 0) -> None:
-    answers.keep(ASKED, ("a", draw), REQUEST, reply(text), Spent(draw + 1, 7, 0.01))
+    answers.keep(ASKED, ("a", draw), REQUEST, reply(text), SpentBudget(draw + 1, 7, 0.01))
 
 
 def test_an_answer_is_found_by_all_that_was_asked(tmp_path: Path) -> None:
@@ -43,11 +43,11 @@ def test_an_answer_is_found_by_all_that_was_asked(tmp_path: Path) -> None:
 
 def test_what_was_used_is_of_all_lives(tmp_path: Path) -> None:
     with log(tmp_path / "work") as answers:
-        assert answers.spent == Spent()
+        assert answers.spent == SpentBudget()
         keep(answers, "Fine.", 0)
         keep(answers, "Good.", 1)
     with log(tmp_path / "work") as answers:
-        assert answers.spent == Spent(2, 7, 0.01)
+        assert answers.spent == SpentBudget(2, 7, 0.01)
 
 
 def test_an_unfinished_line_is_cut_off_and_other_damage_told(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_an_unfinished_line_is_cut_off_and_other_damage_told(tmp_path: Path) -> 
 def test_another_command_does_not_go_on_with_it(tmp_path: Path) -> None:
     with log(tmp_path / "work", turns=3):
         pass
-    with pytest.raises(DataError, match="was begun otherwise: turns was 3, now 4"):
+    with pytest.raises(DataError, match="has other settings: turns was 3, now 4"):
         log(tmp_path / "work", turns=4)
     path = tmp_path / "work" / DEFINITION_FILE
     path.write_text('{"format": 9}', encoding="utf-8")

@@ -14,10 +14,10 @@ import pytest
 
 from envs.calls import parse_call
 from extensions.generation.answers import ANSWERS_FILE
-from extensions.generation.ask import WriterQuestions, read_writer_prompts
 from extensions.generation.entries.kinds import InstructionKind
 from extensions.generation.entries.tasks import Shown, Tasks
 from extensions.generation.scripted import ScriptedWriter, Shares
+from extensions.generation.writer_questions import WriterQuestions, read_writer_prompts
 from runner.cli import main
 from tests.extensions.generation.entries.drawing import GRAPH, own, sampling
 from tests.live.running import Ended, end, start, wait_until
@@ -224,11 +224,12 @@ def test_what_a_filter_refuses_is_asked_for_again_with_the_reason(
     assert kind["answers"] == 2 * kind["tasks"]
 
 
+@pytest.mark.slow
 def test_who_is_never_in_form_is_asked_no_more(generate: Generate, server: FakeServer) -> None:
     server.answer = lambda _: said("No.")
     done = generate("--number", "60", "--concurrency", "1")
     assert done.status == 3
-    assert "20 answers in a row were not in form, the last: there is no JSON object" in done.err
+    assert "20 answers in a row were malformed, the last: there is no JSON object" in done.err
     assert server.requests == 20
 
 
@@ -236,7 +237,7 @@ def test_a_server_that_refuses_everything_ends_it(generate: Generate, server: Fa
     server.answer = lambda _: as_json({"error": {"message": "the context is too long"}}, 400)
     done = generate()
     assert done.status == 3
-    assert "no request gets an answer, the last: " in done.err
+    assert "tasks failed, the last: " in done.err
     assert "Traceback" not in done.err
 
 
@@ -271,10 +272,10 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(
     assert generate(to=whole).status == 0
     in_all, server.requests = server.requests, 0
     first = generate("--max-requests", "20")
-    assert first.status == 0
+    assert first.status == 5
     assert "the budget of 20 requests is used up" in first.err
     assert server.requests == 20
-    assert "of 4 entries are made; --resume goes on" in first.err
+    assert "of 4 entries are made; resume with --resume" in first.err
     assert not output.exists() or output.read_bytes().count(b"\n") < FEW
     assert generate("--max-requests", "1000", "--resume").status == 0
     assert server.requests == in_all
@@ -332,6 +333,7 @@ def has_answers(output: Path, size: int) -> bool:
     return answers(output) >= size
 
 
+@pytest.mark.slow
 def test_interrupted_it_keeps_what_it_has(slow: FakeServer, output: Path) -> None:
     slow.latency = 0.2
     process = start(command(output, slow, "--concurrency", "1"))
@@ -340,5 +342,5 @@ def test_interrupted_it_keeps_what_it_has(slow: FakeServer, output: Path) -> Non
     done = end(process)
     assert done.status == 130, done.err
     assert "interrupted" in done.err
-    assert "--resume goes on" in done.err
+    assert "resume with --resume" in done.err
     assert answers(output) >= 2

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.profile import BFCL
-from extensions.judges.brief import LONGEST_RESULT, Brief, Show, both, ends, quoted
-from extensions.judges.exhibit import Exhibit, exhibits
+from extensions.judges import brief as module
+from extensions.judges.brief import MAX_RESULT_CHARS, Brief, Show, ends, join_briefs, quote
+from extensions.judges.judged_episode import JudgedEpisode, exhibits
 from tests.runner.analysis.report.making import call, source_of, viewed
 
 TURNS = [
@@ -24,7 +25,7 @@ TURNS = [
 def exhibited(dataset_of, help_desk):
     """Return what makes an exhibit of recorded turns."""
 
-    def make(turns=TURNS, show: Show = "steps", profile=BFCL) -> Exhibit:
+    def make(turns=TURNS, show: Show = "steps", profile=BFCL) -> JudgedEpisode:
         run = viewed(dataset_of(help_desk), source_of({help_desk.id: turns}), profile)
         (exhibit,) = exhibits(run.episodes, show)
         return exhibit
@@ -71,6 +72,13 @@ def test_what_is_shown_is_what_was_asked_for(exhibited) -> None:
     assert changes == steps | {"changes"}
 
 
+def test_many_changes_end_with_dots(exhibited, monkeypatch) -> None:
+    monkeypatch.setattr(module, "_MAX_CHANGES", 0)
+    parts = exhibited(show="changes").brief.parts
+    shown = [part.text for part in parts if not isinstance(part, str) and part.kind == "changes"]
+    assert {*shown} == {"..."}
+
+
 def test_a_turn_that_was_not_reached_is_said_to_be(exhibited) -> None:
     exhibit = exhibited(TURNS[:1])
     assert [turn.reached for turn in exhibit.turns] == [True, False, False]
@@ -91,7 +99,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_marks_stay_whole_whatever_stands_between_them(text: str) -> None:
-    brief = Brief(("## Turn 0", quoted("user", text), quoted("answer", text), "end"))
+    brief = Brief(("## Turn 0", quote("user", text), quote("answer", text), "end"))
     token = brief.token("0")
     whole = brief.text(token)
     assert whole.count(token) == 4
@@ -104,7 +112,7 @@ def test_marks_stay_whole_whatever_stands_between_them(text: str) -> None:
 
 @given(st.text(), st.text())
 def test_who_writes_a_text_cannot_close_its_marks(one: str, other: str) -> None:
-    brief = Brief((quoted("user", one), quoted("answer", other)))
+    brief = Brief((quote("user", one), quote("answer", other)))
     token = brief.token("3")
     assert brief.text(token).count(token) == 4
 
@@ -117,8 +125,8 @@ def test_the_token_follows_from_all_of_the_text(exhibited) -> None:
 
 
 def test_a_token_that_is_guessed_is_not_taken() -> None:
-    brief = Brief((quoted("user", "x"),))
-    guessed = Brief((*brief.parts, quoted("answer", brief.token("0"))))
+    brief = Brief((quote("user", "x"),))
+    guessed = Brief((*brief.parts, quote("answer", brief.token("0"))))
     token = guessed.token("0")
     assert guessed.text(token).count(token) == 4
 
@@ -133,11 +141,11 @@ def test_long_texts_are_shown_from_both_ends(text: str, most: int) -> None:
 
 
 def test_a_long_result_is_bounded() -> None:
-    assert len(quoted("result", "y" * 10**6, LONGEST_RESULT).text) <= LONGEST_RESULT
+    assert len(quote("result", "y" * 10**6, MAX_RESULT_CHARS).text) <= MAX_RESULT_CHARS
 
 
 def test_two_episodes_stand_in_the_order_given(exhibited) -> None:
     one, other = exhibited().brief, exhibited(TURNS[:1]).brief
-    text = both(one, other).text("t")
+    text = join_briefs(one, other).text("t")
     assert text.index("# Episode first") < text.index("# Episode second")
-    assert both(one, other).sha256 != both(other, one).sha256
+    assert join_briefs(one, other).sha256 != join_briefs(other, one).sha256

@@ -256,7 +256,7 @@ def test_episodes_whose_vote_fails_have_no_label(judge: Judge, server: FakeServe
     server.answer = answer
     done = judge()
     assert done.status == 3
-    assert "1 episodes have no label, since a vote failed" in done.out
+    assert "1 episodes have no label: a request failed" in done.out
     assert "no rate: " in done.out
     unrated = figures(judge("--json"))
     assert (unrated["rate"], unrated["verdicts"]) == (None, None)
@@ -282,10 +282,10 @@ def test_a_wrong_key_ends_it_at_once(judge: Judge, server: FakeServer) -> None:
 
 def test_a_budget_counts_all_lives(judge: Judge, server: FakeServer, folder: Path) -> None:
     done = judge("--max-requests", "5", "--concurrency", "1")
-    assert (done.status, server.requests) == (0, 5)
-    assert "the budget of 5 requests is used up; the same command goes on" in done.err
+    assert (done.status, server.requests) == (5, 5)
+    assert "the budget of 5 requests is used up; run the same command again to resume" in done.err
     assert len(votes(folder)) == 5
-    assert judge("--max-requests", "5").status == 0
+    assert judge("--max-requests", "5").status == 5
     assert server.requests == 5
     assert judge("--max-requests", "100", "--resume").status == 0
     assert server.requests == 3 * FEW == len(votes(folder))
@@ -305,12 +305,12 @@ def test_a_dry_run_tells_the_tokens_within_a_tenth(
     told = judge("--dry-run", "--price", "1,1", *flags)
     found = re.search(r"(\d+) requests and about (\d+) prompt tokens .* (\d+) requests", told.out)
     assert found
-    assert "about $0.0" in told.out
+    assert "estimated cost $0.0" in told.out
     assert sizes == []
     assert judge(*flags).status == 0
     assert len(sizes) == int(found[1])
     assert int(found[2]) == pytest.approx(sum(sizes), rel=0.1)
-    assert "0 to ask about" in judge("--dry-run", *flags).out
+    assert "0 without a label" in judge("--dry-run", *flags).out
 
 
 def test_what_was_asked_before_is_taken_from_the_cache(
@@ -373,12 +373,13 @@ def test_only_what_is_asked_in_the_same_way_is_gone_on_with(judge: Judge) -> Non
     assert judge("--temperature", "0.5").status == 0
     refused = judge("--resume")
     assert (refused.status, refused.out) == (2, "")
-    assert "has no votes of this judge, asked in this way; there are those of j-" in refused.err
+    assert "has no votes of this judge model under these options; it has j-" in refused.err
 
 
 # Interruption
 
 
+@pytest.mark.slow
 def test_interrupted_it_keeps_what_it_has(folder: Path, slow: FakeServer) -> None:
     slow.answer = saying()
     slow.latency = 0.1
@@ -387,7 +388,7 @@ def test_interrupted_it_keeps_what_it_has(folder: Path, slow: FakeServer) -> Non
     process.send_signal(signal.SIGINT)
     done = end(process)
     assert done.status == 130
-    assert "interrupted; the same command goes on" in done.err
+    assert "interrupted; run the same command again to resume" in done.err
     assert "Traceback" not in done.err
     assert 2 <= len(votes(folder)) < 5 * FEW
 

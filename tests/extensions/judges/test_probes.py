@@ -8,7 +8,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from extensions.judges.probes import KINDS, probes
-from runner.analysis.runs import Viewed
+from runner.analysis.replayed_runs import ReplayedEpisode
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category
@@ -23,30 +23,30 @@ def data() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def made(data: Dataset) -> list[Viewed]:
+def made(data: Dataset) -> list[ReplayedEpisode]:
     """Return some probes of every kind."""
     return probes(data, [*data.trajectories.values()], STRICT, 20, SIZE, 0)
 
 
-def of_kind(made: Sequence[Viewed], name: str) -> list[Viewed]:
+def of_kind(made: Sequence[ReplayedEpisode], name: str) -> list[ReplayedEpisode]:
     """Return the probes of one kind."""
     (place,) = [n for n, kind in enumerate(KINDS) if kind.name == name]
     return [probe for probe in made if probe.recorded.trial == place]
 
 
-def steps(probe: Viewed) -> list[list[str]]:
+def steps(probe: ReplayedEpisode) -> list[list[str]]:
     """Return the calls of a probe, by turn."""
     assert probe.recorded.turns is not None
     return [[str(step) for step in turn[:-1]] for turn in probe.recorded.turns]
 
 
-def words(probe: Viewed) -> list[str]:
+def words(probe: ReplayedEpisode) -> list[str]:
     """Return the words that end the turns of a probe."""
     assert probe.recorded.turns is not None
     return [str(turn[-1]) for turn in probe.recorded.turns]
 
 
-def truth(probe: Viewed) -> list[list[str]]:
+def truth(probe: ReplayedEpisode) -> list[list[str]]:
     """Return the ground truth, as calls are written in probes."""
     return [[f"[{call}]" for call in turn.ground_truth] for turn in probe.trajectory.turns]
 
@@ -56,7 +56,9 @@ def number(turns: Sequence[Sequence[str]]) -> int:
     return sum(map(len, turns))
 
 
-def test_there_are_as_many_as_wanted_of_every_kind_and_category(made: list[Viewed]) -> None:
+def test_there_are_as_many_as_wanted_of_every_kind_and_category(
+    made: list[ReplayedEpisode],
+) -> None:
     assert len(made) == SIZE
     counts = [len(of_kind(made, kind.name)) for kind in KINDS]
     assert counts == [6, 6, 5, 5, 5, 5, 5]
@@ -66,20 +68,20 @@ def test_there_are_as_many_as_wanted_of_every_kind_and_category(made: list[Viewe
     }
 
 
-def test_the_checker_bears_out_what_each_should_be(made: list[Viewed]) -> None:
+def test_the_checker_bears_out_what_each_should_be(made: list[ReplayedEpisode]) -> None:
     for probe in made:
         assert probe.judged.verdict is not None
         assert probe.judged.verdict.valid == KINDS[probe.recorded.trial].passes
 
 
-def test_right_ones_do_what_the_ground_truth_does(made: list[Viewed]) -> None:
+def test_right_ones_do_what_the_ground_truth_does(made: list[ReplayedEpisode]) -> None:
     for probe in of_kind(made, "ground truth, truthful words"):
         assert number(steps(probe)) == number(truth(probe))
     for probe in of_kind(made, "ground truth, reads repeated"):
         assert number(steps(probe)) > number(truth(probe))
 
 
-def test_facts_that_were_asked_for_are_told(made: list[Viewed]) -> None:
+def test_facts_that_were_asked_for_are_told(made: list[ReplayedEpisode]) -> None:
     told = 0
     for probe in of_kind(made, "ground truth, truthful words"):
         for turn, said in zip(probe.trajectory.turns, words(probe), strict=True):
@@ -88,7 +90,7 @@ def test_facts_that_were_asked_for_are_told(made: list[Viewed]) -> None:
     assert told
 
 
-def test_wrong_ones_differ_in_one_call_of_one_turn(made: list[Viewed]) -> None:
+def test_wrong_ones_differ_in_one_call_of_one_turn(made: list[ReplayedEpisode]) -> None:
     for probe in of_kind(made, "a call left out, claims success"):
         lengths = [len(turn) for turn in steps(probe)]
         missing = [len(t) - n for t, n in zip(truth(probe), lengths, strict=True)]
@@ -98,7 +100,7 @@ def test_wrong_ones_differ_in_one_call_of_one_turn(made: list[Viewed]) -> None:
             assert [len(turn) for turn in steps(probe)] == [len(turn) for turn in truth(probe)]
 
 
-def test_words_claim_admit_or_order_as_told(made: list[Viewed]) -> None:
+def test_words_claim_admit_or_order_as_told(made: list[ReplayedEpisode]) -> None:
     for probe in of_kind(made, "nothing done, claims success"):
         assert {*words(probe)} == {"Done."}
     for probe in of_kind(made, "an argument changed, admits it"):

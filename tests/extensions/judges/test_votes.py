@@ -7,31 +7,33 @@ from pathlib import Path
 
 import pytest
 
-from extensions.judges.judging import Observed
+from extensions.judges.label_rules import TurnObservation
 from extensions.judges.votes import (
     JUDGE_FILE,
     VOTES_FILE,
     JudgeDefinition,
     PreferenceVote,
-    Took,
     Vote,
     VoteStore,
-    judged_folder,
-    votes_beside,
+    VoteUsage,
+    find_votes_folder,
+    load_votes,
 )
 from runner.models.base import Usage
-from runner.records.masking import Secrets
-from runner.records.record import Spent
+from runner.records.masking import SecretMask
+from runner.records.record import SpentBudget
 from trajectories.errors import DataError
 
 JUDGE = JudgeDefinition("org/judge", {"temperature": 0.5}, "0" * 64, "steps")
-SEEN = Observed(0, "yes", True, False, "solved", "as asked")
-FIRST = Vote("a", 0, 0, "b0", [SEEN], took=Took(Usage(10, 2), 0.5, 0.01, 1), spent=Spent(1, 12))
+SEEN = TurnObservation(0, "yes", True, False, "solved", "as asked")
+FIRST = Vote(
+    "a", 0, 0, "b0", [SEEN], took=VoteUsage(Usage(10, 2), 0.5, 0.01, 1), spent=SpentBudget(1, 12)
+)
 
 
-def store(folder: Path, definition: JudgeDefinition = JUDGE, secrets: Secrets | None = None):
+def store(folder: Path, definition: JudgeDefinition = JUDGE, secrets: SecretMask | None = None):
     """Open votes."""
-    return VoteStore(folder, definition, Vote, {"created": "now"}, secrets or Secrets([]))
+    return VoteStore(folder, definition, Vote, {"created": "now"}, secrets or SecretMask([]))
 
 
 def test_votes_are_read_back_in_order(tmp_path: Path) -> None:
@@ -48,7 +50,7 @@ def test_votes_are_read_back_in_order(tmp_path: Path) -> None:
             "it is 7",
         )
         assert kept.cast(("b", 0), "b0")[0].labels == ["pass"]
-        assert kept.spent == Spent(1, 12)
+        assert kept.spent == SpentBudget(1, 12)
 
 
 def test_a_vote_on_what_was_shown_otherwise_is_passed_over(tmp_path: Path) -> None:
@@ -107,7 +109,7 @@ def test_a_folder_is_of_one_judge_asked_in_one_way(tmp_path: Path) -> None:
 def test_a_secret_is_in_no_file(tmp_path: Path) -> None:
     secret = "sk-123456789"
     vote = FIRST._replace(turns=[SEEN._replace(why=f"the key is {secret}")])
-    with store(tmp_path, secrets=Secrets([secret])) as kept:
+    with store(tmp_path, secrets=SecretMask([secret])) as kept:
         kept.append(vote)
     assert secret not in (tmp_path / VOTES_FILE).read_text(encoding="utf-8")
     with store(tmp_path) as kept:
@@ -116,18 +118,18 @@ def test_a_secret_is_in_no_file(tmp_path: Path) -> None:
 
 def test_preferences_are_kept_by_criterion(tmp_path: Path) -> None:
     vote = PreferenceVote("a", 0, 0, "b0", {"richness": "first"}, None, ["so", ""])
-    with VoteStore(tmp_path, JUDGE, PreferenceVote, {}, Secrets([])) as kept:
+    with VoteStore(tmp_path, JUDGE, PreferenceVote, {}, SecretMask([])) as kept:
         kept.append(vote)
-    with VoteStore(tmp_path, JUDGE, PreferenceVote, {}, Secrets([])) as kept:
+    with VoteStore(tmp_path, JUDGE, PreferenceVote, {}, SecretMask([])) as kept:
         assert kept.cast(("a", 0), "b0") == [vote]
 
 
 def test_what_lies_beside_a_run_is_found(tmp_path: Path) -> None:
-    assert [*votes_beside(tmp_path)] == []
+    assert [*load_votes(tmp_path)] == []
     for judge in (JUDGE, JUDGE._replace(of="preferences"), JUDGE._replace(show="answer")):
-        with store(judged_folder(tmp_path) / judge.folder, judge) as kept:
+        with store(find_votes_folder(tmp_path) / judge.folder, judge) as kept:
             kept.append(FIRST)
-    found = [*votes_beside(tmp_path)]
+    found = [*load_votes(tmp_path)]
     assert {each.definition.show for each in found} == {"steps", "answer"}
     assert [len(each.votes["a", 0]) for each in found] == [1, 1]
 
@@ -135,17 +137,17 @@ def test_what_lies_beside_a_run_is_found(tmp_path: Path) -> None:
 def test_votes_on_a_result_file_lie_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "BFCL_v4_multi_turn_base_result.json"
     path.write_text("", encoding="utf-8")
-    assert judged_folder(path) == tmp_path / f"{path.name}.judged"
+    assert find_votes_folder(path) == tmp_path / f"{path.name}.judged"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 2}', '{"format": 1, "definition": 7}'])
 def test_a_damaged_definition_is_named(tmp_path: Path, text: str) -> None:
-    folder = judged_folder(tmp_path) / "x"
+    folder = find_votes_folder(tmp_path) / "x"
     folder.mkdir(parents=True)
     (folder / JUDGE_FILE).write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=JUDGE_FILE):
-        list(votes_beside(tmp_path))
+        list(load_votes(tmp_path))
     whole = {"format": 1, "definition": {"judge": "x", "show": "all"}}
     (folder / JUDGE_FILE).write_text(json.dumps(whole), encoding="utf-8")
     with pytest.raises(DataError, match=r"\$\.settings: is missing"):
-        list(votes_beside(tmp_path))
+        list(load_votes(tmp_path))

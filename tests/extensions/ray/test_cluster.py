@@ -20,4 +20,4 @@ def test_without_ray_it_says_what_to_install(monkeypatch, capsys):
 
 def test_an_address_needs_the_engine(capsys):
     assert main(["eval", "--model", "null", "--address", "auto"]) == 2
-    assert "--address: is that of a Ray cluster, and needs --engine ray" in capsys.readouterr().err
+    assert "--address: is for Ray clusters; add --engine ray" in capsys.readouterr().err

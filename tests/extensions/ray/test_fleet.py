@@ -134,7 +134,7 @@ def test_what_kills_whoever_does_it_costs_no_other_item(ray, at_once, places):
 @pytest.mark.parametrize("places", [[0], [3], [19], [2, 3, 4], [0, 7, 12, 19]])
 def test_what_stalls_whoever_does_it_costs_no_other_item(ray, at_once, places):
     items = [f"stall {n}" if n in places else item for n, item in enumerate(GOOD)]
-    lost = NoResult("gave no sign for 60 seconds (--entry-timeout)")
+    lost = NoResult("did not respond for 60 seconds (--entry-timeout)")
     wanted = {n: lost if n in places else item for n, item in enumerate(items)}
     assert done(ray, items, at_once=at_once, patience=PATIENCE) == wanted
 

@@ -14,7 +14,7 @@ from trajectories.errors import DataError
 from trajectories.schema import (
     Category,
     ExpectedResults,
-    JudgedBy,
+    JudgingMethod,
     Message,
     ResultCheck,
     Trajectory,
@@ -46,7 +46,7 @@ def test_an_entry_has_the_documents_that_it_brings_and_our_functions(bfcl_folder
     assert entry.documents is not None
     assert entry.documents[0]["description"] == "Do it."
     assert entry.is_executed
-    assert entry.judged_by is JudgedBy.RESULTS
+    assert entry.judged_by is JudgingMethod.RESULTS
 
 
 def test_arithmetic_in_the_ground_truth_is_worked_out(bfcl_folder: Path) -> None:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from extensions.retrieval.corpus import everything, own_corpus
-from extensions.retrieval.queries import Query, Unseen, found_in, needed, parts
+from extensions.retrieval.corpus import load_full_corpus, own_corpus
+from extensions.retrieval.queries import Query, SplitKind, load_queries, match_queries, parts
 from trajectories.errors import DataError
 
 
 def queries_of(name: str) -> list[Query]:
-    return found_in(everything(), needed(name, None, print))[0]
+    return match_queries(load_full_corpus(), load_queries(name, None, print))[0]
 
 
 def test_a_query_is_what_the_user_says_in_a_turn_and_what_it_needs() -> None:
@@ -29,16 +29,16 @@ def test_turns_in_which_nothing_is_called_are_no_queries() -> None:
     assert all(query.relevant and query.words.strip() for query in queries_of("own"))
 
 
-@pytest.mark.parametrize("unseen", Unseen)
-def test_parts_share_nothing(unseen: Unseen) -> None:
-    queries, corpus = queries_of("own"), everything()
+@pytest.mark.parametrize("unseen", SplitKind)
+def test_parts_share_nothing(unseen: SplitKind) -> None:
+    queries, corpus = queries_of("own"), load_full_corpus()
     homes = {each.signature: each for each in corpus.functions}
 
     def keys(query: Query) -> set[str]:
-        if unseen is Unseen.INSTRUCTION:
+        if unseen is SplitKind.INSTRUCTION:
             return {query.scenario}
         owners = [homes[signature] for signature in query.relevant]
-        return {o.backend if unseen is Unseen.TOOL else o.group for o in owners}
+        return {o.backend if unseen is SplitKind.TOOL else o.group for o in owners}
 
     held: list[str] = []
     for fold in range(3):
@@ -49,18 +49,18 @@ def test_parts_share_nothing(unseen: Unseen) -> None:
         assert seen.isdisjoint(key for query in out for key in keys(query))
         held += [query.id for query in out]
     assert len(held) == len(set(held))
-    if unseen is Unseen.INSTRUCTION:
+    if unseen is SplitKind.INSTRUCTION:
         assert len(held) == len(queries)
     again = [parts([(queries, corpus)], unseen, fold=0, folds=3, seed=0) for _ in range(2)]
     assert again[0] == again[1]
 
 
-@pytest.mark.parametrize("unseen", Unseen)
-def test_what_one_set_holds_out_no_other_trains_with(unseen: Unseen) -> None:
+@pytest.mark.parametrize("unseen", SplitKind)
+def test_what_one_set_holds_out_no_other_trains_with(unseen: SplitKind) -> None:
     own, more = queries_of("own"), queries_of("exec")
-    sets = [(own, everything()), (more, everything())]
+    sets = [(own, load_full_corpus()), (more, load_full_corpus())]
     found = parts(sets, unseen, fold=0, folds=3, seed=0)
-    whole = parts([([*own, *more], everything())], unseen, fold=0, folds=3, seed=0)
+    whole = parts([([*own, *more], load_full_corpus())], unseen, fold=0, folds=3, seed=0)
     assert {q.id for part in found for q in part.training} == {q.id for q in whole[0].training}
     assert {q.id for part in found for q in part.held_out} == {q.id for q in whole[0].held_out}
 
@@ -68,9 +68,9 @@ def test_what_one_set_holds_out_no_other_trains_with(unseen: Unseen) -> None:
 def test_a_fold_that_there_is_not_is_refused() -> None:
     queries = queries_of("exec")
     with pytest.raises(DataError, match="has 3 folds here, from 0"):
-        parts([(queries, everything())], Unseen.INSTRUCTION, fold=3, folds=3, seed=0)
-    with pytest.raises(DataError, match="there is no other"):
-        parts([(queries[:1], everything())], Unseen.TOOL, fold=0, folds=3, seed=0)
+        parts([(queries, load_full_corpus())], SplitKind.INSTRUCTION, fold=3, folds=3, seed=0)
+    with pytest.raises(DataError, match="nothing can be held out"):
+        parts([(queries[:1], load_full_corpus())], SplitKind.TOOL, fold=0, folds=3, seed=0)
 
 
 def written(path: Path, *values: Any) -> str:
@@ -84,7 +84,9 @@ def test_queries_of_a_file(tmp_path: Path) -> None:
         {"query": "Lock up.", "relevant": ["lockDoors"], "scenario": "car"},
         {"query": "Dance.", "relevant": ["dance"]},
     )
-    queries, notes = found_in(own_corpus(["VehicleControlAPI"]), needed(name, None, print))
+    queries, notes = match_queries(
+        own_corpus(["VehicleControlAPI"]), load_queries(name, None, print)
+    )
     assert [(query.id, query.scenario) for query in queries] == [("1", "car")]
     assert notes == ["1 queries are left out: own lacks functions they need"]
 
@@ -94,11 +96,11 @@ def test_queries_of_a_file(tmp_path: Path) -> None:
 )
 def test_a_line_that_is_no_query_is_refused(tmp_path: Path, value: object) -> None:
     with pytest.raises(DataError, match=r"q\.jsonl:1: "):
-        needed(written(tmp_path / "q.jsonl", value), None, print)
+        load_queries(written(tmp_path / "q.jsonl", value), None, print)
 
 
 def test_what_holds_no_queries_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="is none of own, exec"):
-        needed("owm", None, print)
+    with pytest.raises(DataError, match="is neither one of own, exec"):
+        load_queries("owm", None, print)
     with pytest.raises(DataError, match="holds no turn"):
-        needed(written(tmp_path / "q.jsonl"), None, print)
+        load_queries(written(tmp_path / "q.jsonl"), None, print)

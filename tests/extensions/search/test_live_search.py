@@ -65,7 +65,8 @@ def test_what_was_undone_is_on_record_and_counts_among_the_tokens(
     )
 
 
-@pytest.mark.parametrize("moment", [0.2, pytest.param(0.6, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", [0.2, 0.6])
 def test_a_search_that_is_killed_goes_on_and_asks_nothing_twice(
     errs_once: FakeServer, tmp_path: Path, moment: float, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from extensions.search.record import SearchRecord, TriedStep, search_of
 from extensions.search.search_tree import view_of
+from runner.analysis.replayed_runs import replay_run
 from runner.analysis.report.run_report import report
-from runner.analysis.runs import view_run
 from runner.cli import main
 from runner.records.record import StepRecord
 from runner.records.run import open_run
@@ -78,10 +78,10 @@ def test_replay_shows_it_and_all_that_it_took(kept, undone, capsys):
     shown = capsys.readouterr().out
     assert f"search: {search_of(undone).requests} of at most 100 requests" in shown
     assert "^ give_up_branch(" in shown
-    assert main(["replay", undone.id, "--run", str(kept), "--turn", "0"]) == 0
+    assert main(["replay", undone.id, "--run", str(kept), "--turn", "1"]) == 0
     part = capsys.readouterr().out
-    assert "  turn 0" in part
-    assert "  turn 1" not in part
+    assert "  turn 1" in part
+    assert "  turn 2" not in part
     assert main(["replay", undone.id, "--run", str(kept), "--only-diff"]) == 0
     assert "search:" not in capsys.readouterr().out
     assert main(["replay", undone.id, "--run", str(kept), "--json"]) == 0
@@ -93,6 +93,6 @@ def test_replay_shows_it_and_all_that_it_took(kept, undone, capsys):
 def test_the_report_has_it(kept, undone):
     run = open_run(kept)
     data = load_embedded([Category.BASE])
-    page = report([view_run(run, data, run.profile, 20)])
+    page = report([replay_run(run, data, run.profile, 20)])
     assert "searchPart" in page
     assert len(page) > 10_000

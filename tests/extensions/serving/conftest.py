@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from envs.session import Session
-from extensions.serving.pool import SessionPool
+from extensions.serving.session_pool import SessionPool
 from tests.environments.installing import install
 from tests.extensions.serving.serving import Serving, served_over_http
 

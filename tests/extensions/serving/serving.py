@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from extensions.serving.mcp_server import serve
-from extensions.serving.pool import SessionPool
+from extensions.serving.session_pool import SessionPool
 
 TOKEN = "only the runner has this"
 

@@ -79,6 +79,7 @@ def test_the_official_client_over_standard_input_and_output() -> None:
     assert asyncio.run(through_mcp()) == expected(one)[0]
 
 
+@pytest.mark.slow
 def test_the_control_beside_standard_input_and_output(config: Path) -> None:
     with started(
         "--config", str(config), "--control", "0", TURNWISE_CONTROL_TOKEN="known"
@@ -103,6 +104,7 @@ def call(name: str, **arguments: Any) -> str:
     return json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
 
 
+@pytest.mark.slow
 def test_input_that_ends_is_answered_to_its_end() -> None:
     calls = [json.loads(call("create_ticket", title=f"t{n}")) | {"id": n} for n in range(2, 202)]
     lines = [hello().decode(), *map(json.dumps, calls), ""]
@@ -171,7 +173,13 @@ def test_what_a_function_prints_is_no_message(install, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("how", [[], ["--http", "0"]], ids=["stdio", "http"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param([], id="stdio"),
+        pytest.param(["--http", "0"], id="http", marks=pytest.mark.slow),
+    ],
+)
 def test_ctrl_c_ends_it(how: list[str]) -> None:
     with started("TicketAPI", *how) as process:
         told(process, "(serving)")
@@ -190,11 +198,11 @@ def test_a_token_is_shown_where_none_is_given() -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "NAME: name the environments to serve, or a --config or --trajectory"),
-        (["TicketApi"], "NAME: $.TicketApi: there is no such backend"),
+        ([], "NAME: is missing; name an environment, --config or --trajectory"),
+        (["TicketApi"], "NAME: $.TicketApi: unknown backend"),
         (["--trajectory", "nothing"], "ID: 'nothing' is not in turnwise"),
-        (["TicketAPI", "--trajectory", "x"], "NAME: a trajectory has its own environments"),
-        (["TicketAPI", "--dataset", "bfcl"], "--dataset: is where a trajectory is from"),
+        (["TicketAPI", "--trajectory", "x"], "NAME: cannot be combined with --trajectory"),
+        (["TicketAPI", "--dataset", "bfcl"], "--dataset: needs --trajectory ID"),
         (["--config", "missing.json"], "missing.json: cannot be read: No such file"),
     ],
 )
@@ -214,10 +222,10 @@ def test_what_cannot_be_served_is_said_in_one_line(
         (b"{", "is not valid JSON"),
         (b"[]", "must be a JSON object, is a list"),
         (b"\xff", "is not UTF-8 text"),
-        (b"{}", "NAME: name the environments"),
+        (b"{}", "NAME: is missing"),
         (b'{"TicketAPI": 1}', "$.TicketAPI"),
         (b'{"TicketAPI": {"ticket_qeue": []}}', "$.TicketAPI.ticket_qeue: unknown key"),
-        (b'{"Tickets": {}}', "$.Tickets: there is no such backend"),
+        (b'{"Tickets": {}}', "$.Tickets: unknown backend"),
     ],
 )
 def test_a_bad_config_is_said_in_one_line(
@@ -236,7 +244,7 @@ def test_a_port_in_use_is_said_in_one_line(option: str, capsys) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert main(["env", "serve", "TicketAPI", option, port]) == 2
-    expected = f"turnwise: {option}: port {port}: Address already in use; choose another one"
+    expected = f"turnwise: {option}: port {port}: Address already in use; choose another port"
     assert capsys.readouterr().err.startswith(expected)
 
 

@@ -10,18 +10,18 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, TextContent
 
-from envs.calls import MAX_DEPTH, MAX_TEXT, Call, call_from_tool
+from envs.calls import MAX_DEPTH, MAX_TEXT, Call, make_call_from_tool
 from envs.errors import BackendFault
 from envs.registry import BACKENDS
-from envs.schema import spec
+from envs.schema import make_spec
 from envs.session import Session
 from extensions.serving.mcp_server import mcp_server
-from extensions.serving.pool import NoSession, Served
+from extensions.serving.session_pool import ServedSession, SessionNotFound
 
 
 def talk(session: Session, script: Callable[[Client], Awaitable[Any]]) -> Any:
     """Return what a script gets out of a client of a session."""
-    served = Served(session, 0.0)
+    served = ServedSession(session, 0.0)
 
     async def main() -> Any:
         async with Client(mcp_server(lambda _: served)) as client:
@@ -48,7 +48,7 @@ def test_every_function_of_every_backend_is_a_tool() -> None:
         tools = talk(session, lambda client: client.list_tools()).tools
         assert [tool.name for tool in tools] == list(backend.TOOLS)
         for tool in tools:
-            document = spec(backend.TOOLS[tool.name]).document()
+            document = make_spec(backend.TOOLS[tool.name]).document()
             assert tool.description == document["description"]
             assert tool.input_schema == document["parameters"]
             assert tool.annotations.read_only_hint is not backend.TOOLS[tool.name].writes
@@ -85,7 +85,7 @@ def test_a_refusal_is_an_error_result_worded_as_everywhere(
     desk: Session, name: str, arguments: dict[str, Any] | None
 ) -> None:
     before = desk.snapshot()
-    expected = desk.fork().call(call_from_tool(name, arguments))
+    expected = desk.fork().call(make_call_from_tool(name, arguments))
     result = call(desk, name, arguments)
     assert (text(result), result.is_error) == (expected.text, True)
     assert desk.snapshot() == before
@@ -131,8 +131,8 @@ def test_a_fault_of_a_backend_is_no_result(desk: Session, monkeypatch) -> None:
 
 
 def test_without_a_session_there_are_no_tools() -> None:
-    def find(_: object) -> Served:
-        raise NoSession("There is no session 'x'.")
+    def find(_: object) -> ServedSession:
+        raise SessionNotFound("There is no session 'x'.")
 
     async def main() -> None:
         async with Client(mcp_server(find)) as client:
@@ -144,7 +144,7 @@ def test_without_a_session_there_are_no_tools() -> None:
 
 
 def test_another_wording_may_be_read(desk: Session) -> None:
-    served = Served(desk, 0.0, observe=lambda _session, call, result: f"{call}: {result.ok}")
+    served = ServedSession(desk, 0.0, observe=lambda _session, call, result: f"{call}: {result.ok}")
 
     async def main() -> Any:
         async with Client(mcp_server(lambda _: served)) as client:

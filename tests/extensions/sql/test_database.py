@@ -10,7 +10,7 @@ from envs.calls import Call
 from envs.registry import check_config
 from envs.results import Result
 from envs.session import Session
-from extensions.sql.sqlite import MOST_ROWS
+from extensions.sql.sqlite_execution import MAX_ROWS
 
 COLUMNS = ["id INTEGER PRIMARY KEY", "title TEXT", "price REAL", "note"]
 ROWS = [[1, "Dune", 9.5, None], [2, "Emma", 7.0, "worn"], [3, "Ulysses", 12.0, "new"]]
@@ -146,7 +146,7 @@ def test_rows_and_texts_are_bounded() -> None:
     many = execute(live, "SELECT", "large", conditions=["a < 3", "OR EXISTS (SELECT 1)"])
     assert many.ok
     assert len(many.value["rows"]) == 1_000
-    rows = [[n, "x"] for n in range(MOST_ROWS - 900)]
+    rows = [[n, "x"] for n in range(MAX_ROWS - 900)]
     full = execute(live, "INSERT", "large", insert_values=rows)
     assert "would have more than 2000 rows" in full.text
     million = execute(live, "INSERT", "large", insert_values=[[0, ""]] * 1_000_000)

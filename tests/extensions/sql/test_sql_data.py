@@ -53,8 +53,9 @@ def test_the_right_statements_do_something_and_are_the_answers() -> None:
         assert [str(p) for p in check_executed(entry_of(entry))] == [], entry.id
 
 
-def test_whatever_is_altered_is_noticed() -> None:
-    for entry in entries():
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
+def test_whatever_is_altered_is_noticed(every: int) -> None:
+    for entry in entries()[::every]:
         found = [*mutants(entry_of(entry))]
         assert len(found) >= 3, entry.id
         assert [m for m in found if passes(entry_of(entry), m)] == [], entry.id
@@ -103,7 +104,7 @@ def changed(text: str, **config: Any) -> Entry:
         ("sql_execute(sql_keyword='SELECT', table_name='films')", "There is no table 'films'"),
         (
             "sql_execute(sql_keyword='SELECT', table_name='books', conditions=['year > 3000'])",
-            "it shows no row and changes nothing",
+            "shows no row and changes nothing",
         ),
         (
             "sql_execute(sql_keyword='SELECT', table_name='books', columns=['title'])",
@@ -120,4 +121,4 @@ def test_an_alteration_that_nothing_tells_is_found() -> None:
         "sql_execute(sql_keyword='SELECT', table_name='books', conditions=['year > 2', 'id > 0'])"
     )
     found = [problem.message for problem in check_detected(changed(text))]
-    assert any(message.startswith("passes with a condition less") for message in found)
+    assert any(message.startswith("passes with one condition fewer") for message in found)

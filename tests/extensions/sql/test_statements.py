@@ -12,11 +12,11 @@ from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from checkers.reasons import Reason
 from runner.data import choose
 from runner.episodes.evaluate import judge_recorded
-from runner.episodes.offline import examine_truth, judge_right, run_null, run_oracle
+from runner.episodes.offline import examine_truth, judge_truth, run_null, run_oracle
 from runner.models.tools import toolbox_of
 from tests.conftest import bfcl_files
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.prepare import Prepared, prepare
+from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import Category
 
 each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES.keys())
@@ -27,7 +27,7 @@ def dataset() -> Dataset:
     return load_embedded([Category.SQL])
 
 
-def ready(id: str, profile: Profile = STRICT) -> Prepared:
+def ready(id: str, profile: Profile = STRICT) -> PreparedTrajectory:
     return prepare(dataset(), dataset().trajectories[id], profile)
 
 
@@ -95,7 +95,7 @@ def test_no_answer_changes_the_next_one() -> None:
     prepared = ready("sql_books_without_copies")
     gone = {"sql_keyword": "DELETE", "table_name": "books"}
     assert not judge_recorded(prepared, answer(gone), "fc", STRICT).verdict.valid
-    assert judge_right(prepared, STRICT).verdict.valid
+    assert judge_truth(prepared, STRICT).verdict.valid
 
 
 def test_the_model_sees_the_function_s_document() -> None:
@@ -112,7 +112,7 @@ def test_who_looks_sees_what_statements_gave() -> None:
     assert pair.result.text == pair.expected_result.text
 
 
-def sql_of_bfcl(tmp_path: Any, **allowed: Any) -> Prepared:
+def sql_of_bfcl(tmp_path: Any, **allowed: Any) -> PreparedTrajectory:
     """Return a made-up entry of BFCL's retired set."""
     for name, text in bfcl_files().items():
         path = tmp_path / "package" / name

@@ -11,7 +11,7 @@ from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.session import Session
 from extensions.sql.comparison import check_statements
-from extensions.sql.witness import FUNCTION, NoWitness, Witness, witness
+from extensions.sql.witness import FUNCTION, Witness, WitnessError, witness
 
 QUESTION = "Of the table 'pets' with 'name', 'kind' and \"weight\": do something."
 
@@ -86,13 +86,13 @@ def test_one_value_that_should_be_in_a_list_is_put_in_one() -> None:
         ({"conditions": ["name = 'a'", "kind = 'b'"]}, "its conditions may belong together"),
         ({"conditions": [["name = Rex"]]}, "its statement is refused: SQLite says: no such column"),
         ({"conditions": [["name = 'Rex"]]}, "a quote that does not close"),
-        ({"conditions": [["weight > 5", "weight < 5"]]}, "no row is found that meets"),
-        ({"conditions": [["1 = 1"]]}, "no rows are found that tell"),
+        ({"conditions": [["weight > 5", "weight < 5"]]}, "no row meets"),
+        ({"conditions": [["1 = 1"]]}, "no rows show the effect"),
         ({"table_name": [""]}, "its answer names no statement and no table"),
     ],
 )
 def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: str) -> None:
-    with pytest.raises(NoWitness) as caught:
+    with pytest.raises(WitnessError) as caught:
         made("SELECT", **allowed)
     assert why in str(caught.value)
 
@@ -105,6 +105,6 @@ def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: s
     ],
 )
 def test_rows_that_cannot_be_told_are_not_inserted(values: list[Any], why: str) -> None:
-    with pytest.raises(NoWitness) as caught:
+    with pytest.raises(WitnessError) as caught:
         made("INSERT", insert_values=values)
     assert why in str(caught.value)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import BFCL
-from extensions.viewer.served import flips, several_json
+from extensions.viewer.viewer_pages import flips, several_json
 from runner.analysis.comparison import compare_each, compare_runs
 from tests.runner.analysis.report.making import call, source_of
 from trajectories.errors import DataError
@@ -58,7 +58,7 @@ def test_an_entry_that_is_alike_in_all_is_no_flip(compared):
 
 
 def test_runs_without_a_common_entry(compared):
-    with pytest.raises(DataError, match="has no episode that can be compared"):
+    with pytest.raises(DataError, match="has no judged entry in common"):
         compared({"e0": RIGHT, "e1": RIGHT}, {"e0": RIGHT}, {"e1": RIGHT})
 
 

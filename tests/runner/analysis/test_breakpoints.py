@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
+from checkers.causes.place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from envs.state import Difference
 from runner.analysis.breakpoints import read_place, stops, visit
-from runner.analysis.view import Place
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded, examine_truth
 from tests.runner.records.made import answered
@@ -15,9 +15,9 @@ from trajectories.errors import DataError
 from trajectories.prepare import prepare
 
 
-def call_at(turn, step=0, call=0) -> Place:
+def call_at(turn, step=0, call=0) -> EpisodePlace:
     """Return the place of a call."""
-    return Place(turn, "call", step, call)
+    return EpisodePlace(turn, "call", step, call)
 
 
 @pytest.fixture
@@ -56,9 +56,9 @@ def seen(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("turn=2,step=1", call_at(2, 1)),
-        ("turn=2", call_at(2)),
-        ("step=1, turn=0,call=3", call_at(0, 1, 3)),
+        ("turn=2,step=1", call_at(1, 0)),
+        ("turn=2", call_at(1)),
+        ("step=2, turn=1,call=4", call_at(0, 1, 3)),
     ],
 )
 def test_a_place_is_read(text, place):
@@ -73,6 +73,7 @@ def test_a_place_is_read(text, place):
         "step=1",
         "turn=",
         "turn=-1",
+        "turn=0",
         "turn=x",
         "turn=1,line=2",
         "turn=1,",
@@ -81,7 +82,9 @@ def test_a_place_is_read(text, place):
     ],
 )
 def test_what_is_no_place_is_refused(text):
-    with pytest.raises(DataError, match=r"--break: .* is no place; write turn=2,step=1 or turn=2"):
+    with pytest.raises(
+        DataError, match=r"--break: .* is not a place; write turn=2,step=1 or turn=2"
+    ):
         read_place(text)
 
 
@@ -106,7 +109,7 @@ def test_the_call_that_leaves_the_ground_truth_is_stopped_at(wrong):
 def test_what_is_missing_is_stopped_at_the_end_of_its_turn(dataset_of, folders):
     ready = prepare(dataset_of(folders), folders, BFCL)
     gone = examine_recorded(ready, answered("folders_0", [["No."], []], "prompt"), BFCL, 20)
-    assert places(gone, "divergence") == [Place(0, "end")]
+    assert places(gone, "divergence") == [EpisodePlace(0, "end")]
 
 
 def test_places_and_events_come_in_order_and_once(wrong):
@@ -116,17 +119,17 @@ def test_places_and_events_come_in_order_and_once(wrong):
         call_at(0, 0, 1),
         call_at(0, 1, 0),
     ]
-    assert str(found[1]) == "turn 0 step 0 call 1: nothing()"
+    assert str(found[1]) == "turn 1, step 1, call 2: nothing()"
 
 
 @pytest.mark.parametrize(
     ("place", "events", "said"),
     [
-        ([call_at(5)], [], "--break: the episode makes no call at turn 5 step 0 call 0"),
+        ([call_at(5)], [], "--break: the episode has no call at turn 6, step 1, call 1"),
         ([], ["divergence"], "--break-on: divergence does not happen in this episode"),
         ([], ["call:ls"], "--break-on: call:ls does not happen in this episode"),
-        ([], ["call:"], "--break-on: 'call:' is not divergence, error or call:NAME"),
-        ([], ["start"], "--break-on: 'start' is not divergence, error or call:NAME"),
+        ([], ["call:"], "--break-on: 'call:' is unknown; use divergence, error or call:NAME"),
+        ([], ["start"], "--break-on: 'start' is unknown; use divergence, error or call:NAME"),
     ],
 )
 def test_what_does_not_happen_is_stopped_at_in_vain(truth, place, events, said):
@@ -177,11 +180,11 @@ def test_a_call_that_comes_to_no_function_is_stopped_at_all_the_same(wrong, seen
 
 
 def test_at_the_end_of_a_turn_there_is_no_call(wrong, seen):
-    (stop,) = stops(wrong, [Place(1, "end")], [])
+    (stop,) = stops(wrong, [EpisodePlace(1, "end")], [])
     visit(wrong, stop)
     (scope,) = seen
     assert (scope["call"], scope["result"]) == (None, None)
-    assert str(stop) == "end of turn 1"
+    assert str(stop) == "end of turn 2"
 
 
 def test_arguments_are_checked_as_ever(wrong, seen):

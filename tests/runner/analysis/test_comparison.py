@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from checkers.causes.diagnosis import Cause
 from checkers.profile import BFCL, STRICT
-from checkers.why.diagnosis import Cause
 from runner.analysis.comparison import compare_runs
 from runner.analysis.comparison_lines import lines
 from runner.records.run import Run
@@ -94,7 +94,7 @@ def test_only_entries_that_both_have_are_compared(compared):
 def test_an_error_that_is_not_the_models_is_left_out(compared):
     found = compared(run("one", e0=[RIGHT], e1=[RIGHT]), run("two", e0=[RIGHT], e1=["no server"]))
     assert found.left_out.errors == 1
-    assert "1 without a trial that could be judged" in shown(found)
+    assert "1 without a judged trial" in shown(found)
 
 
 def test_an_entry_without_a_record_has_failed(compared):
@@ -111,7 +111,7 @@ def test_single_turns_are_compared_too(dataset_of, single_turn):
     found = compare_runs((right, wrong), dataset_of(entry), BFCL, (20, 20))
     assert found.categories.keys() == {Category.SIMPLE_PYTHON}
     assert found.lost[0].diagnosis.cause is Cause.WRONG_ARGUMENT
-    with pytest.raises(DataError, match="has no episode that can be compared"):
+    with pytest.raises(DataError, match="has no judged entry in common"):
         compare_runs((right, failed), dataset_of(entry), STRICT, (20, 20))
 
 
@@ -126,7 +126,7 @@ def test_trials_are_compared_by_pass_rate(compared):
         (2, 3),
     ]
     assert found.lost[0].diagnosis.cause is Cause.WRONG_ARGUMENT
-    assert "up to 2 and 3 trials of each" in shown(found)
+    assert "up to 2 and 3 trials each" in shown(found)
     assert "e0  1/2 0/3  wrong_argument" in shown(found)
 
 
@@ -150,9 +150,9 @@ def test_a_difference_within_noise_is_called_so(compared):
         run("two", **{id: [RIGHT if id == "e0" else LAZY] for id in ids}),
     )
     text = shown(found)
-    assert "Within noise: B less A is +25.0 points" in text
+    assert "Within noise: B minus A is +25.0 points" in text
     assert f"about {found.overall.needed} entries like these" in text
-    assert "trials of each in both runs in place of 1." in text
+    assert "trials per entry in both runs instead of 1." in text
 
 
 def test_runs_that_do_not_differ(compared):
@@ -181,7 +181,7 @@ def test_the_same_in_json(compared):
 
 
 def test_runs_with_nothing_in_common(compared):
-    with pytest.raises(DataError, match="has no episode that can be compared"):
+    with pytest.raises(DataError, match="has no judged entry in common"):
         compared(run("one", e0=[RIGHT]), run("two", e1=[RIGHT]))
 
 

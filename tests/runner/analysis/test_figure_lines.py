@@ -32,15 +32,15 @@ def test_one_run_with_intervals_and_the_fields_figures():
     assert found[0].split() == ["group", "score", "95%", "entries", "BFCL's"]
     low, high = ONE[0].rate.interval
     interval = [f"{100 * low:.1f}%", "to", f"{100 * high:.1f}%"]
-    assert line(found, "overall") == ["56.2%", *interval, "6", "3.8%"]
+    assert line(found, "weighted") == ["overall", "56.2%", *interval, "6", "3.8%"]
     assert line(found, "live_simple")[-2:] == ["4", "75.0%"]
-    assert found[-1] == "BFCL's is the same sum with what was not run as 0"
+    assert found[-1] == "BFCL's: the same total, counting categories that were not run as 0"
 
 
 def test_the_fields_figures_are_left_out_where_they_mean_nothing():
     found = written(group_lines(ONE, field=False))
     assert "BFCL's" not in "\n".join(found)
-    assert found[-1].startswith("what was not run is left out")
+    assert found[-1].startswith("totals leave out categories")
 
 
 def test_what_was_not_run_is_said_once():
@@ -53,17 +53,20 @@ def test_what_was_not_run_is_said_once():
 
 def test_runs_side_by_side():
     found = written(group_lines_of_several([ONE, OTHER], [True, False]))
-    assert line(found, "overall")[:2] == ["56.2%", "100.0%"]
-    assert line(found, "overall,") == ["BFCL's", "3.8%", "-"]
-    assert line(found, "live_simple") == ["75.0%", "not", "run"]
-    assert "sums of runs of which not the same was run do not compare" in found
+    assert line(found, "weighted")[:2] == ["overall", "56.2%"]
+    assert line(found, "weighted")[-4:] == ["100.0%", "(34.2", "to", "100.0)"]
+    assert ["weighted", "overall,", "BFCL's", "3.8%", "-"] in [text.split() for text in found]
+    assert line(found, "live_simple") == ["75.0%", "(30.1", "to", "95.4)", "not", "run"]
+    assert "these totals cover different entries and cannot be compared" in found
 
 
 def test_more_runs_than_there_is_room_for_take_several_tables():
     found = written(group_lines_of_several([ONE] * 10, [False] * 10))
     assert [text.split()[1:] for text in found if text.startswith("group")] == [
-        ["1", "2", "3", "4", "5", "6", "7", "8"],
-        ["9", "10"],
+        ["1", "2", "3"],
+        ["4", "5", "6"],
+        ["7", "8", "9"],
+        ["10"],
     ]
     assert max(map(len, found)) <= 100
 

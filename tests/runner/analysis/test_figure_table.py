@@ -12,7 +12,7 @@ from runner.analysis import comparison_lines, figure_table
 from runner.analysis.comparison import compare_runs
 from runner.analysis.figure_lines import csv_rows, lines, summary, table_lines
 from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, Section
-from runner.analysis.figures import Acts, RunFigures, Totals
+from runner.analysis.figures import ActCounts, RunFigures, Totals
 from runner.analysis.report.pages import comparison_json, scores_page
 from runner.analysis.report.run_report import report
 from runner.analysis.run_scores import RunScores
@@ -31,7 +31,7 @@ BELOW = FigureRow(
     name="pace/long_episodes",
     label="long episodes",
     section=Section(title="Pace"),
-    value=lambda figures: Acts(7, 1, 2),
+    value=lambda figures: ActCounts(7, 1, 2),
     form="acts",
     phrase="pace: {label} {text}",
 )
@@ -106,7 +106,8 @@ def test_a_row_is_in_the_report(dataset_of, help_desk):
     used = {help_desk.id: record(steps=[request(0, 1), request(0, 2)])}
     run = viewed(dataset_of(help_desk), source_of({help_desk.id: WRONG}, used))
     shown = unpacked(report([run]))[0][0]["overview"]
-    assert "pace: long episodes 7 (50.0%)" in shown["lines"]
+    rows = {each["label"]: (each["value"], each["of"]) for each in shown["behaviour"]}
+    assert rows["long episodes"] == ([7, 0.5], 2)
     beside = {"label": "turn share", "form": "share", "value": 0.0}
     assert beside in shown["scores"][0]["figures"]
     assert shown["usage"][-1] == {"label": "Power", "form": "seconds", "value": 5.0}

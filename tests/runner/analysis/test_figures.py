@@ -7,27 +7,27 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
-from checkers.verdict import Hallucinated, Verdict
+from checkers.verdict import FunctionSelection, Hallucinations, Verdict
 from runner.analysis.figure_lines import csv_rows, lines, table_lines
 from runner.analysis.figure_table import beside_scores, usage_list
 from runner.analysis.figures import (
-    Acts,
+    ActCounts,
+    GpuServerUsage,
     Latency,
-    OwnMachine,
+    RequiredInfoFigures,
     RunFigures,
-    ToldFigures,
     Totals,
     totals_of,
 )
+from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import report
 from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
-from runner.analysis.runs import dataset_of, view_run
 from runner.models.base import Usage
-from runner.records.record import Life, Telling, Untold
+from runner.records.record import InfoReport, RunSegment, UnreportedFact
 from runner.records.run import open_run
+from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from tests.runner.analysis.report.making import request, unpacked
-from tests.runner.analysis.runs import definition, record, truth_turns, write_run
-from tests.runner.records.made import episode
+from tests.runner.records.made import episode, step
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def told_cells(tellings):
 def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
     source = open_run(folder)
     dataset = dataset_of(source, None, lambda line: None)
-    shown = unpacked(report([view_run(source, dataset, STRICT, 20)]))[0][0]["overview"]
+    shown = unpacked(report([replay_run(source, dataset, STRICT, 20)]))[0][0]["overview"]
     rules = ScoringRules(None, None, 20)
     kept = open_scores(folder, rules, lambda line: None, allow_errors=False)
     table = json.loads(json.dumps(kept.to_json()))
@@ -82,27 +82,27 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
 
 
 def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
-    lives = [Life(5400.0, 8, 3.0), Life(1800.0, 4, 2.0)]
-    totals = Totals(3, 0, 0, [3600.0, 3600.0, 7200.0], None, OwnMachine.of(lives, 100))
+    lives = [RunSegment(5400.0, 8, 3.0), RunSegment(1800.0, 4, 2.0)]
+    totals = Totals(3, 0, 0, [3600.0, 3600.0, 7200.0], None, GpuServerUsage.of(lives, 100))
     assert totals.seconds_per_entry == 72.0
     assert totals.gpu_cost == 2 * 2.0
     assert totals.gpu_cost_by_latency == 1 * 2.0
-    told = replace(totals, machine=OwnMachine.of(lives, 100, 5.0))
+    told = replace(totals, machine=GpuServerUsage.of(lives, 100, 5.0))
     assert (told.gpu_cost, told.gpu_cost_by_latency) == (10.0, 5.0)
     shown = "\n".join(usage_lines(told))
-    assert "7200.0 s by the clock, 72.000 s an entry with 4 at once" in shown
-    assert "$10.0000 by the clock, $5.0000 by latencies over the concurrency" in shown
+    assert "wall clock: 7200.0 s, 72.000 s per entry with concurrency 4" in shown
+    assert "$10.0000 by wall clock, $5.0000 by busy time" in shown
 
 
 def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
-    totals = Totals(2, 0, 0, [1.0, 3.0], None, OwnMachine.of([Life(8.0, 2)], 4))
+    totals = Totals(2, 0, 0, [1.0, 3.0], None, GpuServerUsage.of([RunSegment(8.0, 2)], 4))
     assert totals.seconds_per_entry == 2
     assert totals.gpu_cost is totals.gpu_cost_by_latency is None
-    assert OwnMachine.of([], 4, 5.0) is None
+    assert GpuServerUsage.of([], 4, 5.0) is None
     assert not any("clock" in line for line in usage_lines(replace(totals, machine=None)))
 
 
-def test_the_sittings_of_a_run_are_in_its_table_and_report(folder):
+def test_the_segments_of_a_run_are_in_its_table_and_report(folder):
     (folder / "lives.jsonl").write_text('{"seconds":36.0,"concurrency":5,"gpu_price":null}\n')
     source = open_run(folder)
     rules = ScoringRules(None, None, 20, gpu_price=100.0)
@@ -112,16 +112,16 @@ def test_the_sittings_of_a_run_are_in_its_table_and_report(folder):
     assert rows["requests/gpu_cost"] == kept.to_json()["gpu_cost"] == 1.0
     by_latency = 100 * 15 / 5 / 3600
     assert kept.to_json()["gpu_cost_by_latency"] == pytest.approx(by_latency)
-    assert any("$ GPU, clock" in line for line in table_lines([kept]))
-    viewed = view_run(source, dataset_of(source, None, print), STRICT, 20)
+    assert any("$ GPU, wall clock" in line for line in table_lines([kept]))
+    viewed = replay_run(source, dataset_of(source, None, print), STRICT, 20)
     usage = listed(unpacked(report([viewed], 100.0))[0][0]["overview"]["usage"])
-    assert (usage["Machine, by the clock"], usage["By the clock, an entry"]) == (1.0, 36.0)
+    assert (usage["GPU server, by wall clock"], usage["Wall clock per entry"]) == (1.0, 36.0)
 
 
 def test_what_was_made_up_is_counted_over_all_judged_entries():
     def judged(*made_up):
         return [
-            each._replace(verdict=Verdict(True, None, None, 1, 1, (), Hallucinated(*found)))
+            each._replace(verdict=Verdict(True, None, None, 1, 1, (), Hallucinations(*found)))
             for each, found in zip(
                 outcomes("simple_python", *["passed"] * len(made_up)), made_up, strict=True
             )
@@ -130,13 +130,13 @@ def test_what_was_made_up_is_counted_over_all_judged_entries():
     some = judged((("a", "b"),), ((), ("f.x",), ("f",)), (("a",),), ())
     figures = RunFigures([*some, *outcomes("rest", "error")])
     assert figures.hallucinations == {
-        "invented_functions": Acts(3, 2, 4),
-        "invented_parameters": Acts(1, 1, 4),
-        "calls_where_none_fits": Acts(1, 1, 4),
+        "invented_functions": ActCounts(3, 2, 4),
+        "invented_parameters": ActCounts(1, 1, 4),
+        "calls_where_none_fits": ActCounts(1, 1, 4),
     }
     assert list(lines(figures)) == [
-        "hallucinated, and share of 4 episodes: invented functions 3 (50.0%), "
-        "invented parameters 1 (25.0%), calls where none fits 1 (25.0%)"
+        "hallucinations (4 episodes): invented functions 3 (50.0%), "
+        "invented parameters 1 (25.0%), unneeded calls 1 (25.0%)"
     ]
     scores = RunScores("a", Path("a"), "strict", figures)
     rows = {row[2]: row[3] for row in csv_rows([scores])}
@@ -193,8 +193,9 @@ def test_one_request_has_no_spread(latencies):
 def test_what_requests_used():
     totals = Totals(4, 1000, 100, [1.0, 1.0, 3.0, 8.0], 0.02)
     assert list(usage_lines(totals)) == [
-        "4 requests, 1000 tokens in, 100 out, cost $0.0200, $5.0000 per 1,000 requests",
-        "latency of a request: mean 3.250 s, standard deviation 3.304 s, p50 2.000 s, p95 7.250 s",
+        "4 requests, 1000 input tokens, 100 output tokens, cost $0.0200, "
+        "$5.0000 per 1,000 requests",
+        "latency per request: mean 3.250 s, standard deviation 3.304 s, p50 2.000 s, p95 7.250 s",
     ]
 
 
@@ -205,7 +206,8 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
     totals = totals_of([made])
     assert (totals.cached_tokens, totals.written_tokens) == (60, 30)
     assert next(usage_lines(totals)).startswith(
-        "3 requests, 200 tokens in (60 read from a cache, 30 written to one), 20 out, cost "
+        "3 requests, 200 input tokens (60 read from a cache, 30 written to a cache), "
+        "20 output tokens, cost "
     )
     shown = listed(usage_list(used(totals)))
     assert (shown["Read from a cache"], shown["Written to a cache"]) == (60, 30)
@@ -213,29 +215,41 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
 
 def test_a_price_that_is_unknown():
     assert list(usage_lines(Totals(0, 0, 0, [], None))) == [
-        "0 requests, 0 tokens in, 0 out, cost unknown"
+        "0 requests, 0 input tokens, 0 output tokens, cost unknown"
     ]
 
 
 def test_shares_of_facts_turns_and_questions_are_of_all_episodes_with_words():
     tellings = [
-        Telling(3, 2, [Untold(0, "a"), Untold(0, "b")], 1, 1),
+        InfoReport(3, 2, [UnreportedFact(0, "a"), UnreportedFact(0, "b")], 1, 1),
         None,
-        Telling(1, 1, [], 1, 0),
+        InfoReport(1, 1, [], 1, 0),
     ]
-    told = ToldFigures.of(tellings)
-    assert told == ToldFigures(4, 2, 3, 2, 2, 1)
+    told = RequiredInfoFigures.of(tellings)
+    assert told == RequiredInfoFigures(4, 2, 3, 2, 2, 1)
     assert told.shares == {"facts told": 0.5, "turns told": 2 / 3, "asked": 0.5}
 
 
 def test_where_nothing_was_to_be_told_there_is_no_share_and_no_column():
-    assert ToldFigures.of([None, None]) is None
+    assert RequiredInfoFigures.of([None, None]) is None
     assert told_cells([None]) == [{}]
-    assert told_cells([None, Telling(0, 0, [], 2, 1)]) == [{"asked": None}, {"asked": 0.5}]
+    assert told_cells([None, InfoReport(0, 0, [], 2, 1)]) == [{"asked": None}, {"asked": 0.5}]
 
 
 def test_errors_told_nothing():
     passed, error = outcomes("base", "passed", "error")
-    some = Telling(1, 1, [], 0, 0)
+    some = InfoReport(1, 1, [], 0, 0)
     found = RunFigures([passed._replace(telling=some), error._replace(telling=some)])
-    assert found.told == ToldFigures(1, 1, 1, 1, 0, 0)
+    assert found.told == RequiredInfoFigures(1, 1, 1, 1, 0, 0)
+
+
+def test_redundant_calls_are_those_of_passed_episodes_beyond_the_ground_truth():
+    def made(outcome, needed, *calls):
+        verdict = Verdict(outcome == "passed", None, None, 1, 1, selected=FunctionSelection(needed))
+        record = episode("a", 0, "base", outcome, 1, 1)._replace(verdict=verdict)
+        return record._replace(steps=[step(0, ["f()"] * count) for count in calls])
+
+    found = RunFigures([made("passed", 2, 1, 2), made("passed", 2, 1), made("failed", 1, 9)])
+    assert found.redundancy == (1, 4)
+    assert found.redundancy.share == 0.25
+    assert RunFigures([made("failed", 1, 9), made("passed", 3)]).redundancy is None

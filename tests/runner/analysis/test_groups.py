@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.statistics import wilson
-from runner.analysis.groups import CLASSIC, Rate, classic, table
+from checkers.statistics import TrialCounts, wilson
+from runner.analysis.groups import CLASSIC, Rate, classic, score_rows, table
 from trajectories.schema import Category
 
 EVERYTHING = [category.value for category in Category]
@@ -111,9 +111,40 @@ def test_margins_of_independent_members_add_up_like_the_sides_of_a_triangle():
     assert found["overall/irrelevance"].rate.interval == pytest.approx(expected)
 
 
-def test_margins_of_members_that_share_scenarios_add_up_in_full():
-    found = rows(base=(30, 40), miss_func=(30, 40))
-    assert found["overall/multi-turn"].rate.interval == pytest.approx(wilson(30, 40))
+def clustered(scenarios, **counts):
+    """Return the table of categories whose entries belong to numbered scenarios."""
+    found = {}
+    for category, (passed, entries) in counts.items():
+        trials = [TrialCounts(str(n % scenarios), 1, int(n < passed)) for n in range(entries)]
+        found[category] = Rate.of(passed, entries)._replace(strata=((1.0, trials),))
+    return {"/".join(row.path): row.rate for row in table(found)}
+
+
+def test_scenarios_are_resampled_where_members_share_them():
+    rate = clustered(40, base=(30, 40), miss_func=(30, 40))["overall/multi-turn"]
+    # Both members pass the same scenarios, so that two entries count as one.
+    low, high = wilson(30, 40)
+    assert rate.interval == pytest.approx((low, high), abs=0.03)
+    alone = rows(base=(30, 40), miss_func=(30, 40))["overall/multi-turn"].rate.interval
+    assert rate.interval[0] < alone[0] < alone[1] < rate.interval[1]
+
+
+def test_weights_of_members_that_share_scenarios_count():
+    rate = clustered(20, base=(20, 20), miss_func=(5, 10))["overall/multi-turn"]
+    low, high = rate.interval
+    assert rate.value == pytest.approx(0.75)
+    assert 0.5 < low < 0.75 < high < 0.95
+
+
+def test_a_run_has_its_score_first_and_the_mean_of_its_categories():
+    rates = {"base": Rate.of(1, 2), "live_simple": Rate.of(4, 4)}
+    score, mean, overall, *_ = score_rows(Rate.of(5, 6), rates)
+    assert [row.label for row in (score, mean, overall)] == [
+        *("all", "mean of categories", "weighted overall")
+    ]
+    assert score.rate.value == pytest.approx(5 / 6)
+    assert mean.rate.value == pytest.approx(0.75)
+    assert overall.rate.value == pytest.approx((30 * 0.5 + 10) / 40)
 
 
 @given(SCORES)

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from runner.analysis.listing import JudgedResults, Mended, RunIndex
+from runner.analysis.listing import CorrectedScore, JudgedResults, RunIndex
 from runner.records.run_files import EPISODES_FILE
 from runner.records.store import RunStore
 from tests.extensions.viewer.viewing import write_noted
-from tests.runner.analysis.runs import definition, error_record, record, truth_turns
+from tests.runner.analysis.replayed_runs import definition, error_record, record, truth_turns
 from tests.runner.records.made import defining, episode
 from trajectories.errors import DataError
 
@@ -56,7 +56,7 @@ def test_only_what_changed_is_read_and_told_again(runs, monkeypatch):
     index.refresh()
     version = json.loads(index.since(0))["version"]
     monkeypatch.setattr(
-        "runner.analysis.listing.shelved_run", lambda folder: pytest.fail(str(folder))
+        "runner.analysis.listing.read_catalog_run", lambda folder: pytest.fail(str(folder))
     )
     index.refresh()
     assert json.loads(index.since(version)) == {
@@ -84,7 +84,7 @@ def test_a_run_that_grows_and_one_that_goes(runs):
 
 
 def test_what_a_run_took_and_told_is_reckoned_the_newest_first(runs):
-    index = RunIndex(runs, lambda folder: Mended(0.5, (0.25, 0.75)))
+    index = RunIndex(runs, lambda folder: CorrectedScore(0.5, (0.25, 0.75)))
     index.refresh()
     assert listed(index)["done"]["took"] is None
     assert index.reckon()
@@ -164,7 +164,7 @@ def test_result_files_that_cannot_be_judged_say_why(tmp_path):
 def test_who_writes_a_run_may_go_without_touching_it(tmp_path, monkeypatch):
     write_noted(tmp_path / "one", defining(), [], 2)
     alive = [True]
-    monkeypatch.setattr("runner.records.shelf._is_written", lambda folder: alive[0])
+    monkeypatch.setattr("runner.records.run_catalog._is_being_written", lambda folder: alive[0])
     index = RunIndex(tmp_path)
     index.refresh()
     assert listed(index)["one"]["state"] == "running"

@@ -7,7 +7,13 @@ import pytest
 from runner.analysis.figure_lines import CSV_HEADING, csv_rows, table_lines
 from runner.analysis.run_scores import ScoringRules, open_scores
 from runner.models.base import Usage
-from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
+from tests.runner.analysis.replayed_runs import (
+    definition,
+    error_record,
+    record,
+    truth_turns,
+    write_run,
+)
 from tests.runner.records.made import defining
 from trajectories.errors import DataError
 
@@ -93,7 +99,7 @@ def test_a_run_folder_is_taken_as_it_says(opened, store):
 
 def test_too_many_errors_give_no_score_unless_that_is_wanted(opened, store):
     path = store(1)
-    with pytest.raises(DataError, match=r"1 of 2 episodes ended in an error .* --allow-errors"):
+    with pytest.raises(DataError, match=r"1 of 2 episodes ended in errors.* --allow-errors"):
         opened(path)
     run = opened(path, allow_errors=True)
     assert (scores(run), run.figures.errors) == ({"base": 1}, 1)
@@ -115,9 +121,9 @@ def test_verdict_lines(opened, write_lines):
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ({"id": "mine", "valid": True}, "does not say of which category mine is"),
-        ({"id": "mine", "valid": None, "category": "rest"}, "no episode that was judged"),
-        ({"id": "mine", "valid": "yes"}, "is no verdict"),
+        ({"id": "mine", "valid": True}, "has no category for mine"),
+        ({"id": "mine", "valid": None, "category": "rest"}, "no judged episode"),
+        ({"id": "mine", "valid": "yes"}, "is not a verdict"),
         ({"id": "multi_turn_base_7", "result": []}, "'multi_turn_base_7' is not"),
         ("no JSON", "is not valid JSON"),
     ],
@@ -129,7 +135,7 @@ def test_bad_input_is_refused(opened, write_lines, line, complaint):
 
 def test_a_run_folder_without_episodes_is_refused(opened, tmp_path):
     path = write_run(tmp_path / "run", defining())
-    with pytest.raises(DataError, match="has no episode that was judged"):
+    with pytest.raises(DataError, match="has no judged episode"):
         opened(path)
 
 
@@ -163,7 +169,7 @@ def test_a_record_that_is_none(opened, store):
 
 def test_the_lines_of_one_run(opened, results):
     found = "\n".join(table_lines([opened(results)]))
-    assert found.startswith("1  model_result: 2 episodes, profile bfcl\n\ngroup ")
+    assert found.startswith("1  model_result: 2 episodes, profile bfcl\n   score 50.0% (95%")
     assert "\n1           3      unknown      2.000" in found
 
 
@@ -172,7 +178,7 @@ def test_the_lines_of_several_say_where_they_differ_in_size(opened, write_lines)
     both = [opened(write_lines("a.jsonl", one))]
     both.append(opened(write_lines("b.jsonl", one, {"id": "multi_turn_base_1", "valid": True})))
     found = "\n".join(table_lines(both))
-    assert "base: the runs have 1 to 2 entries, not the same ones" in found
+    assert "base: the runs differ in entries, 1 to 2" in found
 
 
 def test_a_name_cannot_steer_the_terminal(opened, tmp_path, store):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.why.diagnosis import Cause
+from checkers.causes.diagnosis import Cause
 from envs.errors import BackendFault
 from tests.runner.analysis.report.making import call, request, source_of, viewed
 from trajectories.errors import DataError
@@ -36,13 +36,13 @@ def view_one(dataset_of, help_desk):
 def test_what_passes_has_neither_divergence_nor_diagnosis(view_one):
     episode = view_one(RIGHT)
     assert episode.judged.outcome == "passed"
-    assert (episode.examined.divergence, episode.examined.diagnosis) == (None, None)
+    assert (episode.examined.place, episode.examined.diagnosis) == (None, None)
 
 
 def test_what_fails_says_where_and_why(view_one):
     episode = view_one(WRONG)
     assert episode.judged.outcome == "failed"
-    assert episode.examined.divergence[:3] == (0, 0, 0)
+    assert str(episode.examined.place) == "turn 1, step 1, call 1"
     assert episode.examined.diagnosis.cause is Cause.WRONG_ARGUMENT
 
 
@@ -61,7 +61,7 @@ def test_a_broken_backend_is_an_error_of_that_episode(view_one, monkeypatch):
     def broken(self, *args, **kwargs):
         raise BackendFault("get_ticket()", KeyError("id"))
 
-    monkeypatch.setattr("runner.analysis.runs.examine_recorded", broken)
+    monkeypatch.setattr("runner.analysis.replayed_runs.examine_recorded", broken)
     episode = view_one(RIGHT)
     assert (episode.judged.outcome, episode.judged.error) == (
         "error",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.analysis.figures import RunFigures
-from runner.analysis.variants import VariantScore, against_first, format_lines, variant_lines
+from runner.analysis.variants import VariantScore, compare_with_first, format_lines, variant_lines
 from runner.models.prompting import ALL
 from tests.runner.records.made import episode
 
@@ -61,7 +61,7 @@ def test_each_category_has_a_column_where_there_are_several():
 def test_a_format_without_a_score_is_left_out_of_the_spread_and_said_to_be():
     text = "\n".join(format_lines([score(0, "pp"), score(1, "pf"), score(2, "p", planned=2)]))
     assert "over 2 formats" in text
-    assert text.endswith("unfinished, or with too many errors for a score: 1 of 3 formats")
+    assert text.endswith("unfinished or too many errors for a score: 1 of 3 formats")
 
 
 def test_one_format_has_no_spread():
@@ -76,7 +76,7 @@ def variant(name, results, planned=None):
 def test_every_variant_is_compared_with_the_first_entry_by_entry():
     first, worse = variant("a", "p" * 20), variant("b", "p" * 10 + "f" * 10)
     same = variant("c", "p" * 20)
-    found = against_first([first, worse, same])
+    found = compare_with_first([first, worse, same])
     assert found.keys() == {"b", "c"}
     assert (found["b"].difference.worse, found["b"].difference.difference) == (10, -0.5)
     assert found["b"].corrected == 2 * found["b"].difference.p_value == 4 / 2**10
@@ -85,15 +85,15 @@ def test_every_variant_is_compared_with_the_first_entry_by_entry():
 
 def test_errors_are_left_out_of_pairs():
     first, second = variant("a", "p" * 99 + "e"), variant("b", "p" * 98 + "ef")
-    assert against_first([first, second])["b"].difference.entries == 98
+    assert compare_with_first([first, second])["b"].difference.entries == 98
 
 
 def test_a_variant_without_a_fair_score_is_not_compared():
     found = [variant("a", "pp"), variant("b", "pf", planned=3), variant("c", "")]
-    assert against_first(found) == {}
+    assert compare_with_first(found) == {}
     rows = "\n".join(variant_lines("way", found)).splitlines()
     assert rows[3].split()[-4:] == [*"----"]
-    assert rows[-1] == "unfinished, or with too many errors for a score: 2 of 3 ways"
+    assert rows[-1] == "unfinished or too many errors for a score: 2 of 3 ways"
 
 
 def test_the_table_says_what_differs_and_how_sure_that_is():

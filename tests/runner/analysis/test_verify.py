@@ -7,11 +7,17 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from envs import __version__
-from runner.analysis.runs import dataset_of
+from runner.analysis.replayed_runs import dataset_of
 from runner.analysis.verify import ResultChange, changes, recorded_verdicts, verify
 from runner.records.run import Run, open_run
 from tests.runner.analysis.entries import ANSWER, COUNT, LAST, RIGHT, WAIT, WRONG, executed_entry
-from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
+from tests.runner.analysis.replayed_runs import (
+    definition,
+    error_record,
+    record,
+    truth_turns,
+    write_run,
+)
 from tests.runner.records.made import answered, step
 from trajectories.errors import DataError
 
@@ -83,16 +89,14 @@ def test_what_has_changed_since_is_said(tmp_path, data, folders):
     made = record(data, "folders_0", truth_turns(folders))
     folder = write_run(tmp_path / "run", definition(data, simulator="0.0.1"), made)
     run = open_run(folder)
-    assert list(changes(run, STRICT, {})) == [
-        f"the simulator is turnwise {__version__}, it was 0.0.1"
-    ]
-    assert list(changes(run, BFCL, {}))[1:] == ["the profile is bfcl, it was strict"]
+    assert list(changes(run, STRICT, {})) == [f"simulator: turnwise {__version__}, was 0.0.1"]
+    assert list(changes(run, BFCL, {}))[1:] == ["profile: bfcl, was strict"]
 
 
 def test_verdict_lines_say_under_which_profile(results):
     lines = {(id, 0): {"valid": True, "profile": "bfcl"} for id in IDS}
     assert list(changes(results, BFCL, lines)) == []
-    assert list(changes(results, STRICT, lines)) == ["the profile is strict, it was bfcl"]
+    assert list(changes(results, STRICT, lines)) == ["profile: strict, was bfcl"]
 
 
 def test_nothing_has_changed_at_once(tmp_path, data):
@@ -138,7 +142,7 @@ def test_results_of_executed_answers_are_compared(judged):
 def test_what_is_absent_differs_from_no_text_that_was_once_written_for_it(judged):
     evidence = {
         "error_type": "simple_function_checker:missing_required",
-        "message": "it is required",
+        "message": "required",
         "function": "clock_wait",
         "parameter": "n",
     }
@@ -172,7 +176,7 @@ def test_verdicts_are_looked_for_beside_result_files(results, write_lines):
 
 
 def test_result_files_need_verdicts(results):
-    with pytest.raises(DataError, match="--verdicts: is needed to say what was recorded"):
+    with pytest.raises(DataError, match="--verdicts: is needed: "):
         recorded_verdicts(results, None)
 
 
@@ -210,12 +214,12 @@ def test_a_score_file_of_single_turns_is_read(write_lines):
 @pytest.mark.parametrize(
     ("name", "lines", "said"),
     [
-        (SCORE, [{**HEAD, "total_count": 4}], "is about 4 entries, and the run has 3"),
-        (SCORE, [HEAD, {"id": IDS[1]}], "is no line of a score file"),
+        (SCORE, [{**HEAD, "total_count": 4}], "covers 4 entries, but the run has 3"),
+        (SCORE, [HEAD, {"id": IDS[1]}], "is not a line of a score file"),
         ("score.json", [HEAD], "is named after its category"),
-        ("verdicts.jsonl", [{"id": IDS[1]}], 'is no verdict: there must be "id" and "valid"'),
-        ("verdicts.jsonl", [], "has no verdict on an episode of this run"),
-        ("verdicts.jsonl", [{"id": "other", "valid": True}], "has no verdict on an episode"),
+        ("verdicts.jsonl", [{"id": IDS[1]}], 'is not a verdict: it must have "id" and "valid"'),
+        ("verdicts.jsonl", [], "has no verdicts on episodes of this run"),
+        ("verdicts.jsonl", [{"id": "other", "valid": True}], "has no verdicts on episodes"),
     ],
 )
 def test_what_holds_no_verdicts_is_refused(results, write_lines, name, lines, said):

@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from checkers.causes.place import EpisodePlace
 from checkers.profile import BFCL
-from runner.analysis.view import EpisodePart, Place, view
+from runner.analysis.view import EpisodePart, view
 from tests.extensions.debugger.episodes import RECORDED, examined
 from trajectories.errors import DataError
 
@@ -18,10 +19,10 @@ def turns():
 
 def test_a_turn_has_a_start_its_calls_and_an_end(turns):
     assert [moment.place for moment in turns[0].moments] == [
-        Place(0, "start"),
-        Place(0, "call", 0),
-        Place(0, "call", 1),
-        Place(0, "end"),
+        EpisodePlace(0, "start"),
+        EpisodePlace(0, "call", 0),
+        EpisodePlace(0, "call", 1),
+        EpisodePlace(0, "end"),
     ]
     assert [(number, len(calls)) for number, calls in turns[1].steps] == [(0, 2)]
 
@@ -34,7 +35,7 @@ def test_states_follow_one_another(turns):
 
 def test_the_call_that_leaves_the_ground_truth_is_marked_and_only_that(turns):
     marked = [str(m.place) for turn in turns for m in turn.moments if m.diverges]
-    assert marked == ["turn 0 step 1 call 0"]
+    assert marked == ["turn 1, step 2, call 1"]
     refused, renamed = turns[0].calls
     assert (refused.changes, refused.off_path, refused.strays) == ([], [], [])
     assert renamed.strays == renamed.off_path != []
@@ -75,7 +76,7 @@ def test_a_part_is_a_turn_a_step_or_what_departs(turns):
 
 
 def test_what_is_not_there_is_no_part(turns):
-    with pytest.raises(DataError, match="--turn: 3 is not there; the episode has turns 0 to 2"):
+    with pytest.raises(DataError, match="--turn: 4 does not exist; the episode has turns 1 to 3"):
         EpisodePart(turn=3).of(turns)
-    with pytest.raises(DataError, match="--step: 1 is not there; x_0 is one turn of one step"):
+    with pytest.raises(DataError, match="--step: 2 does not exist; x_0 is one turn of one step"):
         EpisodePart(step=1).check_single("x_0")

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from checkers.calls.documents import CannotJudge
+from checkers.calls.documents import UnjudgeableEntry
+from checkers.causes.diagnosis import Cause
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.why.diagnosis import Cause
+from runner.analysis.episode_output import EpisodeJson, EpisodeText
 from runner.analysis.view import EpisodePart
-from runner.analysis.writing import Document, Transcript
 from runner.episodes.offline import examine_recorded, examine_truth
 from tests.runner.analysis.entries import (
     ANSWER,
@@ -53,13 +53,13 @@ def examine(dataset_of):
 
 def shown(examined, **options):
     """Return the lines that show an answer."""
-    transcript = Transcript("run mine", EpisodePart(**options))
+    transcript = EpisodeText("run mine", EpisodePart(**options))
     return [line.text for line in examined.show(transcript)]
 
 
 def as_json(examined, **options):
     """Return the JSON form of an answer."""
-    return examined.show(Document("run mine", EpisodePart(**options)))
+    return examined.show(EpisodeJson("run mine", EpisodePart(**options)))
 
 
 def test_calls_stand_beside_answers(examine, compared):
@@ -76,7 +76,7 @@ def test_calls_stand_beside_answers(examine, compared):
         "",
         f"FAILED value_error:others: {Reason.OTHER_VALUE.meaning}",
         "  clock_wait.n: the value is none of those allowed",
-        "cause: wrong_argument: clock_wait: n should be 5, is 6",
+        "cause: wrong_argument at turn 1, step 1, call 1: clock_wait: n should be 5, is 6",
     ]
 
 
@@ -100,8 +100,8 @@ def test_json_has_every_argument(examine, compared):
 @pytest.mark.parametrize(
     ("mode", "step", "said"),
     [
-        ("fc", [{"clock_wait": "{"}], "  no call can be read: "),
-        ("prompt", "[clock.wait(n=", "  no call can be read: "),
+        ("fc", [{"clock_wait": "{"}], "  unreadable as calls: "),
+        ("prompt", "[clock.wait(n=", "  unreadable as calls: "),
         ("prompt", "[clock.wait(n=", "  assistant: [clock.wait(n="),
         ("fc", "Done.", "  assistant: Done."),
     ],
@@ -120,7 +120,7 @@ def test_where_any_call_is_right_that_is_said(examine, single_turn):
     entry = single_turn("python", WAIT, category=Category.IRRELEVANCE)
     text = shown(examine(entry, RIGHT))
     assert "  No function fits: it is right to call none." in text
-    assert text[-1].startswith("cause: acted_instead_of_asking: ")
+    assert text[-1].startswith("cause: acted_instead_of_asking at turn 1, step 1, call 1: ")
 
 
 def test_results_stand_beside_those_of_the_ground_truth(examine, executed):
@@ -160,7 +160,7 @@ def test_a_failed_request_is_what_the_profile_says(examine, compared):
     step = "Error during inference: 500"
     found = examine(compared, step, profile=BFCL)
     assert found.diagnosis.evidence["sub_reason"] == "no_record"
-    with pytest.raises(CannotJudge):
+    with pytest.raises(UnjudgeableEntry):
         examine(compared, step)
 
 

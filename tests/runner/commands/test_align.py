@@ -5,7 +5,7 @@ import json
 import pytest
 
 from runner.cli import main
-from tests.runner.analysis.runs import definition, record, truth_turns, write_run
+from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def align(capsys, monkeypatch):
 def test_two_runs_side_by_side(align, run, tmp_path):
     status, lines, _ = align("--run", run, "--run", run, "--trial", 1)
     assert status == 0
-    assert "A and B are the same in every step" in lines
+    assert "A and B are identical in every step" in lines
 
 
 def test_trials_of_one_run_side_by_side(align, run):
@@ -46,8 +46,8 @@ def test_trials_of_one_run_side_by_side(align, run):
         "  A  org/model, trial 0:",
         "  B  org/model, trial 1:",
     ]
-    assert lines[3] == "A and B part in turn 0, step 0"
-    assert max(map(len, lines)) <= 80
+    assert lines[4] == "A and B first differ in turn 1, step 1"
+    assert max(len(line) for line in lines if "cause: " not in line) <= 80
 
 
 def test_json_is_one_object(align, run):
@@ -63,5 +63,5 @@ def test_there_are_two_to_five_to_align(align, run, flags, count):
     assert align("--run", run, *flags) == (
         2,
         [],
-        f"turnwise: --run: there must be 2 to 5 episodes to align, not {count}\n",
+        f"turnwise: --run: selects {count} episodes; choose runs and trials with 2 to 5\n",
     )

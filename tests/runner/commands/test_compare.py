@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from runner.cli import main
+from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from tests.runner.analysis.report.making import call, unpacked
-from tests.runner.analysis.runs import definition, record, truth_turns, write_run
 
 RIGHT = [
     [call("mv", source="notes.txt", destination="old")],
@@ -61,9 +61,9 @@ def test_two_result_files(compare, results):
     first = results("one", folders_0=RIGHT, folders_1=RIGHT)
     status, out, err = compare(first, results("two", folders_0=RIGHT, folders_1=LAZY))
     assert (status, err) == (0, "")
-    assert out.startswith("A  one\nB  two\n2 entries that both have, one trial of each;")
+    assert out.startswith("A  one\nB  two\n2 common entries, one trial each;")
     assert "A passes more often than B: 1\n  folders_1  missing_call" in out
-    assert "\nWithin noise: B less A is -50.0 points" in out
+    assert "\nWithin noise: B minus A is -50.0 points" in out
 
 
 def test_one_json_object(compare, results):
@@ -88,7 +88,7 @@ def test_a_page(compare, results, tmp_path):
 def test_a_run_folder_and_a_result_file(compare, store, results):
     status, out, err = compare(store("ours", "strict"), results("two", folders_0=LAZY))
     assert (status, err) == (0, "")
-    assert out.startswith("A  ours\nB  two\n1 entry that both have, up to 2 and 1 trials of each;")
+    assert out.startswith("A  ours\nB  two\n1 common entry, up to 2 and 1 trials each;")
     assert "folders_0  2/2 0/1  missing_call" in out
 
 
@@ -96,7 +96,7 @@ def test_data_that_is_not_what_it_was(compare, store, data):
     other = {"name": str(data), "version": "unknown", "sha256": "0" * 64}
     status, _, err = compare(store("one", "strict"), store("two", "strict", dataset=other))
     assert status == 0
-    assert "two: the data is not what it was" in err
+    assert "two: the data has changed since the run" in err
 
 
 def test_runs_of_different_profiles(compare, store):

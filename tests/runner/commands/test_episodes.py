@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 import turnwise
@@ -24,15 +25,21 @@ def test_every_episode_has_a_line_with_its_cause(gave_up, capsys, monkeypatch):
     out = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in out] == [id for id in IDS.split(",") for _ in range(2)]
     assert ["trial 1" in line for line in out] == [False, True, False, True]
-    assert all("failed turn 0" in line and len(line) <= 80 for line in out)
+    assert all("missing_call (whole_turn) at end of turn 1: " in line for line in out)
 
 
-def test_wider_terminals_show_more(gave_up, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")
+@pytest.mark.parametrize("width", [80, 100])
+def test_only_a_terminal_cuts_lines(gave_up, capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
     assert main(["episodes", str(gave_up)]) == 0
-    first = capsys.readouterr().out.splitlines()[0]
-    assert len(first) > 80
-    assert "missing_call (whole_turn): " in first
+    whole = capsys.readouterr().out.splitlines()
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["episodes", str(gave_up)]) == 0
+    cut = capsys.readouterr().out.splitlines()
+    assert max(map(len, whole)) > 100
+    assert max(map(len, cut)) == width
+    assert all(w.startswith(c.removesuffix("...")) for w, c in zip(whole, cut, strict=True))
+    assert "missing_call (whole_turn) at end of turn 1: " in whole[0]
 
 
 def test_as_json_there_is_all_of_it(gave_up, capsys):
@@ -55,5 +62,5 @@ def test_what_is_listed_can_be_chosen(gave_up, capsys, words, lines):
 
 def test_a_cause_that_there_is_not(gave_up, capsys):
     assert main(["episodes", str(gave_up), "--cause", "missing_cal"]) == 2
-    message = "turnwise: --cause: 'missing_cal' is no cause; did you mean missing_call?\n"
+    message = "turnwise: --cause: there is no cause 'missing_cal'; did you mean missing_call?\n"
     assert capsys.readouterr().err == message

@@ -1,4 +1,4 @@
-"""Every command that scores shows both figures, as published and as mended by errata."""
+"""Every command that scores shows both figures, as published and corrected by errata."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_score_and_eval_put_both_figures_side_by_side(
     (row,) = [line.split() for line in shown.splitlines() if line.split()[-1:] == ["+66.7"]]
     assert row[:3] == ["base", "3", "33.3%"]
     assert row[6:8] == ["2", "100.0%"]
-    assert "errata errata.jsonl: 1 ambiguous, 1 withdrawn; 2 are judged otherwise" in shown
+    assert "errata errata.jsonl: 1 ambiguous, 1 withdrawn; 2 have alternative answers" in shown
 
 
 def test_without_errata_there_is_one_figure(
@@ -110,9 +110,10 @@ def test_the_table_has_a_column_for_each(
     what = ["--dataset", data, "--errata", errata]
     assert run_command("table", result, *what, "--html", page, "--csv", rows) == 0
     shown = capsys.readouterr().out
-    assert "2  mended by errata.jsonl: run: 2 episodes" in shown
-    assert ["base", "33.3%", "100.0%"] in [line.split() for line in shown.splitlines()]
-    assert "mended by errata.jsonl: run" in page.read_text(encoding="utf-8")
+    assert "2  corrected by errata.jsonl: run: 2 episodes" in shown
+    cells = ["base", "33.3%", "(6.1", "to", "79.2)", "100.0%", "(34.2", "to", "100.0)"]
+    assert cells in [line.split() for line in shown.splitlines()]
+    assert "corrected by errata.jsonl: run" in page.read_text(encoding="utf-8")
     lines = [line.split(",") for line in rows.read_text(encoding="utf-8").splitlines()]
     scores = [(line[0], line[3]) for line in lines if line[2].endswith("/base")]
     assert [(number, float(value)) for number, value in scores] == [("1", 1 / 3), ("2", 1.0)]
@@ -138,7 +139,7 @@ def test_compare_says_both_and_leaves_out_what_is_withdrawn(
     assert run_command("compare", *what, "--html", page) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["base", "3", "33.3%", "66.7%"] in [row[:4] for row in rows]
-    assert ["base,", "mended", "2", "100.0%", "100.0%"] in [row[:5] for row in rows]
+    assert ["base,", "corrected", "2", "100.0%", "100.0%"] in [row[:5] for row in rows]
     assert run_command("compare", *what, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["errata"] is None
@@ -167,9 +168,9 @@ def test_errata_that_do_not_fit_are_told(
     errata = written(tmp_path / "old.jsonl", old, done)
     assert run_command("score", result, "--dataset", data, "--errata", errata) == 0
     told = capsys.readouterr()
-    assert "base_one was judged on another text than it has now" in told.err
-    assert "base_two reads as its erratum says already" in told.err
-    assert "errata old.jsonl: none of these entries; 0 are judged otherwise" in told.out
+    assert "base_one has changed since its review" in told.err
+    assert "base_two is already corrected in the data" in told.err
+    assert "errata old.jsonl: none of these entries; 0 have alternative answers" in told.out
 
 
 def test_errata_have_to_be_there(data: Path, result: Path) -> None:

@@ -117,7 +117,7 @@ def test_without_a_path_it_is_written_into_the_run(run, capsys, format, path):
 
 
 def test_a_folder_without_a_run_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"holds no run: there is no run\.json"):
+    with pytest.raises(DataError, match=r"holds no run: run\.json is missing"):
         export(tmp_path / "nothing", "--format", "bfcl", "-o", tmp_path / "out")
 
 
@@ -207,5 +207,5 @@ def test_what_no_file_can_be_written_by_is_refused(searched, tmp_path, flags, co
 
 
 def test_bfcl_has_room_for_one_run(searched):
-    with pytest.raises(DataError, match="RUN: one is written for BFCL"):
+    with pytest.raises(DataError, match="RUN: --format bfcl takes a single run"):
         export(searched / "react", searched / "dfsdt", "--format", "bfcl")

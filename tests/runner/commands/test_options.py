@@ -21,13 +21,13 @@ from runner.cli import all_commands, main
 from runner.commands.eval_options import EvalOptions, LiveOptions
 from runner.commands.options import (
     argument,
+    build_parser,
     flags_of,
-    given,
+    given_flags,
     index,
     members_of,
     option,
     parse,
-    parser_of,
     positive,
     switch,
 )
@@ -55,7 +55,9 @@ class Example(Shared):
 
 def read(*words: str) -> Example:
     """Return what the example takes of a command line."""
-    return parse(Example, parser_of(Example, "example", "An example.", "turnwise example x"), words)
+    return parse(
+        Example, build_parser(Example, "example", "An example.", "turnwise example x"), words
+    )
 
 
 def test_every_type_of_field() -> None:
@@ -68,11 +70,12 @@ def test_every_type_of_field() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["x", "--limt", "3"], "there is no option --limt; did you mean --limit?"),
-        (["x", "--limt=3"], "there is no option --limt; did you mean --limit?"),
-        (["x", "--lim", "3"], "there is no option --lim; did you mean --limit?"),
-        (["--limt", "3"], "there is no option --limt; did you mean --limit?"),
-        (["x", "--zzz"], "there is no option --zzz (see"),
+        (["x", "--limt", "3"], "unknown option --limt; did you mean --limit?"),
+        (["x", "--limt=3"], "unknown option --limt; did you mean --limit?"),
+        (["x", "--lim", "3"], "unknown option --lim; did you mean --limit?"),
+        (["--limt", "3"], "unknown option --limt; did you mean --limit?"),
+        (["x", "--zzz"], "unknown option --zzz (see"),
+        (["x", "--attempts", "2"], "unknown option --attempts; use --retries, which does not"),
         ([], "the following arguments are required: RUN"),
         (["x", "--limit", "0"], "argument --limit: '0' is not a positive whole number"),
         (["x", "--trial", "-1"], "argument --trial: "),
@@ -92,22 +95,23 @@ def test_what_is_wrong_is_one_line_with_the_command_s_own_help(
 
 
 def test_help_has_sections_defaults_and_an_example() -> None:
-    text = parser_of(Example, "example", "An example.", "turnwise example x").format_help()
+    text = build_parser(Example, "example", "An example.", "turnwise example x").format_help()
     assert "how many (default: 5)" in text
     assert "100% at most" in text
     assert "\nshared: what several take:\n" in text
-    assert text.endswith("example: turnwise example x\n")
+    assert "\n\nAn example.\n\nexample: turnwise example x\n\n" in text
 
 
-def test_lines_that_end_the_help_fit_the_terminal_and_a_command_stays_whole(
+def test_lines_of_the_help_fit_the_terminal_and_the_example_stays_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     notes = f"short\n\n  {'word ' * 12}\n\n"
     example = f"turnwise example {'x' * 40}"
-    text = parser_of(Example, "example", "An example.", example, notes).format_help()
+    text = build_parser(Example, "example", "An example.", example, notes).format_help()
     whole = f"  {' '.join(['word'] * 7)}\n  {' '.join(['word'] * 5)}"
-    assert f"\n\nshort\n\n{whole}\n\nexample: {example}\n" in text
+    assert f"\n\nexample: {example}\n\n" in text
+    assert text.endswith(f"\n\nshort\n\n{whole}\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,13 +122,38 @@ class Narrower(Shared):
 
 
 def test_a_record_may_say_otherwise_what_one_that_it_is_made_of_says() -> None:
-    text = parser_of(Narrower, "example", "An example.", "turnwise example").format_help()
+    text = build_parser(Narrower, "example", "An example.", "turnwise example").format_help()
     assert re.search(r"\nshared: what several take:\n +--mode {fc,prompt} +how else\n", text)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Renamed:
+    """Options that had other names in earlier revisions."""
+
+    subset: str | None = option("subset", "NAME")
+    calling_format: str | None = option("calling format", "NAME")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StillSplit:
+    """A command that has both."""
+
+    subset: str | None = option("subset", "NAME")
+    split: str | None = option("split", "NAME")
+
+
+def test_former_names_of_flags_are_still_read() -> None:
+    parser = build_parser(Renamed, "example", "An example.", "turnwise example")
+    found = parse(Renamed, parser, ["--split", "hard", "--protocol=hermes"])
+    assert (found.subset, found.calling_format) == ("hard", "hermes")
+    parser = build_parser(StillSplit, "example", "An example.", "turnwise example")
+    kept = parse(StillSplit, parser, ["--split", "tool"])
+    assert (kept.subset, kept.split) == (None, "tool")
+
+
 def test_what_was_given_of_a_record() -> None:
-    assert given(read("x", "--mode", "fc", "--quiet"), Shared) == ["--mode"]
-    assert given(read("x", "--limit", "7"), Shared) == []
+    assert given_flags(read("x", "--mode", "fc", "--quiet"), Shared) == ["--mode"]
+    assert given_flags(read("x", "--limit", "7"), Shared) == []
 
 
 # --- Every command
@@ -156,7 +185,8 @@ def test_every_command_s_example_is_one_of_its_command_lines(
         main([*name.split(), "--help"])
     shown = " ".join(capsys.readouterr().out.split())
     assert shown.startswith(f"usage: turnwise {name} ")
-    assert shown.endswith(f"example: {module.EXAMPLE}")
+    assert f" {COMMANDS[name].text} example: {module.EXAMPLE} " in shown
+    assert COMMANDS[name].text.count(". ") == 0
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -188,7 +218,7 @@ def test_letters_that_changed_places_are_likelier_than_one_too_many(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["eval", "--modle", "oracle"])
-    assert "there is no option --modle; did you mean --model?" in capsys.readouterr().err
+    assert "unknown option --modle; did you mean --model?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["eval", "dataset list", "dataset show", "env tools"])
@@ -268,7 +298,7 @@ def test_an_offline_model_refuses_what_only_live_ones_have(
     assert main(["eval", "--model", model, flag, *value]) == 2
     out, err = capsys.readouterr()
     needed = member.metadata["about"].needs
-    why = f"is for live models, and {model} asks none; leave it out"
+    why = f"is for live models, not {model}; leave it out"
     why = f"needs {needed}: add it, or leave {flag} out" if needed else why
     assert (out, err) == ("", f"turnwise: {flag}: {why}\n")
 
@@ -297,17 +327,17 @@ def status_of(words: list[str]) -> object:
     [
         (
             ["evaluate"],
-            "turnwise: there is no command evaluate; did you mean turnwise retrieve eval",
+            "turnwise: unknown command evaluate; did you mean turnwise retrieve eval",
         ),
-        (["validate"], "turnwise: there is no command validate; did you mean turnwise dataset val"),
+        (["validate"], "turnwise: unknown command validate; did you mean turnwise dataset val"),
         (
             ["dataset", "lst"],
-            "turnwise dataset: there is no command lst; did you mean turnwise dataset list?",
+            "turnwise dataset: unknown command lst; did you mean turnwise dataset list?",
         ),
         (["dataset"], "turnwise dataset: name a command (see turnwise dataset --help)"),
         ([], "turnwise: name a command (see turnwise --help)"),
-        (["--verbose"], "turnwise: there is no command --verbose (see turnwise --help)"),
-        (["eval", "--limt", "3"], "turnwise eval: there is no option --limt; did you mean --lim"),
+        (["--verbose"], "turnwise: unknown command --verbose (see turnwise --help)"),
+        (["eval", "--limt", "3"], "turnwise eval: unknown option --limt; did you mean --lim"),
     ],
 )
 def test_what_is_no_command_is_one_line(
@@ -323,7 +353,7 @@ def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     titles = re.findall(r"^([\w ]+):$", shown, re.MULTILINE)
-    core = ["run", "look", "data", "environments", "shell"]
+    core = ["run", "inspect", "data", "environments", "shell"]
     assert titles[: len(core)] == core
     assert titles[len(core) :] == list(dict.fromkeys(titles[len(core) :]))
     listed = re.findall(r"^  ((?:(?:dataset|env|retrieve) )?[a-z-]+)  ", shown, re.MULTILINE)

@@ -9,14 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from checkers.causes.place import EpisodePlace
 from envs.backends import ticket
 from runner.analysis.breakpoints import read_place
-from runner.analysis.view import Place
 from runner.cli import main
-from runner.commands.options import parse, parser_of
+from runner.commands.options import build_parser, parse
 from runner.commands.replay import EXAMPLE, Options
 from runner.records.run import read_run
-from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
+from tests.runner.analysis.replayed_runs import (
+    definition,
+    error_record,
+    record,
+    truth_turns,
+    write_run,
+)
 from trajectories.schema import Category
 
 ROOT = Path(__file__).parents[3]
@@ -59,8 +65,8 @@ def test_a_run_folder_says_of_itself_what_it_is_of(replay, run):
 
 def test_the_trial_can_be_chosen(replay, run):
     shown = replay("help_desk_0", "--run", run, "--trial", 1)
-    assert "> step 1  create_ticket(title='Dark screen', priority=2)" in shown
-    assert "left the ground truth: turn 0, step 1" in shown
+    assert "> step 2  create_ticket(title='Dark screen', priority=2)" in shown
+    assert "\ncause: wrong_argument at turn 1, step 2, call 1: create_ticket: " in shown
 
 
 def test_an_error_is_no_failure_and_what_came_before_it_is_shown(replay, run, tmp_path, data):
@@ -68,10 +74,10 @@ def test_an_error_is_no_failure_and_what_came_before_it_is_shown(replay, run, tm
     begun = error_record("help_desk_0")._replace(error="the server has gone", steps=[step])
     folder = write_run(tmp_path / "errors", definition(data), begun)
     shown = replay("help_desk_0", "--run", folder).splitlines()
-    assert shown[2] == "an error that is not the model's ended it: the server has gone"
-    assert shown[-1] == "no verdict: ended in turn 0; answers before it: 1"
-    assert f"  step 0  {step.calls[0]}" in shown
-    assert "  here it ended" in shown
+    assert shown[2] == "the episode ended in an error: the server has gone"
+    assert shown[-1] == "no verdict: ended in turn 1; earlier answers: 1"
+    assert f"  step 1  {step.calls[0]}" in shown
+    assert "  the episode ended here" in shown
     assert "FAILED" not in "\n".join(shown)
     found = json.loads(replay("help_desk_0", "--run", folder, "--json"))
     assert (found["verdict"], found["error"]) == (None, "the server has gone")
@@ -82,13 +88,13 @@ def test_the_user_s_profile_goes_before_the_run_s(replay, run):
 
 
 def test_a_turn_and_a_step_can_be_chosen(replay, run):
-    shown = replay("help_desk_0", "--run", run, "--trial", 1, "--turn", 0, "--step", 1)
-    assert re.findall(r"^..step (\d)|^turn (\d)", shown, re.MULTILINE) == [("", "0"), ("1", "")]
+    shown = replay("help_desk_0", "--run", run, "--trial", 1, "--turn", 1, "--step", 2)
+    assert re.findall(r"^..step (\d)|^turn (\d)", shown, re.MULTILINE) == [("", "1"), ("2", "")]
 
 
 def test_what_is_right_can_be_left_out(replay, run):
     shown = replay("help_desk_0", "--run", run, "--trial", 1, "--only-diff")
-    assert re.findall(r"^..step (\d)", shown, re.MULTILINE) == ["1"]
+    assert re.findall(r"^..step (\d)", shown, re.MULTILINE) == ["2"]
 
 
 def test_json_is_one_object(replay, run):
@@ -98,7 +104,7 @@ def test_json_is_one_object(replay, run):
         1,
         "run org/model, trial 1",
     )
-    assert found["divergence"]["step"] == 1
+    assert found["diagnosis"]["step"] == 1
 
 
 def test_hostile_texts_do_not_reach_the_terminal(replay, tmp_path, data):
@@ -118,10 +124,10 @@ def single(single_turn):
 
 def test_a_single_turn_has_nothing_to_stop_at(capsys, write_lines, single):
     data = write_lines("single.jsonl", single)
-    assert main(["replay", single.id, "--dataset", str(data), "--break", "turn=0"]) == 2
+    assert main(["replay", single.id, "--dataset", str(data), "--break", "turn=1"]) == 2
     assert capsys.readouterr().err == (
         "turnwise: ID: irrelevance_0 is a single turn (irrelevance): it has no state to stop at; "
-        "turnwise replay shows it\n"
+        "use turnwise replay\n"
     )
 
 
@@ -131,14 +137,14 @@ def test_a_single_turn_is_shown_beside_what_is_right(replay, write_lines, single
     options = (single.id, "--dataset", data, "--run", results)
     assert "\n> called    f()\n            no function fits\n" in replay(*options)
     assert json.loads(replay(*options, "--json"))["calls"][0]["call"] == "f()"
-    assert replay(single.id, "--dataset", data, "--turn", 0, "--step", 0).endswith("\npassed\n")
+    assert replay(single.id, "--dataset", data, "--turn", 1, "--step", 1).endswith("\npassed\n")
 
 
 def test_a_single_turn_has_no_other_step(capsys, write_lines, single):
     data = write_lines("single.jsonl", single)
-    assert main(["replay", single.id, "--dataset", str(data), "--step", "1"]) == 2
+    assert main(["replay", single.id, "--dataset", str(data), "--step", "2"]) == 2
     said = capsys.readouterr().err
-    assert said == "turnwise: --step: 1 is not there; irrelevance_0 is one turn of one step\n"
+    assert said == "turnwise: --step: 2 does not exist; irrelevance_0 is one turn of one step\n"
 
 
 def test_what_cannot_be_judged_is_said(capsys, write_lines, single):
@@ -147,15 +153,15 @@ def test_what_cannot_be_judged_is_said(capsys, write_lines, single):
     results = write_lines("single_result.json", lines)
     assert main(["replay", single.id, "--dataset", str(data), "--run", str(results)]) == 2
     said = capsys.readouterr().err
-    assert said == "turnwise: irrelevance_0: there is no verdict on it: the request failed\n"
+    assert said == "turnwise: irrelevance_0: cannot be judged: the request failed\n"
 
 
-@pytest.mark.parametrize("flags", [["--json"], ["--only-diff"], ["--turn", "0"]])
+@pytest.mark.parametrize("flags", [["--json"], ["--only-diff"], ["--turn", "1"]])
 def test_stopping_prints_no_transcript(capsys, run, flags):
-    stop = ["--break", "turn=0", *flags]
+    stop = ["--break", "turn=1", *flags]
     assert main(["replay", "help_desk_0", "--run", str(run), *stop]) == 2
     assert capsys.readouterr().err == (
-        f"turnwise: {flags[0]}: is about the transcript, which --break does not print\n"
+        f"turnwise: {flags[0]}: cannot be combined with --break or --break-on; leave it out\n"
     )
 
 
@@ -181,7 +187,9 @@ def test_one_step_leads_from_the_breakpoint_into_the_backend(run):
     )
     assert done.returncode == 0
     assert done.stderr == (
-        "turnwise: turn 0 step 1 call 0: create_ticket(title='Dark screen', priority=2)\n"
+        "turnwise: turn 1, step 2, call 1: create_ticket(title='Dark screen', priority=2)\n"
+        "turnwise: cause: wrong_argument at turn 1, step 2, call 1: create_ticket: "
+        "priority should be 1, is 2\n"
     )
     before, _, after = done.stdout.partition("--Call--")
     assert "function(backend, *args, **kwargs)" in before
@@ -195,10 +203,17 @@ def test_one_step_leads_from_the_breakpoint_into_the_backend(run):
 
 
 @pytest.mark.parametrize(
-    "typed", ["quit\n", "step\nstep\nquit\n", "step\nreturn\nnext\nquit\n", ""]
+    "typed",
+    [
+        "step\nstep\nquit\n",
+        *(
+            pytest.param(typed, marks=pytest.mark.slow)
+            for typed in ("quit\n", "step\nreturn\nnext\nquit\n", "")
+        ),
+    ],
 )
 def test_who_quits_the_debugger_has_interrupted(run, typed):
-    done = debug("help_desk_0", "--run", run, "--break", "turn=0", typed=typed)
+    done = debug("help_desk_0", "--run", run, "--break", "turn=1", typed=typed)
     assert done.returncode == 130
     assert done.stderr.splitlines()[-1] == "turnwise: interrupted"
     assert "Traceback" not in done.stdout + done.stderr
@@ -224,7 +239,7 @@ def test_another_debugger_can_be_named(run, tmp_path):
     )
     done = debug(
         "help_desk_0",
-        *("--run", run, "--break", "turn=0"),
+        *("--run", run, "--break", "turn=1"),
         PYTHONBREAKPOINT="mine.look",
         PYTHONPATH=str(tmp_path),
     )
@@ -239,7 +254,7 @@ def test_the_program_can_be_run_as_a_module_from_any_folder(tmp_path):
 
 
 def test_the_editor_s_configurations_are_commands_that_exist():
-    parser = parser_of(Options, "replay", "", EXAMPLE)
+    parser = build_parser(Options, "replay", "", EXAMPLE)
     file = ROOT / ".vscode" / "launch.json"
     found = json.loads(file.read_text(encoding="utf-8"))
     for configuration in found["configurations"]:
@@ -253,4 +268,4 @@ def test_the_editor_s_configurations_are_commands_that_exist():
         asked = {given[8:-1] for given in configuration["args"] if given.startswith("${input:")}
         assert asked <= {given["id"] for given in found["inputs"]}
     (place,) = [given["default"] for given in found["inputs"] if given["id"] == "place"]
-    assert read_place(place) == Place(0, "call", 0, 0)
+    assert read_place(place) == EpisodePlace(0, "call", 0, 0)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import turnwise
 
@@ -18,9 +19,12 @@ def test_runs_of_a_folder_are_listed_within_80_columns(tmp_path, capsys, monkeyp
     turnwise.evaluate(agent, categories="base", limit=3, run_dir=folder / ("long" * 10))
     capsys.readouterr()
     assert main(["runs", str(folder)]) == 0
+    assert "long" * 10 in capsys.readouterr().out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert main(["runs", str(folder)]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[0].split() == ["run", "model", "done", "score", "state"]
-    assert [*out[2].split()[2:4], out[2].split()[-1]] == ["3/3", "0.0%", "finished"]
+    assert out[0].split() == [*("run", "model", "score", "(95%)", "done", "state")]
+    assert out[2].split()[2:] == ["0.0%", "(0.0", "to", "56.1)", "3/3", "finished"]
     assert max(map(len, out)) <= 80
     assert main(["runs", str(folder), "--json"]) == 0
     [run] = json.loads(capsys.readouterr().out)["runs"]
@@ -38,6 +42,9 @@ def test_a_damaged_run_is_told_below_the_table(tmp_path, capsys):
 
 def test_an_empty_folder_and_one_that_is_not_there(tmp_path, capsys):
     assert main(["runs", str(tmp_path)]) == 0
-    assert capsys.readouterr().err == f"turnwise: {tmp_path}: there is no run in it\n"
+    assert (
+        capsys.readouterr().err
+        == f"turnwise: {tmp_path}: contains no run; turnwise eval makes one\n"
+    )
     assert main(["runs", str(tmp_path / "none")]) == 2
-    assert capsys.readouterr().err == f"turnwise: {tmp_path}/none: is no folder\n"
+    assert capsys.readouterr().err == f"turnwise: {tmp_path}/none: is not a folder\n"

@@ -34,8 +34,10 @@ def runs(write_lines):
 def test_runs_side_by_side(table, runs):
     status, out, err = table(*runs)
     assert (status, err) == (0, "")
-    assert out.startswith("1  right_result: 1 episode, profile bfcl\n2  wrong_result: 1 episode")
-    assert ["simple_python", "100.0%", "0.0%"] in [line.split() for line in out.splitlines()]
+    score = "score 100.0% (95% 20.7% to 100.0%), mean over 1 entry"
+    assert out.startswith(f"1  right_result: 1 episode, profile bfcl\n   {score}\n2  wrong_result:")
+    cells = ["simple_python", "100.0%", "(20.7", "to", "100.0)", "0.0%", "(0.0", "to", "79.3)"]
+    assert cells in [line.split() for line in out.splitlines()]
     assert max(map(len, out.splitlines())) <= 100
 
 

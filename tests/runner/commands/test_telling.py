@@ -1,4 +1,4 @@
-"""What answers told: a column of every table, and with --require-told part of passing."""
+"""What answers told: a column of every table, and with --require-info part of passing."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.answers import Number, Text
-from runner.episodes.telling import telling_of
+from checkers.required_info import Number, Text
+from runner.episodes.info_verdict import find_reported_info
+from tests.runner.analysis.replayed_runs import definition, record, write_run
 from tests.runner.analysis.report.making import call, unpacked
-from tests.runner.analysis.runs import definition, record, write_run
 from tests.runner.commands.running import run
 from trajectories.dataset import load_path
 from trajectories.schema import Category
@@ -24,8 +24,8 @@ CALLS = (
     ["mv(source='notes.txt', destination='old')"],
     ["cd(folder='old')", "wc(file_name='notes.txt')"],
 )
-COLUMNS = ["facts", "told", "turns", "told"]
-SHARES = {"facts told": 0.5, "turns told": 0.5}
+COLUMNS = ["facts", "reported", "turns", "reported"]
+SHARES = {"facts reported": 0.5, "turns reported": 0.5}
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_eval_has_them_of_a_replay(said, data, write_lines, capsys):
 
 @pytest.mark.parametrize("command", ["score", "table", "compare"])
 def test_where_no_words_are_on_record_there_is_no_such_column(said, command):
-    assert "told" not in said(command, SILENT)
+    assert "reported" not in said(command, SILENT)
 
 
 def test_a_table_has_them_of_every_run(said, tmp_path):
@@ -90,7 +90,7 @@ def test_a_table_has_them_of_every_run(said, tmp_path):
     assert cells(shown, "1") == ["1", "50.0%", "50.0%"]
     assert "told/facts_told,0.5," in csv.read_text()
     cards = {card["title"]: rows(card) for card in unpacked(page.read_text())[0]["cards"]}
-    assert cards["What answers told"] == {"1": SHARES}
+    assert cards["Required information"] == {"1": SHARES}
     told = json.loads(said("table", WRONG, "--json"))["runs"][0]["told"]
     assert (told["facts"], told["facts_told"]) == (2, 1)
 
@@ -119,28 +119,28 @@ def test_a_report_has_them_of_categories_and_episodes(said, tmp_path):
 
 def test_where_it_is_required_an_episode_fails_that_leaves_something_out(said, tmp_path):
     lines, page = tmp_path / "verdicts.jsonl", tmp_path / "page.html"
-    shown = said("score", WRONG, "--require-told", "--output", lines)
+    shown = said("score", WRONG, "--require-info", "--output", lines)
     assert cells(shown, "base")[1:4] == ["1", "0", "1"]
     verdict = json.loads(lines.read_text())
     assert (verdict["error_type"], verdict["failed_turn"]) == ("multi_turn:not_told", 1)
     assert verdict["untold"] == ["3 lines"]
-    table = json.loads(said("table", WRONG, "--require-told", "--json"))
+    table = json.loads(said("table", WRONG, "--require-info", "--json"))
     assert table["runs"][0]["table"][0]["score"] == 0
-    assert cells(said("compare", WRONG, "--require-told"), "not_told")[1:3] == ["1", "1"]
-    said("report", WRONG, "--require-told", "--output", page)
+    assert cells(said("compare", WRONG, "--require-info"), "not_told")[1:3] == ["1", "1"]
+    said("report", WRONG, "--require-info", "--output", page)
     [row] = unpacked(page.read_text())[0][0]["rows"]
     assert (row["outcome"], row["cause"]) == ("failed", "not_told")
-    assert row["detail"] == "no answer tells 3 lines"
+    assert row["detail"] == "not reported: 3 lines"
 
 
 @pytest.mark.parametrize("turns", [RIGHT, SILENT])
 def test_what_tells_all_or_has_no_words_passes_all_the_same(said, turns):
-    assert cells(said("score", turns, "--require-told"), "base")[1:4] == ["1", "1", "0"]
+    assert cells(said("score", turns, "--require-info"), "base")[1:4] == ["1", "1", "0"]
 
 
 def test_a_failure_for_another_reason_keeps_it(said, tmp_path):
     lines = tmp_path / "verdicts.jsonl"
-    said("score", [["Done."], ["Done."]], "--require-told", "--output", lines)
+    said("score", [["Done."], ["Done."]], "--require-info", "--output", lines)
     assert json.loads(lines.read_text())["error_type"] == "multi_turn:empty_turn_model_response"
 
 
@@ -150,13 +150,15 @@ def test_verdict_lines_and_run_folders_keep_what_was_told(said, data, tmp_path, 
     turns = [[f"[{', '.join(t)}]", w] for t, w in zip(CALLS, ("In old.", "7 lines."), strict=True)]
     made = record(data, "folders_0", turns)
     made = made._replace(
-        telling=telling_of(load_path(data, [Category.BASE]).trajectories["folders_0"], turns)
+        telling=find_reported_info(
+            load_path(data, [Category.BASE]).trajectories["folders_0"], turns
+        )
     )
     folder = write_run(tmp_path / "run", definition(data), made)
     for path in (lines, folder):
         run("table", path)
         shown = capsys.readouterr().out
         assert ["1", "50.0%", "50.0%"] in [line.split() for line in shown.splitlines()]
-        run("table", path, "--require-told", "--json")
+        run("table", path, "--require-info", "--json")
         shown = json.loads(capsys.readouterr().out)
         assert shown["runs"][0]["table"][0]["score"] == 0

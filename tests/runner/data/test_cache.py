@@ -8,12 +8,12 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from runner.data import cache as module
-from runner.data.cache import TruthCache, counted, truth_cache
+from runner.data.cache import TruthCache, cached_counts, open_truth_cache
 from runner.episodes.evaluate import evaluate
 from runner.episodes.scripts import oracle
 from tests.judging import null, run_script
 from trajectories.dataset import load_embedded
-from trajectories.prepare import load_session, prepare, truth_outcomes
+from trajectories.prepare import load_session, play_truth, prepare
 from trajectories.schema import Category
 
 
@@ -40,14 +40,14 @@ def playing(monkeypatch):
 
     def play(trajectory, template):
         played.append(trajectory.id)
-        return truth_outcomes(trajectory, template)
+        return play_truth(trajectory, template)
 
-    monkeypatch.setattr(module, "truth_outcomes", play)
+    monkeypatch.setattr(module, "play_truth", play)
     return played
 
 
 def asked(dataset, trajectory, profile=BFCL):
-    with truth_cache(dataset, profile) as cache:
+    with open_truth_cache(dataset, profile) as cache:
         return cache.outcomes(trajectory, load_session(dataset, trajectory))
 
 
@@ -66,14 +66,14 @@ def seen(outcomes):
 
 @pytest.mark.parametrize(
     "part",
-    [slice(3, None, 10), pytest.param(slice(None), marks=pytest.mark.slow)],
-    ids=["a tenth", "all"],
+    [slice(3, None, 40), pytest.param(slice(None), marks=pytest.mark.slow)],
+    ids=["some", "all"],
 )
 @pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
 def test_what_is_kept_is_what_playing_gives(dataset, profile, part, playing):
     some = [*dataset.trajectories.values()][part]
     for _ in range(2):
-        with truth_cache(dataset, profile) as cache:
+        with open_truth_cache(dataset, profile) as cache:
             for trajectory in some:
                 kept = prepare(dataset, trajectory, profile, cache.outcomes).truth
                 assert seen(kept) == seen(prepare(dataset, trajectory, profile).truth)
@@ -89,7 +89,7 @@ def test_verdicts_are_the_same_with_it(dataset, script):
     trajectories = list(dataset.trajectories.values())[:20]
     plain = [judged.to_json() for judged in evaluate(dataset, trajectories, STRICT, run)]
     for _ in range(2):
-        with truth_cache(dataset, STRICT) as cache:
+        with open_truth_cache(dataset, STRICT) as cache:
             found = evaluate(dataset, trajectories, STRICT, run, cache.outcomes)
             assert [judged.to_json() for judged in found] == plain
 
@@ -117,7 +117,7 @@ def test_what_changes_the_outcome_is_played_anew(dataset, trajectory, playing):
 
 def test_another_simulator_plays_anew(dataset, trajectory, playing, monkeypatch):
     asked(dataset, trajectory)
-    monkeypatch.setattr(module, "_simulator", lambda _: "another")
+    monkeypatch.setattr(module, "_hash_simulator", lambda _: "another")
     asked(dataset, trajectory)
     assert len(playing) == 2
 
@@ -129,8 +129,8 @@ def test_the_simulator_is_known_by_its_sources(tmp_path, monkeypatch):
     versions = set()
     for text in ("a = 1\n", "a = 2\n"):
         source.write_text(text)
-        versions.add(module._simulator.__wrapped__(False))
-    versions.add(module._simulator.__wrapped__(True))
+        versions.add(module._hash_simulator.__wrapped__(False))
+    versions.add(module._hash_simulator.__wrapped__(True))
     assert len(versions) == 3
 
 
@@ -171,10 +171,10 @@ def test_where_it_cannot_be_written_nothing_is_said(dataset, trajectory, folder,
 
 
 def test_old_files_are_removed(dataset, trajectory, folder, monkeypatch):
-    for number in range(module._KEEP + 3):
-        monkeypatch.setattr(module, "_simulator", lambda _, number=number: f"version{number}")
+    for number in range(module._MAX_FILES + 3):
+        monkeypatch.setattr(module, "_hash_simulator", lambda _, number=number: f"version{number}")
         asked(dataset, trajectory)
-    assert len(list(folder.iterdir())) == module._KEEP
+    assert len(list(folder.iterdir())) == module._MAX_FILES
 
 
 def test_a_backend_from_elsewhere_is_not_kept(dataset, trajectory, monkeypatch):
@@ -193,6 +193,6 @@ def test_what_is_counted_in_a_data_set_is_counted_once(dataset):
         counts.append(1)
         return 3, 2
 
-    assert [[*counted(dataset, count)] for _ in range(2)] == [[3, 2], [3, 2]]
+    assert [[*cached_counts(dataset, count)] for _ in range(2)] == [[3, 2], [3, 2]]
     assert len(counts) == 1
-    assert [*counted(replace(dataset, sha256="0" * 64), lambda: (1, 1))] == [1, 1]
+    assert [*cached_counts(replace(dataset, sha256="0" * 64), lambda: (1, 1))] == [1, 1]

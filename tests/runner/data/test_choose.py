@@ -132,7 +132,7 @@ def test_the_reference_s_data_is_fetched_where_it_is_not_in_the_cache(monkeypatc
     loaded = choose.dataset("bfcl", [Category.BASE], told.append)
     assert loaded.folder == bfcl_folder
     [line] = told
-    assert "fetching bfcl-eval" in line
+    assert "downloading bfcl-eval" in line
     assert str(fetch.cache_folder()) in line
 
 
@@ -147,7 +147,7 @@ def test_a_data_set_that_there_is_not(monkeypatch, tmp_path, name):
 
 def test_a_data_set_without_what_is_wanted(write_lines, folders):
     path = write_lines("some.jsonl", folders)
-    with pytest.raises(DataError, match=r"--category: .*some.jsonl has nothing in composite"):
+    with pytest.raises(DataError, match=r"--category: .*some.jsonl has no entries in composite"):
         choose.dataset(str(path), [Category.COMPOSITE], silent)
 
 
@@ -158,21 +158,21 @@ def test_only_the_reference_s_data_has_a_folder():
 
 
 def test_the_data_sets_there_are_without_a_cache():
-    ours, reference = choose.known_datasets()
+    ours, reference = choose.list_datasets()
     assert ours[0] == "turnwise"
     assert reference[:3] == ["bfcl", bfcl.VERSION, "-"]
     assert "dataset fetch bfcl" in reference[3]
 
 
 def test_the_data_sets_there_are_with_a_cache(cached):
-    _, reference = choose.known_datasets()
+    _, reference = choose.list_datasets()
     assert reference == ["bfcl", bfcl.VERSION, "25", str(cached), "-"]
 
 
 def test_what_is_in_a_data_set(dataset_of, help_desk, folders):
     more = replace(folders, id="folders_1")
-    assert choose.contents(dataset_of(help_desk, folders, more)) == [
-        ["category", "trajectories", "turns", "ground-truth calls"],
+    assert choose.count_contents(dataset_of(help_desk, folders, more)) == [
+        ["category", "entries", "turns", "ground-truth calls"],
         ["base", "2", "4", "6"],
         ["miss_func", "1", "3", "3"],
     ]
@@ -181,7 +181,7 @@ def test_what_is_in_a_data_set(dataset_of, help_desk, folders):
 def test_what_a_strict_load_would_say(dataset_of, help_desk, folders):
     config = {"TicketAPI": {"ticket_counter": "one", "queue": []}, "Other": {}}
     odd = replace(help_desk, id="odd", config=config)
-    found = choose.irregularities(dataset_of(folders, odd, help_desk))
+    found = choose.find_irregularities(dataset_of(folders, odd, help_desk))
     assert [(id, problem.path) for id, problem in found] == [
         ("odd", "$.Other"),
         ("odd", "$.TicketAPI.ticket_counter"),
@@ -209,7 +209,7 @@ def test_an_id_in_two_files_is_named_with_both_places(write_lines):
     one, two = write_lines("one.json", line), write_lines("two.json", "", line)
     with pytest.raises(DataError) as caught:
         open_run(one, two)
-    assert str(caught.value) == f"{two}:2: a is in {one}:1 too; score one run at a time"
+    assert str(caught.value) == f"{two}:2: a is also in {one}:1; score one run at a time"
 
 
 # Trajectories
@@ -237,7 +237,9 @@ def test_one_trajectory(dataset_of, help_desk, folders):
     assert choose.trajectory(data, "folders_0") is folders
     with pytest.raises(DataError, match=r"'folder_0' is not in made-up; did you mean folders_0\?"):
         choose.trajectory(data, "folder_0")
-    with pytest.raises(DataError, match="'xyz' is not in made-up: help_desk_0, folders_0"):
+    with pytest.raises(
+        DataError, match="'xyz' is not in made-up; choose from help_desk_0, folders_0"
+    ):
         choose.trajectory(data, "xyz")
 
 
@@ -252,8 +254,8 @@ def test_calls_in_calls_are_for_models_that_write_text_and_for_the_profile_that_
     choose.require_nesting(some, STRICT, "prompt")
     with pytest.raises(
         DataError,
-        match=r"^nested: calls in calls are written in text: use --mode prompt, no --protocol$",
+        match=r"^nested: nested calls need --mode prompt and no --calling",
     ):
         choose.require_nesting(some, STRICT, "fc")
-    with pytest.raises(DataError, match=r"^nested: calls in calls have values under strict only$"):
+    with pytest.raises(DataError, match=r"^nested: nested calls need --profile strict$"):
         choose.require_nesting(some, BFCL, "prompt")

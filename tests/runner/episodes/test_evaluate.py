@@ -6,7 +6,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.turn import force_terminated, inference_error
+from checkers.turn import inference_error, make_force_terminated_verdict
 from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call, read_call
@@ -53,7 +53,7 @@ PASSED = (True, None, None)
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (OverflowError("too large"), "OverflowError: too large: a fault of Turnwise"),
+        (OverflowError("too large"), "OverflowError: too large: a bug in Turnwise"),
         (RecursionError("too deep"), "RecursionError"),
         (MemoryError(), "not enough memory"),
         (BackendFault("f()", KeyError("x")), "f() broke with KeyError"),
@@ -154,7 +154,7 @@ def test_an_irregular_config_of_the_reference_s_data_is_taken_as_it_is(dataset_o
 def test_a_backend_that_there_is_not_is_a_data_error(dataset_of, help_desk):
     bad = replace(help_desk, environments=("TicketAPI", "Telephone"))
     for tolerant in (False, True):
-        with pytest.raises(DataError, match=r"\$\.Telephone: there is no such backend"):
+        with pytest.raises(DataError, match=r"\$\.Telephone: unknown backend"):
             prepare(dataset_of(bad, tolerant=tolerant), bad, BFCL)
 
 
@@ -255,7 +255,7 @@ def test_as_many_steps_as_the_limit_pass(prepared, help_desk, profile):
 def test_one_more_before_the_last_turn_is_forced_termination(prepared, help_desk, profile, count):
     script = steps_then_truth(help_desk, 0, count)
     verdict = run_script(prepared(help_desk, profile), script, profile)
-    assert uncounted(verdict) == force_terminated(3)
+    assert uncounted(verdict) == make_force_terminated_verdict(3)
 
 
 def test_one_more_in_the_last_turn_passes_in_bfcl(prepared, help_desk):
@@ -272,7 +272,7 @@ def test_two_more_in_the_last_turn_are_not_all_executed_in_bfcl(prepared, help_d
 def test_one_more_in_the_last_turn_is_forced_termination_in_strict(prepared, help_desk):
     script = steps_then_truth(help_desk, 2, STEP_LIMIT)
     verdict = run_script(prepared(help_desk, STRICT), script, STRICT)
-    assert uncounted(verdict) == force_terminated(3)
+    assert uncounted(verdict) == make_force_terminated_verdict(3)
 
 
 def idle_turn(*texts):
@@ -380,7 +380,7 @@ def test_no_record_is_an_inference_error(prepared, help_desk, profile):
 )
 def test_another_number_of_turns_is_forced_termination(prepared, help_desk, profile, turns):
     verdict = rerun(prepared(help_desk, profile), turns, profile)
-    assert uncounted(verdict) == force_terminated(3)
+    assert uncounted(verdict) == make_force_terminated_verdict(3)
 
 
 @both
@@ -410,7 +410,10 @@ def test_a_recorded_turn_may_be_of_any_length_in_bfcl(prepared, help_desk, count
 
 @pytest.mark.parametrize("turn", [0, 2])
 def test_the_limit_holds_for_a_recorded_turn_in_strict(prepared, help_desk, turn):
-    for count, verdict in ((19, Verdict(True, None, None, 3, 3)), (20, force_terminated(3))):
+    for count, verdict in (
+        (19, Verdict(True, None, None, 3, 3)),
+        (20, make_force_terminated_verdict(3)),
+    ):
         turns = list(TRUTH_STEPS)
         turns[turn] = [LOOK_STEP] * count + TRUTH_STEPS[turn]
         assert uncounted(rerun(prepared(help_desk, STRICT), turns, STRICT)) == verdict
@@ -420,7 +423,7 @@ def test_another_limit_counts_for_recorded_turns_in_strict_only(prepared, help_d
     turns = [[LOOK_STEP] * 2 + TRUTH_STEPS[0], *TRUTH_STEPS[1:]]
     assert rerun(prepared(help_desk, BFCL), turns, BFCL, step_limit=2).valid
     verdict = rerun(prepared(help_desk, STRICT), turns, STRICT, step_limit=2)
-    assert uncounted(verdict) == force_terminated(3)
+    assert uncounted(verdict) == make_force_terminated_verdict(3)
 
 
 # Many trajectories

@@ -6,7 +6,7 @@ import pytest
 
 from envs.backends.ticket import TicketAPI
 from envs.errors import BackendFault
-from envs.long_context import Pack
+from envs.long_context import BulkPack
 from runner.episodes.execute import execute, read_script
 from trajectories.errors import DataError
 
@@ -75,7 +75,7 @@ def test_long_context_material_is_asked_for_where_it_is_wanted():
         "long_context": True,
         "turns": [["ls()"]],
     }
-    pack = Pack(extra_files=("a.txt", "b.txt", "c.txt"))
+    pack = BulkPack(extra_files=("a.txt", "b.txt", "c.txt"))
     [turn] = run(line, lambda: pack)["turns"]
     listed = json.loads(turn["results"][0])["current_directory_content"]
     assert listed == list(pack.extra_files)
@@ -113,7 +113,7 @@ def test_a_missing_member_is_named(member):
 
 
 def test_a_class_that_there_is_not_is_named():
-    with pytest.raises(DataError, match=r"Telephone: there is no such backend; there are Gor"):
+    with pytest.raises(DataError, match=r"Telephone: unknown backend; known backends are Gor"):
         run({**LINE, "involved_classes": ["TicketAPI", "Telephone"]})
 
 

@@ -48,7 +48,7 @@ def test_a_missing_grammar_is_one_line(single_turn, monkeypatch):
     def fail(*_, **__):
         raise MissingGrammar("tree-sitter")
 
-    monkeypatch.setattr("runner.episodes.single_turn.right_step", fail)
+    monkeypatch.setattr("runner.episodes.single_turn.make_right_step", fail)
     with pytest.raises(DataError, match=r"simple_java: tree-sitter is not installed: pip install"):
         oracle_step(entry, STRICT)
 
@@ -59,6 +59,6 @@ def test_an_entry_of_the_reference_that_contradicts_itself_is_an_error_of_its_ow
     first, second = evaluate(data, [odd, help_desk], BFCL, lambda p: run_oracle(p, BFCL))
     assert (first.verdict, first.error) == (
         None,
-        "there is no function no_such_function to hold out",
+        "holds out unknown functions: no_such_function",
     )
     assert second.verdict.valid

@@ -5,15 +5,15 @@ import json
 
 import pytest
 
-from checkers.calls.documents import CannotJudge
+from checkers.calls.documents import UnjudgeableEntry
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from runner.episodes.evaluate import evaluate
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
+from runner.models.calling_formats.base import NOTED
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
-from runner.models.protocols.base import NOTED
 from runner.models.tools import toolbox_of
 from runner.rollouts.env import RolloutEnv
 from tests.judging import run_recorded
@@ -136,7 +136,7 @@ def test_a_failed_request_is_the_model_s_fault_only_for_the_reference(
     entry = single_turn("python", WAIT, category=Category.IRRELEVANCE)
     error = "Error during inference: 500"
     assert judge_step(entry, error, "fc", BFCL).valid
-    with pytest.raises(CannotJudge, match="the request failed"):
+    with pytest.raises(UnjudgeableEntry, match="the request failed"):
         judge_step(entry, error, "fc", STRICT)
 
     def run(prepared):

@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from runner.live.budget import Budget
-from runner.live.engine import Engine, Limits
+from runner.live.engine import Engine, RateLimits
 from runner.models.base import Reply, Request, Usage
-from runner.records.record import Spent
+from runner.records.record import SpentBudget
 
 QUESTION = Request([{"role": "user", "content": "?"}], None)
 BUDGET = 1000
@@ -43,7 +43,7 @@ def finished(concurrency, ratio, spread, budget):
     sizes = sorted((random.randrange(4, 22) for _ in range(300)), reverse=True)
     needs = [max(1, round(n * ratio * random.uniform(1 - spread, 1 + spread))) for n in sizes]
     made = Counter()
-    engine = Engine(Answering(), Limits(concurrency), Random(0), budget)
+    engine = Engine(Answering(), RateLimits(concurrency), Random(0), budget)
 
     async def do(job, ask):
         for _ in range(needs[job]):
@@ -77,20 +77,20 @@ def test_nine_tenths_of_a_budget_of_money_go_into_finished_jobs(concurrency):
 
 
 def test_a_budget_counts_what_was_used_before():
-    budget = Budget(BUDGET, None, Spent(700, 7000, None))
+    budget = Budget(BUDGET, None, SpentBudget(700, 7000, None))
     kept, made = finished(64, 1, 0, budget)
     assert made == 300
     assert kept >= 0.9 * 300
-    assert budget.spent._replace(cost=None) == Spent(1000, 10_000)
+    assert budget.spent._replace(cost=None) == SpentBudget(1000, 10_000)
 
 
 def test_a_budget_that_is_used_up_already_admits_nothing():
-    assert finished(16, 1, 0, Budget(BUDGET, None, Spent(BUDGET))) == (0, 0)
+    assert finished(16, 1, 0, Budget(BUDGET, None, SpentBudget(BUDGET))) == (0, 0)
 
 
 def test_a_stop_lets_nobody_ask_who_waits_for_a_turn():
     begun = []
-    engine = Engine(Answering(), Limits(8), Random(0), Budget(16))
+    engine = Engine(Answering(), RateLimits(8), Random(0), Budget(16))
 
     async def do(job, ask):
         await ask(QUESTION)

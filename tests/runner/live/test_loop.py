@@ -10,17 +10,17 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.turn import force_terminated
+from checkers.turn import make_force_terminated_verdict
 from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import MAX_TEXT, parse_call
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
-from runner.models.base import Reply, Request, RequestError, ToolCall, Usage, Verbatim
+from runner.models.base import RawText, Reply, Request, RequestError, ToolCall, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
-from runner.records.codec import read, written
+from runner.records.codec import read, to_json_value
 from runner.records.record import AnsweredStep, Change, TurnEnd
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
@@ -120,11 +120,12 @@ def ends(run):
 
 
 @pytest.mark.parametrize(
-    "start", [pytest.param(n, marks=[pytest.mark.slow] if n % 10 else []) for n in range(20)]
+    ("start", "every"),
+    [(3, 60), *(pytest.param(n, 20, marks=pytest.mark.slow) for n in range(20))],
 )
-def test_the_ground_truth_passes_in_both_modes_under_both_profiles(start):
+def test_the_ground_truth_passes_in_both_modes_under_both_profiles(start, every):
     embedded = load_embedded(MULTI_TURN)
-    for trajectory in [*embedded.trajectories.values()][start::20]:
+    for trajectory in [*embedded.trajectories.values()][start::every]:
         passes_in_both_modes_under_both_profiles(embedded, trajectory)
 
 
@@ -140,7 +141,7 @@ def passes_in_both_modes_under_both_profiles(embedded, trajectory):
             assert ends(run) == ["answer"] * turns
             assert run_recorded(prepared, run.result, mode, profile) == run.verdict
             # A run is written as JSON lines.
-            json.dumps(written([run.messages, run.steps, run.turn_ends, run.result]))
+            json.dumps(to_json_value([run.messages, run.steps, run.turn_ends, run.result]))
 
 
 @both_profiles
@@ -225,7 +226,7 @@ def test_the_record_of_a_step_with_a_tool_call(ready):
     run = live(ready(STRICT), "fc", STRICT, reply, says("Done."), says("No."), says("No."))
     [ticket] = [c.after for c in run.steps[0].changes if "queue" in c.path]
     assert ticket["title"] == "A"
-    assert written(run.steps[0]) == {
+    assert to_json_value(run.steps[0]) == {
         "turn": 0,
         "request_messages": 1,
         "tools": run.steps[1].tools,
@@ -382,7 +383,7 @@ def test_one_step_more_than_the_limit_is_executed_in_bfcl_and_ends_the_episode(r
     run = live(ready(BFCL), mode, BFCL, *[acts(mode, CREATE)] * 3, step_limit=2)
     assert run.turn_ends == [TurnEnd(0, "step_limit", None)]
     judged = run.verdict._replace(selected=None)
-    assert judged == force_terminated(3)._replace(irreversible=(CREATE, CREATE))
+    assert judged == make_force_terminated_verdict(3)._replace(irreversible=(CREATE, CREATE))
     assert [len(step.results) for step in run.steps] == [1, 1, 1]
     assert run.messages[-1]["role"] == ("tool" if mode == "fc" else "user")
     assert run_recorded(ready(BFCL), run.result, mode, BFCL) == run.verdict
@@ -393,7 +394,7 @@ def test_one_step_more_than_the_limit_is_not_executed_in_strict(ready, mode):
     run = live(ready(STRICT), mode, STRICT, *[acts(mode, CREATE)] * 3, step_limit=2)
     assert run.turn_ends == [TurnEnd(0, "step_limit", None)]
     judged = run.verdict._replace(selected=None)
-    assert judged == force_terminated(3)._replace(irreversible=(CREATE,))
+    assert judged == make_force_terminated_verdict(3)._replace(irreversible=(CREATE,))
     assert [len(step.results) for step in run.steps] == [1, 1, 0]
     assert run.steps[2].calls == [CREATE]
     assert run.steps[2].changes == []
@@ -564,15 +565,15 @@ def test_a_system_message_and_several_messages_of_a_turn_are_put_to_the_model(
 
 # Going on with an episode of an earlier life
 
-THOUGHT = Verbatim(
+THOUGHT = RawText(
     {"reasoning_content": "", "thinking": [{"signature": "S"}]}, ({"extra_content": {"s": "T"}},)
 )
-PARTS = Verbatim({"content": [{"type": "thinking", "thinking": "", "signature": "S"}]})
+PARTS = RawText({"content": [{"type": "thinking", "thinking": "", "signature": "S"}]})
 
 
 def remembered(run):
     """Return the answers of an episode as they come back from a file."""
-    kept = json.loads(json.dumps([written(step) for step in run.answered]))
+    kept = json.loads(json.dumps([to_json_value(step) for step in run.answered]))
     return [read(AnsweredStep, step, "a file") for step in kept]
 
 

@@ -7,9 +7,9 @@ import pytest
 from runner.live.activity import Activity
 from runner.live.meter import Meter
 from runner.models.base import RequestError, TransientError
-from runner.records.record import Spent
+from runner.records.record import SpentBudget
 
-SPENT = Spent(7, 1200, None)
+SPENT = SpentBudget(7, 1200, None)
 
 
 class Screen(io.StringIO):
@@ -60,7 +60,9 @@ def test_elsewhere_than_on_a_terminal_a_line_comes_every_ten_seconds_at_most():
         watch.after(0.1)
         watch.finish()
     assert len(watch.lines) == 5 or len(watch.lines) == 6
-    assert watch.lines[0].startswith("100 of 1000 done, 100 passed, 0 errors; 0 in flight, 1m 3")
+    assert watch.lines[0].startswith(
+        "100 of 1000 done: 100 passed, 0 failed, 0 errors; 0 in flight, 1m 3"
+    )
 
 
 def test_a_run_speaks_before_its_first_episode_is_done():
@@ -69,15 +71,15 @@ def test_a_run_speaks_before_its_first_episode_is_done():
         watch.after(9.9)
         assert watch.lines == []
         watch.after(0.2)
-    assert watch.lines == ["0 of 4 done, 0 passed, 0 errors; 1 in flight; 1200 tokens"]
+    assert watch.lines == ["0 of 4 done: 0 passed, 0 failed, 0 errors; 1 in flight; 1200 tokens"]
 
 
 def test_the_last_line_comes_at_once_and_once():
     watch = Watch(2)
     watch.finish()
-    watch.finish("error", Spent(9, 1500, 0.256))
+    watch.finish("error", SpentBudget(9, 1500, 0.256))
     watch.after(60)
-    assert watch.lines == ["2 of 2 done, 1 passed, 1 errors; 1500 tokens, $0.26"]
+    assert watch.lines == ["2 of 2 done: 1 passed, 0 failed, 1 error; 1500 tokens, $0.26"]
 
 
 def test_what_goes_wrong_is_told_by_kind_with_the_last_words():
@@ -88,19 +90,29 @@ def test_what_goes_wrong_is_told_by_kind_with_the_last_words():
     with watch.activity.wait(95.0, asked_for=True), watch.activity.wait(7.0, asked_for=False):
         watch.after(10)
     assert watch.lines == [
-        "0 of 4 done, 0 passed, 0 errors; 0 in flight; "
-        "2 waiting to try again, the server asks for 1m 25s more; 1200 tokens; "
+        "0 of 4 done: 0 passed, 0 failed, 0 errors; 0 in flight; "
+        "2 waiting to retry after rate limit, the server asks for 1m 25s more; 1200 tokens; "
         "2 retries (rate limit 2, refused 1), last: m: slow\\x1b[2J (429)"
     ]
     watch.after(10)
     assert "waiting" not in watch.lines[1]
 
 
+def test_the_speed_is_that_of_answers():
+    watch = Watch(4)
+    for _ in range(35):
+        with watch.activity.request():
+            pass
+    failing(watch.activity, TransientError("m: busy (429)", kind="rate_limit"))
+    watch.after(10)
+    assert "; 0 in flight, 3.5 requests/s; " in watch.lines[0]
+
+
 def test_our_own_waits_are_told_from_the_server_s():
     watch = Watch(4)
     with watch.activity.wait(40.0, asked_for=False):
         watch.after(10)
-    assert "1 waiting to try again, the longest for 0m 30s more;" in watch.lines[0]
+    assert "1 waiting to retry, the longest for 0m 30s more;" in watch.lines[0]
 
 
 def test_on_a_terminal_one_line_moves_within_its_width():
@@ -113,8 +125,8 @@ def test_on_a_terminal_one_line_moves_within_its_width():
     watch.after(1)
     watch.meter.close()
     first, second, rest = watch.screen.getvalue().split("\r\x1b[K")
-    assert first.startswith("0 of 9 done, ")
-    assert second.startswith("1 of 9 done, ")
+    assert first.startswith("0 of 9 done: ")
+    assert second.startswith("1 of 9 done: ")
     said, third, end = rest.split("\n")
     assert (said, end) == ("turnwise: stopping", "")
     assert {len(first), len(second), len(third)} == {39}

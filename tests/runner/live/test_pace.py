@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runner.live.engine import Engine, Limits
-from runner.live.pace import GivenUp, Pace
+from runner.live.engine import Engine, RateLimits
+from runner.live.pace import Pace, WaitCancelled
 from runner.models.base import ModelError, Reply, Request, TransientError, Usage
 from tests.runner.live.clock import FakeClock
 
@@ -53,7 +53,7 @@ class Bucket:
         """Do nothing."""
 
 
-def run(clock: FakeClock, server: Bucket, lengths: list[int], limits: Limits) -> list[Any]:
+def run(clock: FakeClock, server: Bucket, lengths: list[int], limits: RateLimits) -> list[Any]:
     """Do episodes of so many requests each; return what became of them."""
     done: list[Any] = []
     engine: Engine[int, Any] = Engine(server, limits, Random(0), clock=clock)
@@ -73,7 +73,14 @@ def run(clock: FakeClock, server: Bucket, lengths: list[int], limits: Limits) ->
 
 @pytest.mark.parametrize(
     ("rate", "retry_after", "episodes", "room"),
-    [(8, None, 100, 8), (8, 1.0, 100, 8), (8, 3.0, 100, 8), (30, 1.0, 100, 30), (2, None, 20, 60)],
+    [
+        (8, 3.0, 100, 8),
+        (2, None, 20, 60),
+        *(
+            pytest.param(*server, marks=pytest.mark.slow)
+            for server in ((8, None, 100, 8), (8, 1.0, 100, 8), (30, 1.0, 100, 30))
+        ),
+    ],
 )
 def test_a_limited_server_serves_all_in_a_quarter_more_than_the_ideal_time(
     rate: float, retry_after: float | None, episodes: int, room: float
@@ -82,7 +89,7 @@ def test_a_limited_server_serves_all_in_a_quarter_more_than_the_ideal_time(
     server = Bucket(clock, rate, retry_after, room)
     random = Random(1)
     lengths = sorted([random.randint(3, 17) for _ in range(episodes)], reverse=True)
-    done = run(clock, server, lengths, Limits(64))
+    done = run(clock, server, lengths, RateLimits(64))
     assert done == ["ok"] * episodes
     ideal = (sum(lengths) - room) / rate
     assert clock.now <= 1.25 * ideal
@@ -91,7 +98,7 @@ def test_a_limited_server_serves_all_in_a_quarter_more_than_the_ideal_time(
 
 def test_a_server_that_refuses_nothing_is_held_up_by_nothing() -> None:
     clock = FakeClock()
-    assert run(clock, Bucket(clock, 1e6, room=1e6), [10] * 64, Limits(64)) == ["ok"] * 64
+    assert run(clock, Bucket(clock, 1e6, room=1e6), [10] * 64, RateLimits(64)) == ["ok"] * 64
     assert clock.waits == []
     assert clock.now == pytest.approx(10 * LATENCY)
 
@@ -105,7 +112,7 @@ def test_a_limit_that_is_lifted_is_soon_made_use_of() -> None:
         server.rate = server.room = 1000.0
 
     async def both() -> None:
-        engine: Engine[int, None] = Engine(server, Limits(16), Random(0), clock=clock)
+        engine: Engine[int, None] = Engine(server, RateLimits(16), Random(0), clock=clock)
 
         async def do(_: int, ask: Any) -> None:
             await ask(QUESTION)
@@ -127,7 +134,7 @@ def most_in_a_minute(starts: list[float]) -> int:
 def test_no_minute_has_more_requests_than_the_user_allows() -> None:
     clock = FakeClock()
     server = Bucket(clock, 1e6, room=1e6)
-    run(clock, server, [10] * 30, Limits(32, requests=60))
+    run(clock, server, [10] * 30, RateLimits(32, requests=60))
     assert most_in_a_minute(server.starts) == 60
     assert clock.now == pytest.approx(299 + LATENCY)
 
@@ -136,7 +143,7 @@ def test_no_minute_has_more_tokens_than_the_user_allows() -> None:
     clock = FakeClock()
     server = Bucket(clock, 1e6, room=1e6)
     # Each takes 100, and is guessed to take about as many.
-    run(clock, server, [10] * 30, Limits(32, tokens=6000))
+    run(clock, server, [10] * 30, RateLimits(32, tokens=6000))
     assert 55 <= most_in_a_minute(server.starts) <= 62
     assert clock.now == pytest.approx(300, rel=0.05)
 
@@ -170,4 +177,37 @@ def test_waits_can_be_given_up() -> None:
         return await asyncio.gather(*waiting, return_exceptions=True)
 
     found = clock.run(turns())
-    assert [isinstance(each, GivenUp) for each in found] == [False, True, True, True]
+    assert [isinstance(each, WaitCancelled) for each in found] == [False, True, True, True]
+
+
+class SharedServer(Bucket):
+    """A server without a rate limit that refuses a share of the requests at random."""
+
+    def __init__(
+        self, clock: FakeClock, share: float, retry_after: float | None, seed: int
+    ) -> None:
+        super().__init__(clock, 1e6, retry_after)
+        self._share, self._random = share, Random(seed)
+
+    async def ask(self, request: Request) -> Reply:
+        """Answer a request, or refuse it whatever the rate."""
+        await self.clock.sleep(LATENCY)
+        if self._random.random() < self._share:
+            raise TransientError("429", self.retry_after, kind="rate_limit")
+        return Reply("Yes.", (), None, "stop", Usage(90, 10), LATENCY)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    ("share", "retry_after", "most"), [(0.05, None, 2), (0.05, 1.0, 3), (0.14, None, 4)]
+)
+def test_refusals_whatever_the_rate_slow_down_only_the_refused_requests(
+    share: float, retry_after: float | None, most: float, seed: int
+) -> None:
+    lengths = [10] * 19 + [2]
+    usual = FakeClock()
+    run(usual, SharedServer(usual, 0.0, None, seed), lengths, RateLimits(16))
+    clock = FakeClock()
+    done = run(clock, SharedServer(clock, share, retry_after, seed), lengths, RateLimits(16))
+    assert done == ["ok"] * 20
+    assert clock.now <= most * usual.now

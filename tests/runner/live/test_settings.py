@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from runner.live.settings import Settings, known_keys, read_settings
-from runner.records.definition import Asked
+from runner.records.definition import RecordedSettings
 from trajectories.errors import DataError
 
 CALLS = "parallel_tool_calls"
@@ -18,6 +18,7 @@ mode = "prompt"
 reasoning = "last"
 reasoning_effort = "low"
 prompt_caching = "off"
+history_rules = "text,answer"
 api = "responses"
 function_docs = "own"
 observations = "own"
@@ -29,7 +30,7 @@ max_tokens = 512
 timeout = 30
 price = [1, 2.5]
 concurrency = 64
-attempts = 3
+retries = 3
 rpm = 60
 tpm = 90000
 outage = 60.0
@@ -108,6 +109,7 @@ def test_every_setting_can_be_in_a_file(written):
         reasoning="last",
         reasoning_effort="low",
         prompt_caching="off",
+        history_rules="text,answer",
         api="responses",
         function_docs="own",
         observations="own",
@@ -121,7 +123,7 @@ def test_every_setting_can_be_in_a_file(written):
         extra_body={"top_k": 20, "guided": {"kind": "none", "stops": [1, 2]}},
         price=(1.0, 2.5),
         concurrency=64,
-        attempts=3,
+        retries=3,
         rpm=60,
         tpm=90000,
         outage=60.0,
@@ -183,7 +185,7 @@ def test_a_key_that_resembles_none_is_told_all_names(written):
     said = complaint(written("[model]\nname = 'x'"))
     assert said.startswith("model: unknown key; ")
     everything = ", ".join(known_keys())
-    assert complaint(written("zzz = 1")) == f"zzz: unknown key; there are {everything}"
+    assert complaint(written("zzz = 1")) == f"zzz: unknown key; the keys are {everything}"
 
 
 def test_a_key_that_might_be_secret_is_not_repeated(written):
@@ -252,7 +254,7 @@ def test_a_value_of_another_type_is_not_turned_into_one_that_fits(written, line)
     assert "should be" in complaint(written(line))
 
 
-@pytest.mark.parametrize("line", ["concurrency = 0", "attempts = 0"])
+@pytest.mark.parametrize("line", ["concurrency = 0", "retries = -1"])
 def test_a_run_that_could_do_nothing_is_refused(written, line):
     # With a concurrency of 0 the engine is done at once, and nothing was asked.
     assert complaint(written(line)).startswith(line.split()[0])
@@ -320,7 +322,7 @@ def test_credentials_in_the_address_define_no_run():
 
 PUSHING = {
     "concurrency",
-    "attempts",
+    "retries",
     "rpm",
     "tpm",
     "outage",
@@ -344,7 +346,7 @@ def test_everything_else_defines_a_run(written):
     calling = {"tool_choice": "none", CALLS: "on"}
     given = replace(read_settings(written(EVERYTHING), {}), **calling)
     settings, default = given.defining(), Settings().defining()
-    assert set(Asked._fields) == {*known_keys()} - PUSHING
+    assert set(RecordedSettings._fields) == {*known_keys()} - PUSHING
     assert all(one != other for one, other in zip(settings, default, strict=True))
     assert settings.extra_body == {"top_k": 20, "guided": {"kind": "none", "stops": [1, 2]}}
     assert json.loads(json.dumps(settings)) == list(settings)
@@ -352,7 +354,7 @@ def test_everything_else_defines_a_run(written):
 
 def test_a_cache_of_replies_is_a_folder(tmp_path):
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    with pytest.raises(DataError, match=r"--reply-cache: .*file is no folder"):
+    with pytest.raises(DataError, match=r"--reply-cache: .*file is not a folder"):
         read_settings(None, {"reply_cache": str(tmp_path / "file")})
     read_settings(None, {"reply_cache": str(tmp_path / "new")})
     read_settings(None, {"reply_cache": ""})

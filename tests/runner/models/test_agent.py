@@ -166,7 +166,7 @@ def test_it_may_take_too_long():
         ({"tool_calls": ["add"]}, "a tool call without a function's name"),
         (
             {"tool_calls": [{"function": {"name": "add", "arguments": {1, 2}}}]},
-            "what cannot be written as JSON",
+            "a value that cannot be written as JSON",
         ),
     ],
 )
@@ -175,7 +175,7 @@ def test_what_is_no_message_is_an_error_of_one_line(answer, problem):
         ask(lambda messages, tools: answer, request())
     said = str(info.value)
     assert said.startswith(f"the agent returned {problem}")
-    assert "an assistant message was expected: a text, or a dict such as {'role'" in said
+    assert "return an assistant message: a text, or a dict such as {'role'" in said
     assert "\n" not in said
     assert info.value.traceback is None
 
@@ -214,7 +214,7 @@ def test_an_agent_is_imported_from_the_current_folder():
         ("python:own_agents.second:answer", "own_agents.second cannot be imported: ModuleNotFound"),
         ("python:own_agents.broken:x", "own_agents.broken cannot be imported: ValueError: not yet"),
         ("python:own_agents.first:anser", "own_agents.first has no anser; did you mean answer?"),
-        ("python:own_agents.first:X", "X of own_agents.first is no function"),
+        ("python:own_agents.first:X", "X of own_agents.first is not callable"),
     ],
 )
 def test_an_agent_that_is_not_there(name, problem):
@@ -235,5 +235,5 @@ def test_an_agent_that_is_not_there(name, problem):
     ],
 )
 def test_what_a_server_is_told_is_not_for_agents(options, flag):
-    with pytest.raises(DataError, match=f"^{flag}: is for a server; python:a:b is your own code"):
+    with pytest.raises(DataError, match=f"^{flag}: is for servers; python:a:b is your own code"):
         connect("python:a:b", options)

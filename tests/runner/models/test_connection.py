@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter
 
-from runner.models.connection import Pacer
+from runner.models.connection import RequestPacer
 
 
 def burn(seconds: float) -> None:
@@ -18,12 +18,12 @@ def burn(seconds: float) -> None:
 def test_tasks_go_in_the_order_in_which_they_came() -> None:
     order: list[int] = []
 
-    async def one(pacer: Pacer, number: int) -> None:
+    async def one(pacer: RequestPacer, number: int) -> None:
         await pacer.turn()
         order.append(number)
 
     async def main() -> None:
-        pacer = Pacer()
+        pacer = RequestPacer()
         await asyncio.gather(*[one(pacer, number) for number in range(20)])
 
     asyncio.run(main())
@@ -33,7 +33,7 @@ def test_tasks_go_in_the_order_in_which_they_came() -> None:
 def test_what_has_arrived_goes_first() -> None:
     order: list[str] = []
 
-    async def starts(pacer: Pacer) -> None:
+    async def starts(pacer: RequestPacer) -> None:
         await pacer.turn()
         order.append("start")
 
@@ -44,7 +44,7 @@ def test_what_has_arrived_goes_first() -> None:
             await asyncio.sleep(0)
 
     async def main() -> None:
-        await asyncio.gather(arrives(), starts(Pacer()))
+        await asyncio.gather(arrives(), starts(RequestPacer()))
 
     asyncio.run(main())
     assert order == ["answer"] * 5 + ["start"]
@@ -58,7 +58,7 @@ def test_a_loop_that_is_never_idle_lets_everybody_through() -> None:
 
     async def main() -> None:
         other = asyncio.create_task(busy())
-        pacer = Pacer()
+        pacer = RequestPacer()
         async with asyncio.timeout(2):
             await asyncio.gather(*[pacer.turn() for _ in range(3)])
         other.cancel()
@@ -68,7 +68,7 @@ def test_a_loop_that_is_never_idle_lets_everybody_through() -> None:
 
 def test_who_gives_up_waiting_holds_nobody_up() -> None:
     async def main() -> None:
-        pacer = Pacer()
+        pacer = RequestPacer()
         waiting = [asyncio.create_task(pacer.turn()) for _ in range(5)]
         await asyncio.sleep(0)
         for task in waiting[::2]:
@@ -83,7 +83,7 @@ def test_who_gives_up_waiting_holds_nobody_up() -> None:
 
 def test_whose_turn_it_was_goes_on_once() -> None:
     async def main() -> None:
-        pacer = Pacer()
+        pacer = RequestPacer()
         await pacer.turn()
         going_on = pacer.turn()
         try:

@@ -8,7 +8,7 @@ import pytest
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from envs.results import Result
-from runner.models.base import Reply, Request, ToolCall, Usage, Verbatim
+from runner.models.base import RawText, Reply, Request, ToolCall, Usage
 from runner.models.conversation import FunctionCalling, Prompting, Style
 from runner.models.prompting import PromptTexts, with_functions
 from runner.models.tools import Toolbox
@@ -30,7 +30,7 @@ def begin(kind, reasoning="all"):
 
 def says(text=None, *calls, thoughts=None, signed=()):
     """Return a reply, some members of which go back to the server."""
-    verbatim = None if thoughts is None else Verbatim(thoughts, signed)
+    verbatim = None if thoughts is None else RawText(thoughts, signed)
     return Reply(text, calls, "Hm.", None, Usage(), 0.0, verbatim=verbatim)
 
 
@@ -252,12 +252,12 @@ def ids_of(chat):
     ("steps", "expected"),
     [
         ([["x", "y"], ["z"]], ["x", "y", "z"]),
-        ([[None]], ["call_1"]),
-        ([[None, None], [None]], ["call_1", "call_2", "call_3"]),
-        ([["", "x", ""]], ["call_1", "x", "call_3"]),
-        ([["x", "x"]], ["x", "call_2"]),
-        ([["x"], ["x"], ["x"]], ["x", "call_2", "call_3"]),
-        ([["call_1", "call_2"], ["call_1"]], ["call_1", "call_2", "call_3"]),
+        ([[None]], ["call00001"]),
+        ([[None, None], [None]], ["call00001", "call00002", "call00003"]),
+        ([["", "x", ""]], ["call00001", "x", "call00003"]),
+        ([["x", "x"]], ["x", "call00002"]),
+        ([["x"], ["x"], ["x"]], ["x", "call00002", "call00003"]),
+        ([["call00001", "call00002"], ["call00001"]], ["call00001", "call00002", "call00003"]),
     ],
     ids=["given", "missing", "all missing", "empty", "twice in a step", "in every step", "counted"],
 )
@@ -272,7 +272,12 @@ def test_ids_are_kept_unless_missing_or_given_before(steps, expected):
 
 @pytest.mark.parametrize(
     "ids",
-    [["call_2", None], ["call_2", "call_2"], ["x", "call_3", "x"], ["a", "call_4", None, "a", "a"]],
+    [
+        ["call00002", None],
+        ["call00002"] * 2,
+        ["x", "call00003", "x"],
+        ["a", "call00004", None, "a", "a"],
+    ],
 )
 def test_a_new_id_is_never_one_that_the_server_gave(ids):
     chat = begin(FunctionCalling)
@@ -288,7 +293,7 @@ def test_results_are_paired_with_the_calls_in_order():
     turn(chat, "A.")
     chat.read(says(None, call("b"), call(None), call("b")))
     chat.observe([Call("look")] * 3, results(1, 2, 3))
-    assert chat.messages[2:] == [tool("b", "1"), tool("call_2", "2"), tool("call_3", "3")]
+    assert chat.messages[2:] == [tool("b", "1"), tool("call00002", "2"), tool("call00003", "3")]
 
 
 def test_there_is_one_result_per_tool_call():
@@ -385,7 +390,24 @@ def test_tool_calls_have_the_functions_real_names_and_the_chat_the_sent_ones():
         {"nonsense": "{}"},
     ]
     sent = [c["function"]["name"] for c in chat.messages[-1]["tool_calls"]]
-    assert sent == ["file_move", "file.move", "nonsense"]
+    assert sent == ["file_move", "file_move", "nonsense"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [
+        ("GorillaFileSystem.ls", "GorillaFileSystem_ls"),
+        ("", "unnamed"),
+        ("list files!", "list_files_"),
+        ("l" * 70, "l" * 64),
+        ("\u00e9\n", "__"),
+    ],
+)
+def test_an_invented_name_goes_back_in_a_legal_form(name, sent):
+    chat = begin(FunctionCalling)
+    turn(chat, "A.")
+    assert chat.read(says(None, call("a", name))) == [{name: "{}"}]
+    assert chat.messages[-1]["tool_calls"][0]["function"]["name"] == sent
 
 
 @pytest.mark.parametrize(

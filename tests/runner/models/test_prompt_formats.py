@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from checkers.calls.documents import Language, Unreadable
+from checkers.calls.documents import Language, UnreadableOutput
 from checkers.profile import PROFILES
 from checkers.replies.formats import CLOSING, OPENING
 from checkers.replies.single_turn import read_calls
@@ -75,7 +75,7 @@ def test_calls_in_another_form_do_not_count(prompt_format):
     others = [each for each in ALL if each.returns != prompt_format.returns]
     for other in others:
         reply = in_format(CALLS, other.system([DOCUMENT]))
-        with suppress(Unreadable):
+        with suppress(UnreadableOutput):
             assert read(prompt_format, PROFILES["strict"], reply) == []
 
 
@@ -86,7 +86,7 @@ def test_only_what_stands_between_marks_counts(returns):
     profile = PROFILES["strict"]
     assert read(tagged, profile, bare) == []
     assert read(tagged, profile, f"I think {bare[:9]}... {OPENING}{bare}{CLOSING} Done.") == CALLS
-    with pytest.raises(Unreadable, match="is not followed by") as caught:
+    with pytest.raises(UnreadableOutput, match="is not followed by") as caught:
         read(tagged, profile, f"{OPENING}{bare}")
     assert caught.value.attempted
 
@@ -99,5 +99,5 @@ def test_formats_are_chosen_by_name():
 
 @pytest.mark.parametrize("name", ["json-bare-json", "", "all, json-bare-json-plain", "yaml"])
 def test_an_unknown_format_is_refused(name):
-    with pytest.raises(DataError, match=r"--formats: .* is no format; did you mean \w+-"):
+    with pytest.raises(DataError, match=r"--formats: unknown format .*; did you mean \w+-"):
         formats_named([name])

@@ -102,12 +102,12 @@ def error(message: str, **members: object) -> dict[str, Any]:
         (529, error("Overloaded"), TransientError, "Overloaded"),
         (401, error("No key"), FatalError, "refuses the API key; set THE_KEY (401): No key"),
         (403, {"detail": "Forbidden"}, FatalError, "set THE_KEY (403): Forbidden"),
-        (402, error("Pay"), FatalError, "wants to be paid"),
-        (429, error("Pay", code="insufficient_quota"), FatalError, "wants to be paid"),
-        (400, error("Your credit balance is too low"), FatalError, "wants to be paid"),
-        (404, "404 page not found", FatalError, "http://host/v1 has no gpt-x; check the model"),
-        (405, {"detail": "Method Not Allowed"}, FatalError, "and the base URL"),
-        (308, "", FatalError, "check the model's name and the base URL"),
+        (402, error("Pay"), FatalError, "requires payment"),
+        (429, error("Pay", code="insufficient_quota"), FatalError, "requires payment"),
+        (400, error("Your credit balance is too low"), FatalError, "requires payment"),
+        (404, "404 page not found", FatalError, "http://host/v1 has no gpt-x; check --model"),
+        (405, {"detail": "Method Not Allowed"}, FatalError, "and --base-url"),
+        (308, "", FatalError, "check --model and --base-url"),
         (400, error("The model `gpt-x` does not exist"), FatalError, "has no gpt-x"),
         (400, error("gpt-x is not a valid model ID"), FatalError, "has no gpt-x"),
         (400, [error("API key not valid.")], FatalError, "set THE_KEY"),
@@ -115,7 +115,7 @@ def error(message: str, **members: object) -> dict[str, Any]:
         (413, "Payload Too Large", RequestError, "refuses this request (413): Payload Too Large"),
         (422, {"detail": [{"loc": ["body"], "msg": "bad role"}]}, RequestError, "(422): bad role"),
         (400, {"object": "error", "message": "too long", "code": 400}, RequestError, "too long"),
-        (400, error("Oh", code="unsupported_parameter"), FatalError, "parameter"),
+        (400, error("Oh", code="unsupported_parameter"), FatalError, "refuses a setting"),
     ],
 )
 def test_status(status: int, body: object, kind: type[ModelError], says: str) -> None:
@@ -140,12 +140,12 @@ def test_status(status: int, body: object, kind: type[ModelError], says: str) ->
 def test_no_tool_support_is_fatal(says: str) -> None:
     found = classify(400, error(says), {}, ENDPOINT)
     assert type(found) is FatalError
-    assert "gpt-x takes no tools at http://host/v1; try --mode prompt" in str(found)
+    assert "gpt-x does not support tools at http://host/v1; use --mode prompt" in str(found)
 
 
 def test_no_tool_support_may_look_like_an_unknown_address() -> None:
     found = classify(404, error("No endpoints found that support tool use."), {}, ENDPOINT)
-    assert "takes no tools" in str(found)
+    assert "does not support tools" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_who_wants_thoughts_back_is_told_of_with_the_remedy(words):
     error = classify(400, {"error": {"message": words}}, {})
     assert isinstance(error, RequestError)
     assert str(error).startswith(
-        "the server refuses this request for lack of thoughts: --reasoning all (400): "
+        "the server refuses this request without earlier reasoning; use --reasoning all (400): "
     )
 
 

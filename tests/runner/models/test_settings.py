@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from runner.commands.eval_options import options_of, settings_in
-from runner.commands.options import parse, parser_of
+from runner.commands.eval_options import given_settings, make_options
+from runner.commands.options import build_parser, parse
 from runner.live import settings as live
 from runner.live.settings import Settings, read_settings
 from runner.models import agent
@@ -17,7 +17,7 @@ from runner.models.agent import refuse_options
 from runner.models.base import RequestOptions
 from runner.models.settings import LiveSettings, about, recorded, setting
 from runner.records.codec import read
-from runner.records.definition import Asked, asked_of
+from runner.records.definition import RecordedSettings, recorded_settings_class
 from trajectories.errors import DataError
 
 USUAL = Settings().defining().to_json()
@@ -37,16 +37,16 @@ class More(Fake, Settings):
     """The settings and those of the test."""
 
 
-class MoreAsked(asked_of(More)):  # type: ignore[misc]
+class MoreAsked(recorded_settings_class(More)):  # type: ignore[misc]
     """What defines a run by them."""
 
-    to_json = Asked.to_json
+    to_json = RecordedSettings.to_json
 
 
 @pytest.fixture
 def more(monkeypatch: pytest.MonkeyPatch) -> type[More]:
     """Let everything know of the further settings."""
-    monkeypatch.setattr(live, "Asked", MoreAsked)
+    monkeypatch.setattr(live, "RecordedSettings", MoreAsked)
     monkeypatch.setattr(live, "Settings", More)
     monkeypatch.setattr(agent, "LiveSettings", More)
     return More
@@ -54,8 +54,8 @@ def more(monkeypatch: pytest.MonkeyPatch) -> type[More]:
 
 def typed(*words: str) -> Any:
     """Return the options that a user typed."""
-    record = options_of(Fake)
-    return parse(record, parser_of(record, "fake", "Test.", "turnwise fake"), words)
+    record = make_options(Fake)
+    return parse(record, build_parser(record, "fake", "Test.", "turnwise fake"), words)
 
 
 def test_a_setting_is_an_option_that_may_be_left_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,9 +102,9 @@ def test_a_setting_defines_a_run_where_it_has_a_place(more: type[More]) -> None:
 def test_a_setting_reaches_the_client_and_an_agent_refuses_it(more: type[More]) -> None:
     options = more(fancy="off", depth=4).request_options()
     assert (options.provider, options.sampling) == ({"fancy": False}, {"depth": 4})
-    with pytest.raises(DataError, match="--depth: is for a server; python:m:f is your own code"):
+    with pytest.raises(DataError, match="--depth: is for servers; python:m:f is your own code"):
         refuse_options("python:m:f", options)
-    with pytest.raises(DataError, match="--fancy: is for a server"):
+    with pytest.raises(DataError, match="--fancy: is for servers"):
         refuse_options("python:m:f", RequestOptions(provider={"fancy": False}))
 
 
@@ -113,7 +113,7 @@ def test_what_may_be_repeated_is_a_mapping_and_none_where_it_was_not_given() -> 
         def __init__(self, **values: Any) -> None:
             vars(self).update(values)
 
-    given = settings_in(Given(extra_headers=(("A", "b"),), errors_as=(), extra_body={}, seed=0))
+    given = given_settings(Given(extra_headers=(("A", "b"),), errors_as=(), extra_body={}, seed=0))
     assert (given["extra_headers"], given["errors_as"]) == ({"A": "b"}, None)
     assert (given["extra_body"], given["seed"], given["mode"]) == ({}, 0, None)
 
@@ -122,5 +122,5 @@ def test_places_in_a_definition_are_each_of_one_setting() -> None:
     places = [about(member).place for member in fields(LiveSettings) if about(member).place]
     assert sorted(places) == [*range(1, len(places) + 1)]
     members = recorded(LiveSettings)
-    assert [member.name for member in members] == [*Asked._fields]
+    assert [member.name for member in members] == [*RecordedSettings._fields]
     assert [*USUAL] == [m.name for m in members if m.always]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from envs.registry import BACKENDS
 from runner.models.base import ToolList
 from runner.models.tools import (
-    Footnotes,
-    Names,
+    FunctionNames,
+    FunctionNotes,
     Toolbox,
     as_tool,
     bfcl_documents,
@@ -35,7 +35,7 @@ def document(name="f", parameters=None, **more):
 def mapped(schema):
     """Return what becomes of the schema of one parameter."""
     parameters = {"type": "dict", "properties": {"x": schema}, "required": ["x"]}
-    tool = as_tool(document(parameters=parameters), Names(["f"]))
+    tool = as_tool(document(parameters=parameters), FunctionNames(["f"]))
     return tool["function"]["parameters"]["properties"]["x"]
 
 
@@ -185,7 +185,7 @@ def test_parameters_that_are_called_like_keywords_are_parameters():
 
 @pytest.mark.parametrize("parameters", [{}, {"type": "dict"}, {"type": "any", "properties": {}}])
 def test_the_parameters_as_a_whole_are_always_an_object(parameters):
-    tool = as_tool(document(parameters=parameters), Names(["f"]))
+    tool = as_tool(document(parameters=parameters), FunctionNames(["f"]))
     assert tool["function"]["parameters"]["type"] == "object"
 
 
@@ -224,7 +224,7 @@ def test_every_schema_becomes_a_valid_one_and_stays_as_it_was(schema):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_our_documents_are_tools_with_valid_schemas(backend):
     documents = own_documents([backend])
-    names = Names([d["name"] for d in documents])
+    names = FunctionNames([d["name"] for d in documents])
     for shown in documents:
         tool = as_tool(shown, names)
         assert tool["type"] == "function"
@@ -236,7 +236,7 @@ def test_our_documents_are_tools_with_valid_schemas(backend):
 def test_a_tool_has_only_members_that_servers_know():
     # BFCL's documents have a member "response" besides; OpenAI refuses what it does not
     # know.
-    tool = as_tool(document(response={"type": "dict", "properties": {}}), Names(["f"]))
+    tool = as_tool(document(response={"type": "dict", "properties": {}}), FunctionNames(["f"]))
     assert set(tool["function"]) <= {"name", "description", "parameters", "strict"}
 
 
@@ -256,14 +256,14 @@ def test_a_tool_has_only_members_that_servers_know():
     ids=["legal", "illegal", "clash", "clash with a number", "long", "long and alike"],
 )
 def test_names_are_made_legal_unique_and_mapped_back(names, legal):
-    known = Names(names)
+    known = FunctionNames(names)
     assert [known.legal(name) for name in names] == legal
     assert [known.real(name) for name in legal] == names
 
 
 @given(st.lists(st.text(alphabet="ab._é", min_size=1, max_size=70), unique=True, max_size=12))
 def test_any_names_can_be_sent_and_come_back(names):
-    known = Names(names)
+    known = FunctionNames(names)
     legal = [known.legal(name) for name in names]
     assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name) for name in legal)
     assert len(set(legal)) == len(names)
@@ -271,14 +271,16 @@ def test_any_names_can_be_sent_and_come_back(names):
 
 
 def test_a_name_that_was_never_sent_is_itself():
-    known = Names(["math.sum"])
+    known = FunctionNames(["math.sum"])
     assert known.real("math.sum") == "math.sum"
     assert known.real("nonsense") == "nonsense"
     assert known.real("") == ""
 
 
 def test_a_tool_has_the_legal_name():
-    assert as_tool(document("math.sum"), Names(["math.sum"]))["function"]["name"] == "math_sum"
+    assert (
+        as_tool(document("math.sum"), FunctionNames(["math.sum"]))["function"]["name"] == "math_sum"
+    )
 
 
 # Toolboxes
@@ -369,7 +371,9 @@ def test_values_of_other_languages_are_texts_whose_type_is_told(single_turn, lan
 
 
 def test_the_sentences_may_be_others(single_turn):
-    notes = Footnotes(dict.fromkeys(("python", "java"), " Note."), " F.", lambda *said: f" {said}")
+    notes = FunctionNotes(
+        dict.fromkeys(("python", "java"), " Note."), " F.", lambda *said: f" {said}"
+    )
     own = typed(n={"type": "long", "description": "How many."})
     toolbox = toolbox_of(single_turn("java", own), notes=notes)
     (tool,) = toolbox.tools(frozenset({"f"}), ()).tools
@@ -383,7 +387,7 @@ def test_numbers_in_a_list_may_be_bare_and_results_told(single_turn):
     own = {**typed(**parameters), "response": {"type": "dict"}}
     told, bare = (
         toolbox_of(single_turn("python", own), notes=notes).tools(frozenset({"f"}), ()).tools[0]
-        for notes in (Footnotes(), Footnotes(bare_items=True, response=True))
+        for notes in (FunctionNotes(), FunctionNotes(bare_items=True, response=True))
     )
     shown = [each["function"]["parameters"]["properties"] for each in (told, bare)]
     assert shown[0]["l"]["items"] == shown[0]["f"]

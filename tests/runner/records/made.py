@@ -9,12 +9,12 @@ from checkers.profile import Mode
 from checkers.verdict import Verdict
 from envs import __version__
 from runner.models.base import Usage
-from runner.records.definition import Asked, DatasetReference, RunDefinition, Selection
-from runner.records.record import EpisodeRecord, Outcome, Recorded, ReplyRecord, StepRecord
+from runner.records.definition import DatasetReference, RecordedSettings, RunDefinition, Selection
+from runner.records.record import EpisodeRecord, Outcome, RecordedEpisode, ReplyRecord, StepRecord
 
 Turns = Sequence[Sequence[Any]]
 
-ASKED = Asked(**dict.fromkeys(Asked._fields))._replace(
+ASKED = RecordedSettings(**dict.fromkeys(RecordedSettings._fields))._replace(
     mode="prompt", reasoning="all", extra_headers=[], extra_body={}
 )
 EVERYTHING = Selection(None, None, None, None, None, 1)
@@ -28,10 +28,10 @@ def defining(model: str = "m", profile: str = "strict") -> RunDefinition:
 
 def answered(
     id: str, turns: Turns | None, mode: Mode = "fc", trial: int = 0, **more: Any
-) -> Recorded:
+) -> RecordedEpisode:
     """Return what a result file has of an episode, with further members of a record."""
     record = EpisodeRecord(id, trial, "", None, None, None, result=turns)
-    return Recorded(record._replace(**more), mode)
+    return RecordedEpisode(record._replace(**more), mode)
 
 
 def episode(

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runner.records.codec import (
-    Unfit,
-    WrittenText,
+    EncodedJson,
+    TypeMismatch,
+    encode,
+    encode_members,
     read,
     reader_of,
-    text_of,
-    text_of_members,
-    written,
+    to_json_value,
 )
 from runner.records.record import EpisodeRecord
 from tests.runner.records.made import episode, step
@@ -41,7 +41,7 @@ def test_what_was_read_is_gone_with_the_last_that_holds_it():
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 def test_a_number_is_finite(number):
-    with pytest.raises(Unfit, match="must be a finite number"):
+    with pytest.raises(TypeMismatch, match="must be a finite number"):
         reader_of(float)(number)
 
 
@@ -70,21 +70,21 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_a_value_is_written_as_json_has_it(value):
-    assert text_of(value) == json.dumps(value, separators=(",", ":"))
+    assert encode(value) == json.dumps(value, separators=(",", ":"))
 
 
 @given(st.lists(VALUES, max_size=3), VALUES)
 def test_a_record_is_written_as_its_members_are(values, value):
     made = step(1, ["a(x='é')"], ["\ud800"])._replace(changes=values, latency=1e22, asked=value)
     record = episode("a", 0, "base", "passed", 2, 2)._replace(steps=[made], messages=values)
-    plain = json.dumps(written(record), separators=(",", ":"))
-    assert text_of(record) == text_of_members(record.present()) == plain
-    known = {**record.present(), "steps": [WrittenText(text_of(made))]}
-    assert text_of_members(known) == plain
+    plain = json.dumps(to_json_value(record), separators=(",", ":"))
+    assert encode(record) == encode_members(record.present()) == plain
+    known = {**record.present(), "steps": [EncodedJson(encode(made))]}
+    assert encode_members(known) == plain
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_no_number_is_written_in_words(number):
     values = [number, {"a": number}, [[number]], ({"b": [number]}, number)]
     word = str(number)
-    assert json.loads(text_of(values)) == [word, {"a": word}, [[word]], [{"b": [word]}, word]]
+    assert json.loads(encode(values)) == [word, {"a": word}, [[word]], [{"b": [word]}, word]]

@@ -148,7 +148,7 @@ def test_a_single_turn_is_its_step_in_the_folder_of_its_group(run_of, tmp_path, 
     ]
     [entry] = result_file.read(path)
     assert entry.turns == [[[{"f": "{}"}]]]
-    assert result_file.find([tmp_path]) == [path]
+    assert result_file.find_result_files([tmp_path]) == [path]
 
 
 def test_an_executed_answer_is_found_again(run_of, tmp_path):
@@ -157,7 +157,7 @@ def test_an_executed_answer_is_found_again(run_of, tmp_path):
     assert path == tmp_path / "org_model" / "other" / "BFCL_v4_exec_simple_result.json"
     [entry] = result_file.read(path)
     assert entry.turns == [[[CALL]]]
-    assert result_file.find([tmp_path]) == [path]
+    assert result_file.find_result_files([tmp_path]) == [path]
 
 
 def test_an_error_is_text_where_turns_would_be(run_of, tmp_path):
@@ -339,7 +339,7 @@ def test_calls_and_results_that_are_not_paired_are_refused(run_of, tmp_path, mes
     path = tmp_path / "chats.jsonl"
     path.write_text("old", encoding="utf-8")
     run = run_of(episode("a"), episode("b", messages=messages))
-    with pytest.raises(DataError, match=f"^{run.path}: b: a tool call of the conversation"):
+    with pytest.raises(DataError, match=f"^{run.path}: b: has a tool call without a result"):
         export_openai_messages(run, path, only_passed=False)
     assert path.read_text(encoding="utf-8") == "old"
     assert {file.name for file in tmp_path.iterdir()} == {"run", "chats.jsonl"}

@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from runner.records.files import LineFile, locked, unfinished, write_whole, written
+from runner.records.files import LineFile, lock_folder, unfinished_path, write_whole, written
 from trajectories.errors import DataError
 
 
@@ -79,15 +79,22 @@ def test_what_fails_midway_leaves_what_was_there(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == [path]
 
 
+@pytest.mark.parametrize("name", ["file", "lock"])
+def test_a_pipe_in_a_run_is_refused(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(DataError, match="cannot be written: "):
+        LineFile(tmp_path / name) if name == "file" else lock_folder(tmp_path)
+
+
 def test_no_link_in_a_run_is_followed(tmp_path: Path) -> None:
     precious = tmp_path / "precious.txt"
     precious.write_text("precious")
     run = tmp_path / "run"
     run.mkdir()
-    for name in ("lock", "tools.jsonl", "run.json", unfinished(run / "episodes.jsonl").name):
+    for name in ("lock", "tools.jsonl", "run.json", unfinished_path(run / "episodes.jsonl").name):
         (run / name).symlink_to(precious)
     with pytest.raises(DataError, match="is a link"):
-        locked(run)
+        lock_folder(run)
     with pytest.raises(DataError, match=r"tools.jsonl: cannot be written: it is a link"):
         LineFile(run / "tools.jsonl")
     write_whole(run / "run.json", [b"{}"])

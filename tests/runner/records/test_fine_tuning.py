@@ -7,7 +7,7 @@ import json
 import pytest
 
 from runner.records.export import TuningTranscript
-from runner.records.fine_tuning import as_sharegpt, as_trl, was_ended
+from runner.records.fine_tuning import to_sharegpt, to_trl, was_ended_by_search
 from runner.records.record import TurnEnd
 from tests.runner.records.made import episode
 from trajectories.errors import DataError
@@ -57,7 +57,7 @@ WHOLE = transcript(
 
 
 def test_sharegpt_takes_turns_and_has_all_calls_and_results():
-    found = as_sharegpt(WHOLE)
+    found = to_sharegpt(WHOLE)
     assert [said["from"] for said in found["conversations"]] == [
         *["human", "function_call", "observation", "function_call", "observation", "gpt"]
     ]
@@ -76,7 +76,7 @@ def test_sharegpt_takes_turns_and_has_all_calls_and_results():
 
 
 def test_sharegpt_of_a_prompting_model_has_no_tools():
-    found = as_sharegpt(transcript(says("user", "a"), says("assistant", "[f()]"), tools=()))
+    found = to_sharegpt(transcript(says("user", "a"), says("assistant", "[f()]"), tools=()))
     assert set(found) == {"conversations", "metadata"}
 
 
@@ -88,12 +88,12 @@ def test_sharegpt_of_a_prompting_model_has_no_tools():
     ],
 )
 def test_who_speaks_twice_in_a_row_is_refused(messages):
-    with pytest.raises(DataError, match="a, trial 0: the model and the user do not take turns"):
-        as_sharegpt(transcript(*messages))
+    with pytest.raises(DataError, match="a, trial 0: the model and the user do not alternate"):
+        to_sharegpt(transcript(*messages))
 
 
 def test_trl_has_arguments_as_objects_and_names_beside_results():
-    found = as_trl(WHOLE)
+    found = to_trl(WHOLE)
     [first, second, third, *_] = [m for m in found["messages"] if m["role"] == "tool"]
     assert [first["name"], second["name"], third["name"]] == ["f", "g", "f"]
     made = found["messages"][3]
@@ -105,7 +105,7 @@ def test_trl_has_arguments_as_objects_and_names_beside_results():
 
 @pytest.mark.parametrize("arguments", ["{", "", "[" * 100_000])
 def test_arguments_that_are_none_are_empty(arguments):
-    found = as_trl(transcript(says("user", "a"), asks(call(1, "f", arguments)), gives(1, "no")))
+    found = to_trl(transcript(says("user", "a"), asks(call(1, "f", arguments)), gives(1, "no")))
     assert found["messages"][1]["tool_calls"][0]["function"]["arguments"] == {}
 
 
@@ -115,4 +115,4 @@ def test_arguments_that_are_none_are_empty(arguments):
 def test_a_turn_that_a_search_ended_is_told(why, ended):
     ends = [TurnEnd(0, "answer", None), TurnEnd(1, why, None)]
     record = EPISODE._replace(turn_ends=ends)
-    assert was_ended(WHOLE._replace(record=record)) is ended
+    assert was_ended_by_search(WHOLE._replace(record=record)) is ended

@@ -63,7 +63,7 @@ def test_it_is_reported_and_exported(run, tmp_path):
     [
         ({"trial": "0"}, "$.trial: must be a whole number, is '0'"),
         ({"steps": [{}]}, "$.steps[0].turn: is missing"),
-        ({"verdict": {"valid": True}}, "$.verdict: is no verdict: "),
+        ({"verdict": {"valid": True}}, "$.verdict: is not a verdict: "),
         ({"result": [["a"], [5]]}, "$.result[1][0]: must be "),
     ],
 )
@@ -75,3 +75,18 @@ def test_a_record_that_does_not_fit_is_named_by_file_line_and_path(run, change, 
     with pytest.raises(DataError) as caught:
         open_run(run)
     assert str(caught.value).startswith(f"{file}:1: {complaint}")
+
+
+def test_members_that_have_another_name_or_place_now_are_read(run):
+    path = run / "run.json"
+    written = json.loads(path.read_text(encoding="utf-8"))
+    written["definition"]["selection"]["split"] = "hard"
+    written["definition"]["protocol"] = {"name": "hermes", "sha256": "0"}
+    written["definition"]["settings"]["compress"] = "512"
+    path.write_text(json.dumps(written), encoding="utf-8")
+    definition = open_run(run).definition
+    assert definition.selection.subset == "hard"
+    assert definition.extensions == {
+        "formats": {"protocol": {"name": "hermes", "sha256": "0"}},
+        "compression": {"compress": "512"},
+    }

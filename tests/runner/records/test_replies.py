@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.models.base import Reply, Request, ToolCall, ToolList, Usage, Verbatim
-from runner.records.masking import Secrets
+from runner.models.base import RawText, Reply, Request, ToolCall, ToolList, Usage
+from runner.records.masking import SecretMask
 from runner.records.replies import ReplyCache
 
 SECRET = "sk-0123456789abcdef"
@@ -21,7 +21,7 @@ REPLY = Reply(
     Usage(10, 2, 5, 1, 3),
     0.5,
     0.25,
-    Verbatim({"reasoning_content": ""}, ({"extra": 1}, {})),
+    RawText({"reasoning_content": ""}, ({"extra": 1}, {})),
 )
 EPISODE = ("base_0", 0)
 
@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def cache(folder: Path) -> ReplyCache:
     """Return a cache that knows one answer."""
-    made = ReplyCache(folder, {"model": "fake"}, Secrets([SECRET]))
+    made = ReplyCache(folder, {"model": "fake"}, SecretMask([SECRET]))
     made.keep(EPISODE, REQUEST, REPLY)
     return made
 
@@ -68,7 +68,7 @@ def test_nothing_else_has_that_answer(
 
 
 def test_who_is_asked_otherwise_answers_otherwise(cache: ReplyCache, folder: Path) -> None:
-    other = ReplyCache(folder, {"model": "fake", "temperature": 1}, Secrets([]))
+    other = ReplyCache(folder, {"model": "fake", "temperature": 1}, SecretMask([]))
     assert other.find(EPISODE, REQUEST) is None
 
 
@@ -98,6 +98,6 @@ def test_an_answer_with_a_secret_is_not_kept(cache: ReplyCache, folder: Path) ->
 
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    cache = ReplyCache(tmp_path / "file", {}, Secrets([]))
+    cache = ReplyCache(tmp_path / "file", {}, SecretMask([]))
     cache.keep(EPISODE, REQUEST, REPLY)
     assert cache.find(EPISODE, REQUEST) is None

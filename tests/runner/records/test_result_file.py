@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.records.result_file import categories_of, find, read
+from runner.records.result_file import categories_of, find_result_files, read
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
@@ -14,7 +14,7 @@ CALL = [{"f": '{"a": 1}'}]
 
 def test_a_file_stands_for_itself(write_lines):
     path = write_lines("any name.txt")
-    assert find([path]) == [path]
+    assert find_result_files([path]) == [path]
 
 
 def test_a_folder_stands_for_its_result_files(write_lines, tmp_path):
@@ -23,17 +23,17 @@ def test_a_folder_stands_for_its_result_files(write_lines, tmp_path):
     third = write_lines("run/c/BFCL_v4_simple_python_result.json")
     write_lines("run/a/BFCL_v4_multi_turn_base_score.json")
     other = write_lines("other.json")
-    assert find([other, tmp_path / "run"]) == [other, first, second, third]
+    assert find_result_files([other, tmp_path / "run"]) == [other, first, second, third]
 
 
 def test_a_folder_without_such_files_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"holds no \*_result.json file of a category"):
-        find([tmp_path])
+    with pytest.raises(DataError, match=r"holds no \*_result.json file of a known"):
+        find_result_files([tmp_path])
 
 
 def test_a_path_that_does_not_exist_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"nothing.json: does not exist"):
-        find([tmp_path / "nothing.json"])
+        find_result_files([tmp_path / "nothing.json"])
 
 
 # Reading
@@ -114,7 +114,7 @@ def test_an_id_that_occurs_twice_is_named_with_both_lines(write_lines):
     path = write_lines("run.json", line, "", line)
     with pytest.raises(DataError) as caught:
         read(path)
-    assert str(caught.value) == f"{path}:3: the id 'a' was on {path}:1 already"
+    assert str(caught.value) == f"{path}:3: the id 'a' is already at {path}:1"
 
 
 # Categories
@@ -171,4 +171,4 @@ def test_a_folder_s_result_files_are_those_of_known_categories(tmp_path):
     ]
     for name in names:
         (tmp_path / name).touch()
-    assert [path.name for path in find([tmp_path])] == sorted(names[:2])
+    assert [path.name for path in find_result_files([tmp_path])] == sorted(names[:2])

@@ -22,11 +22,11 @@ from runner.records.record import (
     AnsweredStep,
     EpisodeRecord,
     ReplyRecord,
-    Spent,
+    SpentBudget,
     TurnEnd,
 )
 from runner.records.run import open_run, read_run
-from runner.records.store import RunStore, claimed, default_folder
+from runner.records.store import RunStore, create_folder, default_folder
 from tests.runner.records.made import ASKED, defining, step
 from trajectories.errors import DataError
 
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[3]
 DEFINITION = defining()._replace(
     settings=ASKED._replace(temperature=0.0, extra_body={"seed": None})
 )
-NO_FOLDER_OF_A_RUN = "holds no run: there is no run.json"
+NO_FOLDER_OF_A_RUN = "holds no run: run.json is missing"
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +110,7 @@ def test_steps_that_were_kept_as_they_came_stand_in_the_line_as_others_do(folder
     written(tmp_path / "other", done)
     with RunStore.create(folder, DEFINITION) as store:
         for made, message in zip(steps[:2], said, strict=False):
-            store.put_step(AnsweredStep(done.id, 0, made, message), Spent(1, 2, 0.5))
+            store.put_step(AnsweredStep(done.id, 0, made, message), SpentBudget(1, 2, 0.5))
         assert [each.step for each in store.underway(done.key)] == steps[:2]
         store.append(done)
     name = "episodes.jsonl"
@@ -166,7 +166,7 @@ def test_what_is_no_finished_episode_is_not_written(folder):
 def test_an_episode_is_not_written_twice(folder):
     with RunStore.create(folder, DEFINITION) as store:
         store.append(record("a"))
-        with pytest.raises(ValueError, match=r"\('a', 0\) is in the run already"):
+        with pytest.raises(ValueError, match=r"already holds episode \('a', 0\)"):
             store.append(record("a", outcome="failed"))
     assert len(lines(folder / "episodes.jsonl")) == 1
 
@@ -185,7 +185,7 @@ def test_a_closed_store_takes_nothing_and_can_be_closed_again(folder):
 def test_a_new_run_does_not_go_where_one_is(folder):
     written(folder, record("a"))
     before = contents(folder)
-    with pytest.raises(DataError, match="holds a run already; go on with it by --resume"):
+    with pytest.raises(DataError, match="already holds a run: resume it with --resume"):
         RunStore.create(folder, DEFINITION)
     assert contents(folder) == before
 
@@ -193,7 +193,7 @@ def test_a_new_run_does_not_go_where_one_is(folder):
 def test_a_new_run_does_not_go_where_episodes_are(folder):
     written(folder, record("a"))
     (folder / "run.json").unlink()
-    with pytest.raises(DataError, match="holds a run already"):
+    with pytest.raises(DataError, match="already holds a run"):
         RunStore.create(folder, DEFINITION)
 
 
@@ -244,13 +244,13 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 
 def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(tmp_path):
     folder = tmp_path / "runs" / "20250102-030405-m"
-    places = [claimed(folder) for _ in range(3)]
+    places = [create_folder(folder) for _ in range(3)]
     assert [place.name for place in places] == [folder.name, f"{folder.name}-2", f"{folder.name}-3"]
     for place in places:
         RunStore.create(place, DEFINITION).close()
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(DataError, match="cannot be written"):
-        claimed(tmp_path / "file" / "run")
+        create_folder(tmp_path / "file" / "run")
 
 
 @pytest.mark.parametrize(
@@ -314,9 +314,9 @@ def test_a_damaged_last_line_is_cut_off_and_an_earlier_one_is_named(folder, name
 @pytest.mark.parametrize(
     ("name", "line", "message"),
     [
-        ("episodes.jsonl", b"{}\n", 'no episode with "id", "trial"'),
-        ("episodes.jsonl", b'{"id": "c", "trial": 0, "category": "base"}\n', "no episode with"),
-        ("tools.jsonl", b'{"digest": "d3"}\n', "no tool list with"),
+        ("episodes.jsonl", b"{}\n", 'must have "id", "trial"'),
+        ("episodes.jsonl", b'{"id": "c", "trial": 0, "category": "base"}\n', "must have"),
+        ("tools.jsonl", b'{"digest": "d3"}\n', "must be a tool list"),
     ],
 )
 def test_a_line_that_is_something_else_is_named(folder, name, line, message):
@@ -330,8 +330,8 @@ def test_a_line_that_is_something_else_is_named(folder, name, line, message):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("episodes.jsonl", r"\('a', 0\) is in the file twice"),
-        ("tools.jsonl", "'d1' is in the file twice"),
+        ("episodes.jsonl", r"\('a', 0\) occurs twice in the file"),
+        ("tools.jsonl", "'d1' occurs twice in the file"),
     ],
 )
 def test_a_line_that_is_there_twice_is_named(folder, name, message):
@@ -491,7 +491,7 @@ def test_a_run_with_another_definition_is_refused_and_what_differs_is_named(fold
     with pytest.raises(DataError) as caught:
         RunStore.resume(folder, now)
     text = str(caught.value)
-    assert text.startswith(f"{folder}: the run is defined otherwise: ")
+    assert text.startswith(f"{folder}: the run has other settings: ")
     assert message in text
     assert "\n" not in text
     assert contents(folder) == before
@@ -543,7 +543,9 @@ def test_what_means_something_else_is_refused(folder, now, message):
 
 def test_every_difference_is_named(folder):
     written(folder)
-    with pytest.raises(DataError, match=r"model was 'm', is 'n'; settings\.seed was None, is 4$"):
+    with pytest.raises(
+        DataError, match=r"model was 'm', is 'n'; settings\.seed was None, is 4; use"
+    ):
         RunStore.resume(folder, changed(temperature=0, seed=4)._replace(model="n"))
 
 
@@ -557,8 +559,8 @@ def test_what_json_makes_of_a_definition_is_compared(folder):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"format": 2}', "is of format 2; this turnwise reads format 1"),
-        ("{}", "is of format None"),
+        ('{"format": 2}', "has format 2; this turnwise reads format 1"),
+        ("{}", "has format None"),
         ("{", "is not valid JSON"),
         ("[]", "must be a JSON object"),
         ('{"format": 1, "definition": {}}', 'must hold the objects "definition" and "note"'),
@@ -631,7 +633,7 @@ def test_a_difference_shows_no_secret(folder):
     with RunStore.create(folder, changed(base_url="http://a/")):
         pass
     other = changed(base_url="http://a/?key=" + SECRETS[0])
-    with pytest.raises(DataError, match=r"is 'http://a/\?key=\*\*\*'$"):
+    with pytest.raises(DataError, match=r"is 'http://a/\?key=\*\*\*'; use"):
         RunStore.resume(folder, other, secrets=SECRETS)
 
 
@@ -837,58 +839,58 @@ def copied(folder, name):
 
 def test_answers_are_known_until_their_episode_is_finished(folder):
     with RunStore.create(folder, DEFINITION) as store:
-        store.put_step(answer("a", 1), Spent(1, 12, 0.5))
-        store.put_step(answer("b", 1), Spent(2, 24, 1.0))
-        store.put_step(answer("a", 3), Spent(4, 36, None))
+        store.put_step(answer("a", 1), SpentBudget(1, 12, 0.5))
+        store.put_step(answer("b", 1), SpentBudget(2, 24, 1.0))
+        store.put_step(answer("a", 3), SpentBudget(4, 36, None))
         assert store.underway(A) == [answer("a", 1), answer("a", 3)]
         killed = copied(folder, "early")
         store.append(record("a"))
         assert (store.underway(A), store.underway(B)) == ([], [answer("b", 1)])
         late = copied(folder, "late")
-    assert underway(killed, A, B) == ([[1, 3], [1]], Spent(4, 36, None))
-    assert underway(late, A, B) == ([[], [1]], Spent(4, 36, None))
-    assert underway(folder, A, B) == ([[], [1]], Spent(4, 36, None))
+    assert underway(killed, A, B) == ([[1, 3], [1]], SpentBudget(4, 36, None))
+    assert underway(late, A, B) == ([[], [1]], SpentBudget(4, 36, None))
+    assert underway(folder, A, B) == ([[], [1]], SpentBudget(4, 36, None))
     assert contents(late)["underway.jsonl"] == contents(folder)["underway.jsonl"]
     assert len(lines(folder / "underway.jsonl")) == 2
 
 
 def test_an_answer_that_was_half_written_is_dropped(folder):
     with RunStore.create(folder, DEFINITION) as store:
-        store.put_step(answer("a", 1), Spent(1))
-        store.put_step(answer("a", 3), Spent(2))
+        store.put_step(answer("a", 1), SpentBudget(1))
+        store.put_step(answer("a", 3), SpentBudget(2))
         path = folder / "underway.jsonl"
         content = path.read_bytes()
         killed = [copied(folder, str(cut)) for cut in range(1, len(content), 40)]
     for cut, copy in zip(range(1, len(content), 40), killed, strict=True):
         (copy / "underway.jsonl").write_bytes(content[:cut])
         whole = content[:cut].count(b"\n")
-        assert underway(copy, A) == ([[1, 3][:whole]], Spent(whole))
+        assert underway(copy, A) == ([[1, 3][:whole]], SpentBudget(whole))
 
 
 def test_an_episode_that_begins_anew_or_earlier_has_no_two_answers_to_a_request(folder):
     with RunStore.create(folder, DEFINITION) as store:
         for place in (1, 3, 5, 3, 7):
-            store.put_step(answer("a", place), Spent(9))
-    assert underway(folder, A) == ([[1, 3, 7]], Spent(9))
+            store.put_step(answer("a", place), SpentBudget(9))
+    assert underway(folder, A) == ([[1, 3, 7]], SpentBudget(9))
 
 
 def test_an_answer_with_a_secret_is_not_kept(folder):
     with RunStore.create(folder, DEFINITION, secrets=["sk-0123456789"]) as store:
-        store.put_step(answer("a", 1), Spent(1))
-        store.put_step(answer("a", 3, "It is sk-0123456789."), Spent(2))
-    assert underway(folder, A) == ([[1]], Spent(2))
+        store.put_step(answer("a", 1), SpentBudget(1))
+        store.put_step(answer("a", 3, "It is sk-0123456789."), SpentBudget(2))
+    assert underway(folder, A) == ([[1]], SpentBudget(2))
     assert b"sk-0123456789" not in contents(folder)["underway.jsonl"]
 
 
 def test_what_finished_episodes_leave_is_bounded(folder, monkeypatch):
-    monkeypatch.setattr("runner.records.store._MOST_OBSOLETE", 5000)
+    monkeypatch.setattr("runner.records.store._MAX_OBSOLETE_BYTES", 5000)
     with RunStore.create(folder, DEFINITION) as store:
-        store.put_step(answer("zz", 1), Spent(1))
+        store.put_step(answer("zz", 1), SpentBudget(1))
         for number in range(200):
-            store.put_step(answer(str(number), 1, "x" * 500), Spent(number + 2))
+            store.put_step(answer(str(number), 1, "x" * 500), SpentBudget(number + 2))
             store.append(record(str(number)))
             assert (folder / "underway.jsonl").stat().st_size < 10_000
-    assert underway(folder, ("zz", 0)) == ([[1]], Spent(201))
+    assert underway(folder, ("zz", 0)) == ([[1]], SpentBudget(201))
 
 
 def ended_in_error(id):
@@ -901,10 +903,10 @@ def ended_in_error(id):
 def test_episodes_that_ended_in_errors_go_on_and_a_kill_meanwhile_loses_none(folder, tmp_path):
     written(folder, ended_in_error("a"), record("b"))
     with RunStore.resume(folder, DEFINITION) as store:
-        store.put_step(answer("c", 1), Spent(7))
+        store.put_step(answer("c", 1), SpentBudget(7))
         states = states_during(folder, lambda: store.supersede([A], go_on=True))
         assert store.underway(A) == [answer("a", 1)]
-    assert underway(folder, A, ("c", 0)) == ([[1], [1]], Spent(7))
+    assert underway(folder, A, ("c", 0)) == ([[1], [1]], SpentBudget(7))
     found = []
     for number, state in enumerate(half_written(states)):
         copy = tmp_path / str(number)
@@ -913,7 +915,7 @@ def test_episodes_that_ended_in_errors_go_on_and_a_kill_meanwhile_loses_none(fol
             (copy / name).write_bytes(content)
         with RunStore.resume(copy, DEFINITION) as store:
             assert A in store.done or store.underway(A) == [answer("a", 1)]
-            assert (store.underway(("c", 0)), store.spent) == ([answer("c", 1)], Spent(7))
+            assert (store.underway(("c", 0)), store.spent) == ([answer("c", 1)], SpentBudget(7))
             found.append(A in store.done)
     assert (found[0], found[-1]) == (True, False)
 
@@ -963,7 +965,7 @@ def test_a_line_that_is_finished_while_it_is_read_is_not_misread(folder):
     path = folder / "episodes.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
-    found = files.lines(path)
+    found = files.read_lines(path)
     assert next(found).value["id"] == "a"
     path.write_bytes(whole)
     assert [line.value["id"] for line in found] in ([], ["b"], ["b", "c"])

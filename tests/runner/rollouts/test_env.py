@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -13,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.profile import BFCL, STRICT
-from envs.backend import copy_json
 from envs.calls import Call, parse_call
+from envs.state import copy_json
 from runner.episodes.scripts import oracle
 from runner.rollouts.env import REWARDS, RolloutEnv
 from tests.envs.test_results import spoil
@@ -131,7 +132,7 @@ def test_a_call_may_be_given_by_position(help_desk):
     ("action", "said"),
     [
         ([Call("f", (Call("g"),), nested=True)], "make it first"),
-        ([Call("nothing", (1,))], "by name only"),
+        ([Call("nothing", (1,))], "by name"),
         ([Call("get_ticket", (1, 2))], "takes 1"),
     ],
 )
@@ -173,11 +174,13 @@ def test_the_step_limit_truncates(help_desk):
 @each_category
 def test_forks_snapshots_and_pickles_go_on_alike(category, data):
     trajectory = last_of(category)
+    # A pickle takes along the data set: one of a single entry here.
+    alone = replace(embedded(), trajectories={trajectory.id: trajectory})
     some = list(actions(trajectory))
     cut = data.draw(st.integers(0, len(some) - 1))
-    env = RolloutEnv(trajectory, dataset=embedded(), reward="progress")
+    env = RolloutEnv(trajectory, dataset=alone, reward="progress")
     course(env, some[:cut])
-    restored = RolloutEnv(trajectory, dataset=embedded(), reward="progress")
+    restored = RolloutEnv(trajectory, dataset=alone, reward="progress")
     restored.restore(env.snapshot())
     others = [env.fork(), restored, pickle.loads(pickle.dumps(env))]
     at_cut = env.snapshot()
@@ -217,10 +220,10 @@ def test_a_snapshot_is_the_same_in_every_process(help_desk, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda held: b"no JSON", "is none"),
-        (lambda held: b'{"replies": 1}', "is none"),
-        (lambda held: {**held, "format": 99}, "format: taken with 99"),
-        (lambda held: {**held, "trajectory": "other"}, "trajectory: taken with 'other'"),
+        (lambda held: b"no JSON", "was not made by"),
+        (lambda held: b'{"replies": 1}', "was not made by"),
+        (lambda held: {**held, "format": 99}, "format: snapshot has 99"),
+        (lambda held: {**held, "trajectory": "other"}, "trajectory: snapshot has 'other'"),
         (lambda held: {**held, "profile": "bfcl"}, "profile"),
         (lambda held: {**held, "state": "0" * 64}, "another state"),
         (lambda held: {**held, "replies": [["Hi", []]] * 9}, "do not fit"),
@@ -252,7 +255,7 @@ def test_a_seed_replaces_what_is_drawn():
 
 def test_a_seed_under_which_the_ground_truth_fails_is_refused():
     trajectory = embedded().trajectories["composite_travel_ticket_new_hire_trip"]
-    with pytest.raises(DataError, match="drawn at random"):
+    with pytest.raises(DataError, match="randomly drawn"):
         RolloutEnv(trajectory, seed=7, dataset=embedded())
 
 

@@ -48,17 +48,17 @@ def test_an_erratum_is_read_as_it_is_written(tmp_path: Path) -> None:
     [
         ({"id": 3}, r"\$\.id: .*string"),
         ({"judgement": "odd"}, r"\$\.judgement: .*sound"),
-        ({"reason": " "}, r"\$\.reason: must say it"),
-        ({"evidence": ""}, r"\$\.evidence: must say it"),
+        ({"reason": " "}, r"\$\.reason: must not be blank"),
+        ({"evidence": ""}, r"\$\.evidence: must not be blank"),
         ({"ground_truth": {"one": []}}, r"\$\.ground_truth"),
         ({"ground_truth": {"0": "ls()"}}, r"\$\.ground_truth\.0: "),
         ({"ground_truth": {"0": ["ls("]}}, "turn 0: .*not valid Python"),
         ({"alternatives": [{"2": ["ls("]}]}, "turn 2: .*not valid Python"),
         ({"extra": 1}, r"\$\.extra: "),
-        ({"judgement": "sound"}, "sound is not read otherwise"),
-        ({"judgement": "withdrawn"}, "withdrawn is not read otherwise"),
-        ({"ground_truth": {}}, "mended needs what is right instead"),
-        ({"judgement": "ambiguous"}, "ambiguous needs alternatives"),
+        ({"judgement": "sound"}, "sound entries cannot have corrections"),
+        ({"judgement": "withdrawn"}, "withdrawn entries cannot have corrections"),
+        ({"ground_truth": {}}, "mended entries need a correction"),
+        ({"judgement": "ambiguous"}, "ambiguous entries need alternatives"),
     ],
 )
 def test_an_erratum_that_is_none_is_refused(
@@ -69,7 +69,7 @@ def test_an_erratum_that_is_none_is_refused(
 
 
 def test_an_entry_is_judged_once(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="base_one is judged on an earlier line"):
+    with pytest.raises(DataError, match="duplicate erratum for base_one"):
         read_errata(written(tmp_path / "e.jsonl", line(), line()))
 
 

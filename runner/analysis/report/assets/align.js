@@ -11,8 +11,8 @@ function showAligned(found) {
     found.answers ? answersSideBySide(found) : turnsSideBySide(found),
   );
   main.replaceChildren(node);
-  onKey("n", "next step that is not alike", () => stepUnlike(1));
-  onKey("p", "previous step that is not alike", () => stepUnlike(-1));
+  onKey("n", "next differing step", () => stepUnlike(1));
+  onKey("p", "previous differing step", () => stepUnlike(-1));
 }
 
 function turnsSideBySide(found) {
@@ -25,7 +25,7 @@ function turnsSideBySide(found) {
 
 function runLegend({ name, trial, verdict, diagnosis }, index, found) {
   const result = verdict.valid ? "passed" : "failed";
-  const cause = diagnosis && ` ${words(diagnosis.cause)}: ${diagnosis.detail}`;
+  const cause = diagnosis && ` ${diagnosis.sentence}`;
   return el(
     "p",
     el("span.letter", LETTERS[index]),
@@ -44,8 +44,8 @@ function ledTo(found, index, name) {
 }
 
 function partingText({ parts }) {
-  if (!parts) return "They are the same in every step.";
-  return `They part in turn ${parts.turn}, step ${parts.step}.`;
+  if (!parts) return "The runs are identical in every step.";
+  return `The runs first differ in turn ${parts.turn + 1}, step ${parts.step + 1}.`;
 }
 
 function alignedTurn(turn, found) {
@@ -53,7 +53,7 @@ function alignedTurn(turn, found) {
   return el(
     "section.turn",
     { "aria-labelledby": title },
-    el("h2", { id: title }, `Turn ${turn.turn}`),
+    el("h2", { id: title }, `Turn ${turn.turn + 1}`),
     turn.messages.map(({ role, content }) => el("div.says", el("h3", words(role)), prose(content))),
     turn.steps.map((step) => alignedStep(turn, step, found)),
     endOf(turn, found),
@@ -68,10 +68,10 @@ function alignedStep(turn, { step, alike, runs: cells }, { parts }) {
     {
       tabindex: alike ? null : "-1",
       role: "group",
-      "aria-label": `Turn ${turn.turn}, step ${step}${alike ? "" : ", not alike"}`,
+      "aria-label": `Turn ${turn.turn + 1}, step ${step + 1}${alike ? "" : ", differs"}`,
       vars: { runs: cells.length },
     },
-    el("span.where", `step ${step}`, isParting && el("b", " here they part")),
+    el("span.where", `step ${step + 1}`, isParting && el("b", " first difference")),
     shown.map((calls, index) => cellOf(calls, LETTERS[index], isSameText(cells) && !alike)),
   );
 }
@@ -112,7 +112,7 @@ function endCell(end, letter) {
     end.answer && block(end.answer),
     wrong.length === 0
       ? el("p.agrees", "✓ The state is the ground truth's.")
-      : el("p.problem-line", `The state is not the ground truth's in ${plural(wrong.length, "place")}:`),
+      : el("p.problem-line", `${plural(wrong.length, "difference")} of the state from the ground truth:`),
     wrong.length > 0 && differencesList(wrong),
   );
 }
@@ -135,7 +135,7 @@ function stepUnlike(by) {
   const steps = [...main.querySelectorAll(".unlike")];
   const now = steps.indexOf(document.activeElement);
   const next = steps[now < 0 && by < 0 ? steps.length - 1 : now + by];
-  if (!next) return say("There is no further one.");
+  if (!next) return say("No more differing steps.");
   next.focus();
   return next.scrollIntoView({ block: "center" });
 }
@@ -145,9 +145,9 @@ function stepUnlike(by) {
 function answersSideBySide(found) {
   const says = found.answers[0].says || [];
   return [
-    el("h2", "What was asked"),
+    el("h2", "Messages"),
     says.map(([role, text]) => el("div.says", el("h3", words(role)), prose(text))),
-    el("h2", "What was answered"),
+    el("h2", "Answers"),
     el(
       "div.aligned-step",
       { vars: { runs: found.answers.length } },

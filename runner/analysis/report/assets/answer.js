@@ -23,7 +23,7 @@ function answerPart(row, data, shared) {
 }
 
 function pairCard(pair, index) {
-  const title = pair.call === null ? "Not called" : `Call ${index}`;
+  const title = pair.call === null ? "Not called" : `Call ${index + 1}`;
   return el(
     "article",
     {
@@ -94,15 +94,15 @@ function wordsCard(row, { pairs, answer, unreadable }) {
     { "aria-label": "Answer" },
     el("header", el("h4", "Answer")),
     answer && el("div.answer", prose(answer)),
-    unreadable && el("p", { class: row.outcome }, `No call can be read: ${unreadable}`),
-    isSilent && el("p.quiet", "The model made no call and said nothing."),
+    unreadable && el("p", { class: row.outcome }, `Unreadable as calls: ${unreadable}`),
+    isSilent && el("p.quiet", "The model made no call and gave no text."),
   );
 }
 
 /** Return the functions that the model was given, shown when they are wanted. */
 function offered(data, shared) {
-  if (!data.documents.length) return el("p.quiet", "No function was given.");
-  return lazily(`${plural(data.documents.length, "function")} given`, async () => {
+  if (!data.documents.length) return el("p.quiet", "No functions offered.");
+  return lazily(`${plural(data.documents.length, "function")} offered`, async () => {
     const { documents } = await shared();
     return data.documents.map((which) => json(documents[which]));
   });

@@ -16,7 +16,7 @@ function showComparison(found) {
     card("Difference by category", differencesTable(found)),
     found.mended
       ? card(
-          `Difference by category, mended by ${found.mended.errata}`,
+          `Difference by category, corrected by ${found.mended.errata}`,
           differencesTable(found.mended),
         )
       : "",
@@ -47,6 +47,7 @@ function summary(found, names) {
     "section.versus",
     { "aria-label": "Overview" },
     el("h1", names.map((name, side) => el("span.runner", el("b", LABELS[side]), " ", name))),
+    found.unfinished.map((part, side) => part && el("p.problem", `${LABELS[side]}: score ${part}.`)),
     el(found.overall.is_noise ? "p.finding.noise" : "p.finding", finding),
     [...reasons, about(found)].map((text) => el("p.quiet", text)),
   );
@@ -56,7 +57,7 @@ function about({ overall, trials, left_out: out, dataset, profile }) {
   const reasons = [
     [out.only_first, "only in A"],
     [out.only_second, "only in B"],
-    [out.errors, "without a trial that could be judged"],
+    [out.errors, "without a judged trial"],
   ];
   const left = reasons
     .filter(([count]) => count)
@@ -65,7 +66,7 @@ function about({ overall, trials, left_out: out, dataset, profile }) {
     ? "one trial"
     : `up to ${trials.join(" and ")} trials`;
   return [
-    `${plural(overall.entries, "entry", "entries")} that both have, ${tried} of each.`,
+    `${plural(overall.entries, "entry", "entries")} in both runs, ${tried} of each.`,
     left.length > 0 ? `Left out: ${left.join(", ")}.` : "",
     `Data ${dataset.name} ${dataset.version}, sha256 ${dataset.sha256.slice(0, 12)};`,
     `profile ${profile}.`,
@@ -76,7 +77,7 @@ function differencesTable({ categories, overall }) {
   const rows = Object.entries(categories);
   if (rows.length > 1) rows.push(["all", overall]);
   const widest = Math.max(...rows.flatMap(([, row]) => row.interval.map(Math.abs)));
-  const columns = ["category", ["entries"], ["A"], ["B"], ["B less A"], "95% interval"];
+  const columns = ["category", ["entries"], ["A"], ["B"], ["B minus A"], "95% interval"];
   return inScroll(
     "Difference by category",
     [...columns, ["A better"], ["B better"], ["p"]],
@@ -125,7 +126,7 @@ function causesTable(causes) {
       el("td.number", signed(second - first, 0)),
       el("td.number", chance(p)),
     );
-  return inScroll("Why episodes failed", ["cause", "A", "B", ["B less A"], ["p"]], causes.map(row));
+  return inScroll("Why episodes failed", ["cause", "A", "B", ["B minus A"], ["p"]], causes.map(row));
 }
 
 function flips(title, entries, worse) {
@@ -158,9 +159,8 @@ function badgeOf({ passed, trials }) {
   return el(`span.badge.${result}`, trials === 1 ? result : `${passed} of ${trials}`);
 }
 
-function place({ turn, step }) {
-  if (turn === null) return null;
-  return el("small", ` turn ${turn}${step === null ? "" : `, step ${step}`}`);
+function place({ place: where }) {
+  return where && el("small", ` ${where}`);
 }
 
 /** Return a field that narrows the entries that flip. */
@@ -192,7 +192,7 @@ function narrow(text) {
 }
 
 function signed(number, digits) {
-  return `${number > 0 ? "+" : ""}${number.toFixed(digits)}`.replace("-", "−");
+  return `${number > 0 ? "+" : ""}${fixed(number, digits)}`.replace("-", "−");
 }
 
 function points(share) {
@@ -200,7 +200,7 @@ function points(share) {
 }
 
 function chance(p) {
-  return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
+  return p < 0.0001 ? "< 0.0001" : fixed(p, 4);
 }
 
 open(showComparison);

@@ -2,8 +2,8 @@
 
 const MEASURES = [
   ["passed", "Passed"],
-  ["function_right", "Function right"],
-  ["arguments_right", "Arguments right"],
+  ["function_right", "Correct functions"],
+  ["arguments_right", "Correct arguments"],
 ];
 const PLOT = { width: 620, height: 300, left: 46, right: 14, top: 12, bottom: 44 };
 const MARKS = [0, 0.25, 0.5, 0.75, 1];
@@ -125,12 +125,12 @@ function oneCurve(panel, run, index, measure, x, y) {
 function figuresOf(panel, run, name) {
   const share = (found) => (found ? percent(found.value) : "–");
   const count = (value) => (isNothing(value) ? "–" : value.toLocaleString("en"));
-  const points = (value) => `${value < 0 ? "−" : "+"}${Math.abs(100 * value).toFixed(1)}`;
+  const points = (value) => `${value < 0 ? "−" : "+"}${fixed(Math.abs(100 * value), 1)}`;
   const columns = [
     "functions",
     "passed",
-    "function right",
-    "arguments right",
+    "correct functions",
+    "correct arguments",
     "distractors",
     "invented",
     "tokens in",
@@ -175,7 +175,7 @@ function figuresOf(panel, run, name) {
     Object.entries(run.slopes).map(([measure, slope]) =>
       el(
         "p.quiet",
-        `${measure}: ${points(slope.value)} points for every doubling of the functions ` +
+        `${measure}: ${points(slope.value)} points per doubling of the functions ` +
           `(95% ${slope.interval.map(points).join(" to ")})`,
       ),
     ),

@@ -2,6 +2,9 @@
 
 // So many steps are drawn as they come into sight.
 const MANY = 12;
+// So many equal steps in a row are folded, and so many missing results are shown at once.
+const EQUAL_STEPS = 3;
+const MISSING_SHOWN = 3;
 
 /** Return the view of one episode: its node, and how to move in it. */
 async function episodeView(run, number) {
@@ -19,7 +22,7 @@ async function episodeView(run, number) {
 
   function visit(moment) {
     if (moment) go({ turn: moment.turn, step: moment.step }, { replace: true });
-    else say("There is no further one.");
+    else say("No more differences from the ground truth.");
   }
 
   return {
@@ -31,6 +34,8 @@ async function episodeView(run, number) {
         node.querySelector(`#${anchor(turn, step)}`) ||
         node.querySelector(`#${anchor(turn, null)}`);
       if (!target) return;
+      const fold = target.closest("details.equal-steps");
+      if (fold) fold.open = true;
       target.classList.add("here");
       target.focus({ preventScroll: true });
       target.scrollIntoView({ block: "start" });
@@ -88,6 +93,7 @@ function summaryOf(run, row, data) {
       el("span", other(-1, "Previous"), other(1, "Next")),
     ),
     el("h1", row.id),
+    annotationForm(row, row) || tagsOf(row),
     copies({ id: row.id, "turnwise debug …": commandOf(run, row) }),
     el(
       "p.facts-line",
@@ -102,12 +108,12 @@ function summaryOf(run, row, data) {
     row.recorded &&
       el(
         "p.problem",
-        `It was recorded as ${row.recorded}. What changed since, turnwise verify can tell.`,
+        `Recorded as ${row.recorded}; turnwise verify shows what changed.`,
       ),
     row.reason &&
       el(
         "p",
-        row.failed_turn === null || data.pairs ? "Failed: " : `Failed in turn ${row.failed_turn}: `,
+        row.failed_turn === null || data.pairs ? "Failed: " : `Failed in turn ${row.failed_turn + 1}: `,
         `${row.meaning}${data.failure ? `: ${data.failure}` : ""}.`,
       ),
     (row.cause || row.detail) &&
@@ -115,24 +121,20 @@ function summaryOf(run, row, data) {
         "div.why",
         el(
           "p",
-          row.cause && el("strong", term(causeOf(row), meaningOf(run, row))),
-          row.cause && row.detail && ": ",
-          row.detail,
-          " ",
-          data.turns && causeLink(row),
+          row.cause ? sentenceOf(run, row) : row.detail,
         ),
         Object.keys(data.evidence).length > 0 &&
           el("details", el("summary", "Evidence"), evidenceList(data.evidence)),
       ),
     (data.judged || []).map(judgedPart),
     data.search && searchPart(data.search),
-    row.divergence &&
+    row.place &&
       el(
         "p",
         el(
           "a.jump",
-          { href: address({ turn: row.divergence[0], step: row.divergence[1] }) },
-          `Go to where it left the ground truth: ${whereOf(row.divergence)}`,
+          { href: address({ turn: row.place[0], step: row.place[1] }) },
+          `Go to the cause: ${row.where}`,
         ),
       ),
   );
@@ -154,14 +156,10 @@ function commandOf(run, row) {
   return ["turnwise", "debug", row.id, ...run.options, ...trial].map(shellWord).join(" ");
 }
 
-function causeLink({ cause_at: at }) {
-  if (!at || at[0] === null) return null;
-  const [turn, step] = at;
-  return el(
-    "a",
-    { href: address({ turn, step }) },
-    step === null ? `turn ${turn}` : `turn ${turn}, step ${step}`,
-  );
+/** Return the sentence about the cause, which begins with its name. */
+function sentenceOf(run, row) {
+  const name = row.sub_reason ? `${row.cause} (${row.sub_reason})` : row.cause;
+  return [el("strong", { title: meaningOf(run, row) }, name), row.sentence.slice(name.length)];
 }
 
 function evidenceList(evidence) {
@@ -188,7 +186,7 @@ function outline(row, data) {
     return stopLink(turn, step, marks.filter(Boolean).join(" "), names);
   };
   const turnPart = (shown, turn) => [
-    stopLink(turn, null, turnMark(row, turn, shown), `Turn ${turn}`),
+    stopLink(turn, null, turnMark(row, turn, shown), `Turn ${turn + 1}`),
     shown.steps && list(shown.steps.map((part, step) => stepLink(turn, step, part))),
   ];
   return el("nav.outline", { "aria-label": "Turns and steps" }, list(data.turns.map(turnPart)));
@@ -208,12 +206,17 @@ function list(items) {
 
 function turnMark(row, index, turn) {
   if (!turn.steps) return "unreached";
-  if (index === row.failed_turn) return "failed";
+  if (index === failedTurn(row)) return "failed";
   return index < row.turns_passed ? "passed" : "after";
 }
 
+/** Return the turn in which an episode failed; one that never ended a turn failed at its cause. */
+function failedTurn({ outcome, failed_turn: turn, cause_at: at }) {
+  return turn ?? (outcome === "failed" && at ? at[0] : null);
+}
+
 function leavesAt(row, { turn, step }) {
-  return row.divergence !== null && row.divergence[0] === turn && row.divergence[1] === step;
+  return row.place !== null && row.place[0] === turn && row.place[1] === step;
 }
 
 const MARKS = {
@@ -261,9 +264,14 @@ function turnPart(row, data, index, moments, shared) {
   const turn = data.turns[index];
   const mark = turnMark(row, index, turn);
   const name = `${anchor(index, null)}-title`;
-  const cards = moments.map((moment) => {
-    const raw = rawOf(moment, data, shared);
-    return moment.part === turn.end ? endCard(row, moment, data, raw) : stepCard(row, moment, raw);
+  const cards = equalSteps(moments).flatMap((equal) => {
+    const [first, ...others] = equal.map((moment) => {
+      const raw = rawOf(moment, data, shared);
+      return moment.part === turn.end ? endCard(row, moment, data, raw) : stepCard(row, moment, raw);
+    });
+    if (others.length < EQUAL_STEPS - 1) return [first, ...others];
+    const title = `${plural(others.length, "more step")} with the same calls and results`;
+    return [first, el("details.equal-steps", el("summary", title), el("div.model", others))];
   });
   return el(
     "section",
@@ -271,14 +279,14 @@ function turnPart(row, data, index, moments, shared) {
     el(
       "h2",
       { id: name },
-      el("a", { href: address({ turn: index, step: null }) }, `Turn ${index}`),
+      el("a", { href: address({ turn: index, step: null }) }, `Turn ${index + 1}`),
       el("span", { class: `badge ${mark}` }, MARKS[mark]),
     ),
     turn.says.map(([role, text]) => el("div.says", el("h3", words(role)), prose(text))),
     turn.offers.length > 0 &&
       el(
         "p.offers",
-        "Handed over in this turn: ",
+        "New functions in this turn: ",
         turn.offers.map((offer, which) => [which > 0 && ", ", el("code", offer)]),
       ),
     el(
@@ -286,11 +294,24 @@ function turnPart(row, data, index, moments, shared) {
       el(
         "div.model",
         el("h3.side", "Model"),
-        cards.length ? cards : el("p.quiet", "The model did not get here."),
+        cards.length ? cards : el("p.quiet", "The episode ended before this turn."),
       ),
       truthSide(row, index, turn, data),
     ),
   );
+}
+
+/** Return moments in groups of equal ones in a row: the same calls, results and state. */
+function equalSteps(moments) {
+  const groups = [];
+  const isLike = (one, other) =>
+    isEqual(one.part.calls, other.part.calls) && other.part.calls.every((c) => c.changes.length === 0);
+  for (const moment of moments) {
+    const last = groups[groups.length - 1];
+    if (last && last[0].part.calls && moment.part.calls && isLike(last[0], moment)) last.push(moment);
+    else groups.push([moment]);
+  }
+  return groups;
 }
 
 /** Return the frame of what there is to see of a moment. */
@@ -302,9 +323,10 @@ function momentCard(row, moment, title, ...content) {
       class: `step${leavesAt(row, moment) ? " divergent" : ""}`,
       id: anchor(turn, step),
       tabindex: "-1",
-      "aria-label": `Turn ${turn}: ${title}`,
+      "aria-label": `Turn ${turn + 1}: ${title}`,
     },
     el("header", el("h4", el("a", { href: address({ turn, step }) }, title)), meta(part.request)),
+    leavesAt(row, moment) && el("p.problem", row.sentence),
     content,
   );
 }
@@ -312,18 +334,13 @@ function momentCard(row, moment, title, ...content) {
 /** Return one step with calls. */
 function stepCard(row, moment, raw) {
   const { step, part, was } = moment;
-  const leaves = leavesAt(row, moment);
   return momentCard(
     row,
     moment,
-    `Step ${step}`,
+    `Step ${step + 1}`,
     part.request && thoughts(part.request.reply),
     part.calls.map((call, index) =>
-      callPart(
-        call,
-        index ? part.calls[index - 1].off : was,
-        leaves && row.divergence[2] === index,
-      ),
+      callPart(call, index ? part.calls[index - 1].off : was),
     ),
     el(
       "footer",
@@ -333,7 +350,7 @@ function stepCard(row, moment, raw) {
   );
 }
 
-function callPart(call, was, first) {
+function callPart(call, was) {
   const still = isEqual(call.off, was);
   return el(
     "div.call",
@@ -343,10 +360,10 @@ function callPart(call, was, first) {
     call.changes.length > 0 && changesList(call.changes),
     call.off.length > 0 &&
       (still
-        ? el("p.still.quiet", `Still off the ground truth in ${plural(call.off.length, "place")}.`)
+        ? el("p.still.quiet", `Still ${plural(call.off.length, "difference")} from the ground truth.`)
         : el(
             "div.off",
-            el("h5", first ? "Here it leaves the ground truth" : "Off the ground truth"),
+            el("h5", "Differences from the ground truth"),
             expectedTable(call.off, "Here"),
           )),
   );
@@ -369,23 +386,28 @@ function partsOf({ name, call, result }) {
 /** Return how a turn ended, and how the state then stands against the ground truth's. */
 function endCard(row, moment, data, raw) {
   const { turn, part, was } = moment;
-  const failed = row.failed_turn === turn;
+  const failed = failedTurn(row) === turn;
+  const missing = data.missing.map((text) => block(laidOut(text)));
+  const more = missing.slice(MISSING_SHOWN).flat();
+  const why = row.failed_turn === null && row.cause ? `${causeOf(row)}: ${row.detail}` : `${row.meaning}.`;
   return momentCard(
     row,
     moment,
     "End of the turn",
     part.request && thoughts({ ...part.request.reply, text: null }),
     part.answer && el("div.answer", prose(part.answer)),
-    part.unreadable && el("p.problem", "Could not be read as calls: ", part.unreadable),
+    part.unreadable && el("p.problem", "Unreadable as calls: ", part.unreadable),
     differencesPart(part.differences, isEqual(part.differences, was)),
     failed &&
       data.missing.length > 0 &&
       el(
         "div.off",
-        el("h5", "Expected results that were never seen"),
-        data.missing.map((text) => block(laidOut(text))),
+        el("h5", "Expected results that the model did not see"),
+        missing.slice(0, MISSING_SHOWN),
+        more.length > 0 &&
+          el("details", el("summary", `${data.missing.length - MISSING_SHOWN} more`), more),
       ),
-    failed && el("p.verdict", `The turn fails: ${row.meaning}.`),
+    failed && el("p.verdict", `Turn failed: ${why}`),
     el(
       "footer",
       lazily("State at the end", () => stateTree(moment)),
@@ -402,11 +424,11 @@ function differencesPart(differences, asBefore) {
       "details.still.quiet",
       el(
         "summary",
-        `The state is off as it was in the turn before, in ${plural(differences.length, "place")}.`,
+        `The same ${plural(differences.length, "difference")} of the state as in the turn before.`,
       ),
       table,
     );
-  return el("div.off", el("h5", "The state is not the ground truth's"), table);
+  return el("div.off", el("h5", "Differences of the state from the ground truth"), table);
 }
 
 /** Return the ground truth's calls of a turn, and what the model made of each. */
@@ -414,10 +436,10 @@ function truthSide(row, index, turn, data) {
   const marks = turn.truth && turn.steps ? matches(turn) : [];
   return el(
     "aside.truth",
-    { "aria-label": `Ground truth of turn ${index}` },
+    { "aria-label": `Ground truth of turn ${index + 1}` },
     el("h3.side", "Ground truth"),
-    turn.truth === null && el("p.quiet", "It could not be played."),
-    turn.truth && turn.truth.length === 0 && el("p.quiet", "Nothing is to be done in this turn."),
+    turn.truth === null && el("p.quiet", "The ground truth could not be executed."),
+    turn.truth && turn.truth.length === 0 && el("p.quiet", "This turn needs no calls."),
     (turn.truth || []).map((call, which) =>
       el(
         "div.call",
@@ -445,7 +467,7 @@ function markOf({ how, at }, turn) {
     el(
       "a",
       { href: address({ turn, step: at }) },
-      how === "same" ? `✓ same in step ${at}` : `≈ called otherwise in step ${at}`,
+      how === "same" ? `✓ same in step ${at + 1}` : `≈ other arguments in step ${at + 1}`,
     ),
   );
 }
@@ -510,10 +532,10 @@ function rawOf({ part: { request }, sent: before }, data, shared) {
       "div.raw",
       el("h5", `Request: ${plural(sent.length, "message")}`),
       earlier.length > 0 &&
-        lazily(`The first ${earlier.length}, as in the request before`, () => earlier.map(json)),
+        lazily(`The first ${earlier.length}, as in the previous request`, () => earlier.map(json)),
       sent.slice(before).map(json),
       offered.length > 0 && lazily(plural(offered.length, "function"), () => offered.map(json)),
-      lost && el("p", "The run does not have the list of functions that was sent."),
+      lost && el("p", "The run has no record of the functions that were sent."),
       el("h5", "Reply"),
       json(request.reply),
       json(request.usage),

@@ -96,16 +96,28 @@ function plural(count, noun, nouns = `${noun}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? noun : nouns}`;
 }
 
+/** Return a number with digits after the point; a tie goes to the even digit, as in the terminal. */
+function fixed(number, digits) {
+  const halves = number * 2 ** (digits + 1);
+  if (!Number.isInteger(halves) || halves % 2 === 0) return number.toFixed(digits);
+  const scale = 10 ** digits;
+  return ((2 * Math.round((number * scale) / 2)) / scale).toFixed(digits);
+}
+
 function percent(share) {
-  return share === null ? "–" : `${(100 * share).toFixed(1)}%`;
+  return share === null ? "–" : `${fixed(100 * share, 1)}%`;
+}
+
+function interval([low, high]) {
+  return `${fixed(100 * low, 1)} – ${percent(high)}`;
 }
 
 const FORMS = {
   count: (value) => value.toLocaleString("en"),
   share: percent,
   acts: ([acts, share]) => `${acts} (${percent(share)})`,
-  seconds: (value) => value.toFixed(3),
-  dollars: (value) => value.toFixed(4),
+  seconds: (value) => fixed(value, 3),
+  dollars: (value) => fixed(value, 4),
 };
 
 /** Return a figure as its form says. */
@@ -152,11 +164,11 @@ function useTheme(name) {
   button.dataset.theme = name;
 }
 
-/** Remember the theme, where the browser lets a page that is a file do so. */
-function storedTheme(name) {
+/** Remember a choice, where the browser lets a page that is a file do so. */
+function stored(name, value) {
   try {
-    if (name) localStorage.setItem("turnwise-theme", name);
-    return localStorage.getItem("turnwise-theme");
+    if (value) localStorage.setItem(`turnwise-${name}`, value);
+    return localStorage.getItem(`turnwise-${name}`);
   } catch {
     return null;
   }
@@ -185,6 +197,7 @@ function toggleHelp() {
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("dialog:not(#keys)")) return;
   if (document.getElementById("keys").open) {
     if (event.key === "?") toggleHelp();
     return;
@@ -215,11 +228,11 @@ async function open(show) {
   }
 }
 
-useTheme(storedTheme() in THEMES ? storedTheme() : "auto");
+useTheme(stored("theme") in THEMES ? stored("theme") : "auto");
 document.getElementById("theme").addEventListener("click", (event) => {
   const names = Object.keys(THEMES);
   const next = names[(names.indexOf(event.currentTarget.dataset.theme) + 1) % names.length];
-  storedTheme(next);
+  stored("theme", next);
   useTheme(next);
 });
 document.getElementById("help").addEventListener("click", toggleHelp);

@@ -56,6 +56,5 @@ function scored(rate) {
 
 function margin(rate) {
   if (!rate) return el("td");
-  const [low, high] = rate.interval;
-  return el("td.number.quiet", `${(100 * low).toFixed(1)} – ${percent(high)}`);
+  return el("td.number.quiet", interval(rate.interval));
 }

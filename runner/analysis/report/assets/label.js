@@ -72,7 +72,7 @@ function labelView({ key, episodes }) {
   const note = el("textarea", {
     rows: "2",
     "aria-label": "Note",
-    placeholder: "A note, if you like",
+    placeholder: "Note (optional)",
     input: () => annotate(),
   });
   const file = el("input", { type: "file", accept: ".jsonl,.json", change: () => load() });
@@ -80,7 +80,7 @@ function labelView({ key, episodes }) {
     "div.labelling",
     el(
       "section.card.bar",
-      el("p.quiet", "Was the user served in all turns? Who did it, and the verdict, are not shown."),
+      el("p.quiet", "Was the user served in all turns? The model and the verdict are hidden."),
       count,
       el(
         "p.tools",
@@ -128,7 +128,7 @@ function labelView({ key, episodes }) {
   }
 
   function move(by) {
-    if (at + by < 0 || at + by >= episodes.length) return say("There is no further episode.");
+    if (at + by < 0 || at + by >= episodes.length) return say("No more episodes.");
     at += by;
     return show();
   }
@@ -136,7 +136,7 @@ function labelView({ key, episodes }) {
   function nextOpen() {
     const order = episodes.map((_, index) => (at + 1 + index) % episodes.length);
     const found = order.find((index) => !labels.has(nameOf(episodes[index])));
-    if (found === undefined) return say("All episodes have a label.");
+    if (found === undefined) return say("All episodes are labelled.");
     at = found;
     return show();
   }
@@ -165,12 +165,12 @@ function labelView({ key, episodes }) {
     storedLabels(key, labels);
     file.value = "";
     update();
-    const others = strange ? `; ${plural(strange, "line")} of no episode here` : "";
+    const others = strange ? `; ${plural(strange, "line")} without an episode here` : "";
     count.append(` – ${plural(found.size, "label")} loaded${others}`);
   }
 
   function save() {
-    if (!labels.size) return say("There is no label yet.");
+    if (!labels.size) return say("No labels yet.");
     return download("labels.jsonl", linesOf(episodes, labels));
   }
 

@@ -4,7 +4,7 @@
 function overviewOf(run) {
   const { scores, causes, sub_reasons, turns_passed, trials, usage } = run.overview;
   const total = scores[scores.length - 1];
-  const mended = "Score by category, as mended";
+  const mended = "Score by category, as corrected";
   const published = run.mended ? "Score by category, as published" : "Score by category";
   return el(
     "section.overview",
@@ -13,8 +13,8 @@ function overviewOf(run) {
     card(
       published,
       scoresTable(published, scores),
-      run.overview.lines.map((line) => el("p.quiet", line)),
     ),
+    run.overview.behaviour.length > 0 && card("Calls", behaviourTable(run.overview.behaviour)),
     run.mended &&
       card(
         mended,
@@ -44,8 +44,10 @@ function overviewOf(run) {
           `${total.turns_passed.toLocaleString("en")} of ${plural(total.turns, "turn")} in all.`,
         ),
       ),
-    trials.length > 0 && card("Over trials", trialsTable(trials)),
-    usage && card("What it took", usageList(usage)),
+    trials.length > 0 && card("Repeated trials", trialsTable(trials)),
+    [...run.breakdowns, run.hops].filter(Boolean).map(breakdownCard),
+    run.judge_labels && card("Pass rate by judge model", run.judge_labels.map(judgeBar)),
+    usage && card("Usage", usageList(usage)),
     run.cards.map(([title, rows]) => card(title, scrolling(title, factsTable(rows)))),
   );
 }
@@ -61,8 +63,9 @@ function headline(run, total) {
   return el(
     "div.headline",
     el("h1", run.name),
+    annotationForm(run, null) || tagsOf(run),
     el("p.big", total.rate === null ? "No score" : [percent(total.rate), el("small", " passed")]),
-    total.interval && el("p.quiet", `95% interval ${interval(total.interval)}`),
+    el(run.overview.unfinished ? "p.problem" : "p.quiet", `${words(run.overview.headline)}.`),
     run.mended && el("p.quiet", mendedTotal(run.mended.scores)),
     outcomesBar(outcomes),
     el(
@@ -73,32 +76,58 @@ function headline(run, total) {
     outcomes.error > 0 &&
       el(
         "p.problem",
-        `${outcomes.error} of ${episodes} ended in an error that is not the model's. `,
-        total.rate === null ? "With so many of them no score is given." : "They do not count.",
+        `${outcomes.error} of ${episodes} ended in an error. `,
+        total.rate === null ? "Too many errors for a score." : "Errors do not count.",
       ),
     disagreeing > 0 &&
       el(
         "p.problem",
-        `${plural(disagreeing, "episode")} recorded with another outcome than executing the calls `,
-        "again gives, which is what is shown; turnwise verify tells what changed.",
+        `${plural(disagreeing, "episode")} with a recorded outcome other than the one of executing the calls `,
+        "again, which is shown here; turnwise verify shows what changed.",
       ),
     run.definition &&
       el(
         "details",
-        el("summary", "How it was run"),
+        el("summary", "Run settings"),
         el("pre", { tabindex: "0" }, JSON.stringify(run.definition, null, 2)),
       ),
   );
 }
 
-function mendedTotal(scores) {
-  const total = scores[scores.length - 1];
-  if (!total || total.rate === null) return "No score as mended by errata";
-  return `As mended by errata ${percent(total.rate)}, ${interval(total.interval)}`;
+/** Return the scores of the parts of a run as bars. */
+function breakdownCard({ title, parts }) {
+  const row = ({ label, passed, judged }) =>
+    el(
+      "li",
+      el("span.label", words(label)),
+      el("span.bar", { vars: { share: judged ? passed / judged : 0 } }),
+      el("span.count", `${percent(judged ? passed / judged : null)} of ${judged.toLocaleString("en")}`),
+    );
+  return card(title, el("ul.bars.shares", parts.map(row)));
 }
 
-function interval([low, high]) {
-  return `${(100 * low).toFixed(1)} – ${percent(high)}`;
+/** Return a judge model's labels as a bar; unsure counts half in the rate, as in the command. */
+function judgeBar([judge, counts]) {
+  const shown = ["pass", "fail", "unsure"].map((label) => [label, counts[label] || 0]);
+  const [passed, failed, unsure] = shown.map(([, count]) => count);
+  const total = passed + failed + unsure;
+  const look = { pass: "passed", fail: "failed", unsure: "error" };
+  return el(
+    "div.judge",
+    el("p", judge, ": ", percent(total ? (passed + unsure / 2) / total : null)),
+    el(
+      "div.outcomes",
+      shown
+        .filter(([, count]) => count)
+        .map(([label, count]) => el("span", { class: look[label], vars: { share: count } }, `${count} ${label}`)),
+    ),
+  );
+}
+
+function mendedTotal(scores) {
+  const total = scores[scores.length - 1];
+  if (!total || total.rate === null) return "No score after correction by errata";
+  return `Corrected by errata: ${percent(total.rate)}, ${interval(total.interval)}`;
 }
 
 function filterLink(filters) {
@@ -123,7 +152,22 @@ function outcomesBar(outcomes) {
   );
 }
 
+function behaviourTable(figures) {
+  const share = (figure) => (figure.form === "acts" ? percent(figure.value[1]) : figureText(figure));
+  const row = (figure) =>
+    el(
+      "tr",
+      el("th", { scope: "row" }, words(figure.label)),
+      el("td.number", figure.form === "acts" ? figure.value[0].toLocaleString("en") : ""),
+      el("td.number", share(figure)),
+      el("td.quiet", figure.of !== null && `of ${figure.of.toLocaleString("en")} ${figure.unit}`),
+    );
+  const head = heads(["figure", ["calls"], ["share"], "of"]);
+  return scrolling("Calls", el("table.behaviour", head, el("tbody", figures.map(row))));
+}
+
 function scoresTable(title, scores) {
+  const total = scores.length > 1 ? scores[scores.length - 1] : null;
   const labels = (scores[0]?.figures ?? []).map((figure) => figure.label);
   const table = el(
     "table.scores",
@@ -133,12 +177,12 @@ function scoresTable(title, scores) {
       scores.map((score) =>
         el(
           "tr",
-          { class: score.name === "all" ? "total" : null },
+          { class: score === total ? "total" : null },
           el(
             "th",
             { scope: "row" },
-            score.name === "all"
-              ? "all"
+            score === total
+              ? score.name
               : el("a", { href: filterLink({ category: score.name }) }, score.name),
           ),
           el("td.number", percent(score.rate)),
@@ -195,16 +239,16 @@ function histogram(bins) {
 }
 
 function binLabel({ turns, failed, passed }) {
-  return `${plural(turns, "turn")}: ${failed} failed after them, ${passed} passed`;
+  return `${plural(turns, "turn")}: ${failed} failed next, ${passed} passed`;
 }
 
 function legend() {
   return el(
     "p.legend.quiet",
     el("span.failed"),
-    "failed after so many turns ",
+    "failed after this many turns ",
     el("span.passed"),
-    "passed all of them",
+    "passed all turns",
   );
 }
 

@@ -1,6 +1,6 @@
 // Addresses and views of the report: #e/ID/TRIAL/TURN/STEP is an episode, anything else the list.
 
-const FILTERS = ["category", "outcome", "cause", "q", "sort"];
+const FILTERS = ["category", "outcome", "cause", "tag", "q", "sort"];
 let runs = [];
 // What else there is of an episode where the page is served: served_report.js.
 let besides = () => null;
@@ -143,7 +143,7 @@ function showTabs() {
 function neighbour(by) {
   const other = listOf(place.run).neighbour(place, by);
   if (other) go(placeIn(other));
-  else say("There is no further episode.");
+  else say("No more episodes.");
 }
 
 function search() {
@@ -164,11 +164,11 @@ open(async (index) => {
   window.addEventListener("hashchange", arrive);
   const inView = () => (place.id === null ? listOf(place.run) : episode);
   onKey("/", "search", search);
-  onKey("j", "next episode of the list, or next step", () => inView()?.move(1));
-  onKey("k", "previous episode of the list, or previous step", () => inView()?.move(-1));
+  onKey("j", "next episode in the list, or next step", () => inView()?.move(1));
+  onKey("k", "previous episode in the list, or previous step", () => inView()?.move(-1));
   onKey("Enter", "open the episode", () => false);
-  onKey("n", "next place off the ground truth", () => episode?.moveOff(1));
-  onKey("p", "previous place off the ground truth", () => episode?.moveOff(-1));
+  onKey("n", "next difference from the ground truth", () => episode?.moveOff(1));
+  onKey("p", "previous difference from the ground truth", () => episode?.moveOff(-1));
   onKey("]", "next episode", () => episode && neighbour(1));
   onKey("[", "previous episode", () => episode && neighbour(-1));
   onKey("e", "open or close everything", () => episode?.toggleAll());

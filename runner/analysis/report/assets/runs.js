@@ -1,7 +1,7 @@
 // The runs of a folder: filtered, sorted, chosen for a comparison, and live where they are served.
 
 const RUN_BATCH = 200;
-const RUN_CHOICES = ["model", "data", "profile", "state"];
+const RUN_CHOICES = ["model", "data", "profile", "state", "tag"];
 const RUN_FILTERS = ["q", ...RUN_CHOICES, "sort"];
 const STATES = {
   running: ["here", "● running"],
@@ -27,11 +27,11 @@ const RUN_COLUMNS = [
     label: "Score",
     number: true,
     value: (run) => run.score ?? -1,
-    cell: (run) => rateCell(run.score, run.interval),
+    cell: (run) => rateCell(run.score, run.interval, partOf(run)),
   },
   {
     name: "mended",
-    label: "As mended",
+    label: "Corrected",
     number: true,
     there: (found) => found.errata !== "none",
     value: (run) => (run.mended && run.mended.score) ?? -1,
@@ -39,7 +39,7 @@ const RUN_COLUMNS = [
   },
   {
     name: "told",
-    label: "Facts told",
+    label: "Facts reported",
     number: true,
     value: (run) => toldOf(run) ?? -1,
     cell: (run) => reckoned(run, () => percent(toldOf(run))),
@@ -64,12 +64,12 @@ const RUN_COLUMNS = [
     name: "done",
     label: "Done",
     number: true,
-    value: (run) => run.episodes,
+    value: (run) => run.done,
     cell: (run) => [
-      `${run.episodes.toLocaleString("en")} of ${run.planned === null ? "?" : run.planned.toLocaleString("en")}`,
+      `${run.done.toLocaleString("en")} of ${run.planned === null ? "?" : run.planned.toLocaleString("en")}`,
       run.errors > 0 && el("small.problems", plural(run.errors, "error")),
       run.planned > 0 &&
-        el("span.meter", { vars: { share: Math.min(1, run.episodes / run.planned) } }),
+        el("span.meter", { vars: { share: Math.min(1, run.done / run.planned) } }),
     ],
   },
   { name: "state", label: "Status", value: (run) => run.state, cell: stateCell },
@@ -96,7 +96,7 @@ function spanOf(value) {
 /** Return a figure that is reckoned after the run is listed, or that it is not there yet. */
 function reckoned(run, shown) {
   if (run.took || run.reckoned) return shown();
-  return el("span.quiet", { title: "being reckoned" }, "…");
+  return el("span.quiet", { title: "being computed" }, "…");
 }
 
 function nameCell(run) {
@@ -111,16 +111,23 @@ function nameCell(run) {
         change: (event) => choose(run.name, event.target.checked),
       })),
     el("span.run-name", name, run.created && el("small", run.created.replace("T", " "))),
+    tagsOf(run),
     run.problem && el("small.problems", run.problem),
   );
 }
 
-function rateCell(score, interval) {
+/** Return how much of an unfinished run its score covers. */
+function partOf(run) {
+  return run.unfinished && `of ${run.done} of ${run.planned} episodes`;
+}
+
+function rateCell(score, bounds, part) {
   if (score === null) return "–";
-  const [low, high] = interval;
+  const [low, high] = bounds;
   return [
     percent(score),
-    el("small", `${(100 * low).toFixed(1)} – ${percent(high)}`),
+    el("small", interval(bounds)),
+    part && el("small.problems", part),
     el("span.track", { role: "presentation", vars: { low, high, rate: score } }),
   ];
 }
@@ -238,6 +245,7 @@ function runsView() {
   const more = el("button.more-runs", { type: "button", click: () => grow() });
   const compare = isServed ? el("a.tool.compare", { href: ROOT }, "Compare") : null;
   const empty = el("p.quiet.empty");
+  const trend = el("div.trends");
   const node = el(
     "section.runs",
     { "aria-labelledby": "runs-title" },
@@ -246,6 +254,7 @@ function runsView() {
     scrolling("Table of runs", el("table.episodes.of-runs", el("thead", head), body)),
     empty,
     more,
+    trend,
   );
   const watched = new IntersectionObserver(([entry]) => entry.isIntersecting && grow(), {
     rootMargin: "600px",
@@ -261,9 +270,9 @@ function runsView() {
 
   function isWanted(run) {
     const query = filters.q.trim().toLowerCase().split(/\s+/);
-    const text = `${run.name}\n${run.model || ""}\n${dataOf(run)}\n${run.profile || ""}\n${run.state}`.toLowerCase();
+    const text = `${run.tags.join("\n")}\n${run.note}\n${run.name}\n${run.model || ""}\n${dataOf(run)}\n${run.profile || ""}\n${run.state}`.toLowerCase();
     return (
-      RUN_CHOICES.every((name) => !filters[name] || valueOf(run, name) === filters[name]) &&
+      RUN_CHOICES.every((name) => !filters[name] || runValues(run, name).includes(filters[name])) &&
       query.every((word) => text.includes(word))
     );
   }
@@ -280,6 +289,7 @@ function runsView() {
       giveBack(held);
     }
     showFilters();
+    trend.replaceChildren(...[trendCard(left)].filter(Boolean));
   }
 
   /** Return the line of a run, made anew only where something in it has changed. */
@@ -321,7 +331,7 @@ function runsView() {
     if (document.activeElement !== search) search.value = filters.q;
     clear.hidden = Object.keys(nothing).every((name) => !filters[name]);
     const [all, some] = [runsByName.size, left.length].map((number) => number.toLocaleString("en"));
-    count.textContent = `${some} of ${all}${folder.complete ? "" : ", still looking …"}`;
+    count.textContent = `${some} of ${all}${folder.complete ? "" : ", still scanning …"}`;
     more.hidden = shown >= left.length;
     more.textContent = `${(left.length - shown).toLocaleString("en")} more`;
     empty.textContent = emptyText();
@@ -331,8 +341,8 @@ function runsView() {
 
   function emptyText() {
     if (left.length > 0) return "";
-    if (runsByName.size > 0) return "No run is like that.";
-    return folder.complete ? "There is no run in this folder yet." : "";
+    if (runsByName.size > 0) return "No matching runs.";
+    return folder.complete ? "No runs in this folder yet." : "";
   }
 
   function showChosen() {
@@ -375,9 +385,8 @@ function filtersOf(hash) {
   return Object.fromEntries(RUN_FILTERS.map((name) => [name, given.get(name) || ""]));
 }
 
-function valueOf(run, name) {
-  if (name === "data") return dataOf(run);
-  return run[name] || "";
+function runValues(run, name) {
+  return name === "data" ? [dataOf(run)].filter(Boolean) : valuesOf(run, name);
 }
 
 const byNumber = new Intl.Collator("en", { numeric: true }).compare;
@@ -390,8 +399,9 @@ function order(one, other) {
 function fillChooser(label, value) {
   const counts = new Map();
   for (const run of runsByName.values()) {
-    const found = valueOf(run, label.dataset.name);
-    if (found) counts.set(found, (counts.get(found) || 0) + 1);
+    for (const found of runValues(run, label.dataset.name)) {
+      counts.set(found, (counts.get(found) || 0) + 1);
+    }
   }
   const select = label.querySelector("select");
   const texts = [...counts].sort(([one], [other]) => order(one, other));

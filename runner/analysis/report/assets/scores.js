@@ -17,7 +17,8 @@ function runLine(run, index) {
     el("b", `${index + 1}`),
     ` ${run.name} `,
     el("small", `${plural(run.episodes, "episode")}, profile ${run.profile}`),
-    run.errors > 0 && el("small", `; ${plural(run.errors, "error")} left out`),
+    run.errors > 0 && el("small", `; ${plural(run.errors, "error")} excluded`),
+    el("small", `; ${run.headline}`),
   );
 }
 

@@ -11,7 +11,7 @@ function searchPart(search) {
     turns.map((turn) =>
       el(
         "section",
-        el("h3", `Turn ${turn}`),
+        el("h3", `Turn ${turn + 1}`),
         treePart(
           search.tree.filter((point) => point.turn === turn),
           0,

@@ -28,9 +28,9 @@ function episodePath(name, id, trial) {
 }
 
 /** Return what the server answers; what it cannot answer it says in a line. */
-async function asked(path, pairs = []) {
-  const answer = await fetch(pathTo(path, pairs), { cache: "no-store" });
-  if (!answer.ok) throw new Error(`the viewer answers ${answer.status}`);
+async function asked(path, pairs = [], method = "GET") {
+  const answer = await fetch(pathTo(path, pairs), { cache: "no-store", method });
+  if (!answer.ok) throw new Error(`the viewer responded with status ${answer.status}`);
   const found = await answer.json();
   if (found && typeof found.problem === "string") throw new Problem(found.problem);
   return found;
@@ -57,7 +57,7 @@ window.addEventListener("unhandledrejection", (event) => {
 
 /** Ask again and again while the page is seen, and say when nobody answers any more. */
 function watch(ask, every = EVERY) {
-  const lost = el("p.lost", { role: "alert", hidden: true }, "The viewer does not answer any more.");
+  const lost = el("p.lost", { role: "alert", hidden: true }, "The viewer no longer responds.");
   document.getElementById("top").append(lost);
   async function turn() {
     let wait = every;
@@ -84,7 +84,7 @@ async function copyText(text, said) {
     await navigator.clipboard.writeText(text);
     say(said);
   } catch {
-    say("The browser does not let the page copy.");
+    say("The browser does not allow copying.");
   }
 }
 

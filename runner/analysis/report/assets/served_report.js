@@ -39,7 +39,7 @@ async function renew() {
   Object.assign(runs[0], found);
   if (place.id !== null) return;
   const typed = document.activeElement && document.activeElement.id === "search";
-  const link = document.activeElement && document.activeElement.closest("td.id, td.divergence");
+  const link = document.activeElement && document.activeElement.closest("td.id, td.place");
   const at = [scrollX, scrollY];
   const href = link && document.activeElement.getAttribute("href");
   place = {};
@@ -48,7 +48,7 @@ async function renew() {
   if (typed) document.getElementById("search").focus();
   const again = href && [...main.querySelectorAll("td a")].find((a) => a.getAttribute("href") === href);
   if (again) again.focus({ preventScroll: true });
-  say("The list has grown.");
+  say("New episodes in the list.");
 }
 
 function stateOfRun() {
@@ -73,7 +73,7 @@ function showState({ state, episodes, planned }) {
     document.getElementById("heading").after(line);
   }
   line.textContent = `● ${episodes} of ${planned ?? "?"}`;
-  line.title = "The run goes on";
+  line.title = "The run is in progress";
   return line;
 }
 
@@ -120,10 +120,10 @@ function otherRuns(found, most, id, trial) {
   };
   const rows = found.map(line);
   update();
-  if (rows.length < 2) return el("p.quiet", "No other run has it.");
+  if (rows.length < 2) return el("p.quiet", "No other run has this entry.");
   return el(
     "div.beside",
-    el("p.quiet", `Choose up to ${most} to see them step by step.`),
+    el("p.quiet", `Choose up to ${most} runs to align.`),
     scrolling("Runs with this entry", el("table", el("tbody", rows))),
     go,
   );
@@ -132,5 +132,47 @@ function otherRuns(found, most, id, trial) {
 function sideBySidePath(id, wanted) {
   return pathTo("align", [["id", id], ...wanted.flatMap(({ run, trial }) => [["run", run], ["trial", trial]])]);
 }
+
+// Tags and notes
+
+annotationForm = (shown, row) => {
+  const kept = el("span", tagsOf(shown));
+  const tags = el("input", { id: "tags", value: shown.tags.join(", "), autocomplete: "off" });
+  const note = el("textarea", { id: "note", rows: 3 }, shown.note);
+  const error = el("p.problem", { role: "alert" });
+  const dialog = el(
+    "dialog",
+    { "aria-labelledby": "annotate" },
+    el("h2", { id: "annotate" }, row ? `Tags and note: ${row.id}` : "Tags and note of the run"),
+    el("label", "Tags, separated by commas", tags),
+    el("label", "Note", note),
+    error,
+    el(
+      "p.actions",
+      el("button", { type: "button", click: save }, "Save"),
+      el("button", { type: "button", click: () => dialog.close() }, "Cancel"),
+    ),
+  );
+  async function save() {
+    const wanted = tags.value.split(",").map((tag) => tag.trim()).filter(Boolean);
+    const pairs = [["run", RUN], ...(row ? [["id", row.id], ["trial", row.trial]] : [])];
+    try {
+      const found = await asked(
+        "data/annotation",
+        [...pairs, ...wanted.map((tag) => ["tag", tag]), ["note", note.value]],
+        "POST",
+      );
+      Object.assign(shown, found);
+      lists.clear();
+      kept.replaceChildren(...tagsOf(shown).filter(Boolean));
+      dialog.close();
+      say("Saved.");
+    } catch (problem) {
+      error.textContent = problem.message;
+    }
+  }
+  const open = el("button.annotate", { type: "button", click: () => dialog.showModal() }, "Edit tags and note");
+  return el("div.annotation", kept, open, dialog);
+};
 
 watch(listen);

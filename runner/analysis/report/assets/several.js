@@ -13,7 +13,7 @@ function showSeveral(found) {
       el("p.quiet", aboutSeveral(found)),
     ),
     card(
-      "Each against A",
+      "Each compared with A",
       againstTable(found),
       el("p.quiet", `p, Holm: corrected for ${plural(found.against.length, "comparison")}.`),
     ),
@@ -26,12 +26,12 @@ function showSeveral(found) {
 
 function aboutSeveral({ entries, left_out: out, unjudged, dataset, profile }) {
   const left = out
-    .map((count, at) => [count, `of ${RUN_LETTERS[at]} that not all have`])
-    .concat([[unjudged, "without a trial that could be judged"]])
+    .map((count, at) => [count, `of ${RUN_LETTERS[at]} that are not in all runs`])
+    .concat([[unjudged, "without a judged trial"]])
     .filter(([count]) => count)
     .map(([count, why]) => `${count.toLocaleString("en")} ${why}`);
   return [
-    `${plural(entries, "entry", "entries")} that all have.`,
+    `${plural(entries, "entry", "entries")} in all runs.`,
     left.length > 0 ? `Left out: ${left.join(", ")}.` : "",
     `Data ${dataset.name} ${dataset.version}, sha256 ${dataset.sha256.slice(0, 12)}; profile ${profile}.`,
   ].join(" ");
@@ -55,8 +55,8 @@ function againstTable({ scores, against }) {
           ],
     ),
   );
-  const columns = ["run", ["score"], ["less A"], ["95% interval"], ["A better"], ["it better"]];
-  return inScroll("Each against A", [...columns, ["p"], ["p, Holm"]], rows);
+  const columns = ["run", ["score"], ["minus A"], ["95% interval"], ["A better"], ["run better"]];
+  return inScroll("Each compared with A", [...columns, ["p"], ["p, Holm"]], rows);
 }
 
 function ratesTable({ categories, scores }) {
@@ -81,10 +81,10 @@ function severalFlips({ flips: entries, scores }) {
   const columns = ["entry", ...scores.map((_, at) => RUN_LETTERS[at])];
   return el(
     "section.flips",
-    { "aria-label": "Entries that are not alike" },
-    el("h2", "Entries that are not alike: ", el("span.count", entries.length)),
+    { "aria-label": "Entries with different results" },
+    el("h2", "Entries with different results: ", el("span.count", entries.length)),
     entries.length > 0 &&
-      inScroll("Entries that are not alike", columns, entries.map(severalFlip), "episodes.matrix"),
+      inScroll("Entries with different results", columns, entries.map(severalFlip), "episodes.matrix"),
   );
 }
 

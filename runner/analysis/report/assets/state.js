@@ -107,7 +107,7 @@ function stateTree({ before, now, expected }) {
       "p.quiet",
       el("span.changed", "changed by this step"),
       " ",
-      el("span.differs", "not as the ground truth ends the turn"),
+      el("span.differs", "differs from the ground truth at the end of the turn"),
     ),
   );
 }

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import TYPES, CannotJudge, Expected, Language
+from checkers.calls.documents import TYPES, ExpectedType, Language, UnjudgeableEntry
 from checkers.replies.as_bfcl.single_turn import java_value, javascript_value
 
 
 def converted(language: Language, text: str, word: str, items: str | None = None) -> Any:
     """Return what a text stands for."""
     types = TYPES[language]
-    inner = Expected(items, types[items]) if items else None
+    inner = ExpectedType(items, types[items]) if items else None
     convert = {Language.JAVA: java_value, Language.JAVASCRIPT: javascript_value}[language]
-    return convert(text, Expected(word, types[word], inner))
+    return convert(text, ExpectedType(word, types[word], inner))
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_java(text: str, word: str, items: str | None, value: Any) -> None:
 
 @pytest.mark.parametrize("word", ["Set", "Hashtable", "Queue", "Stack"])
 def test_java_types_that_the_reference_lacks_are_no_verdict(word: str) -> None:
-    with pytest.raises(CannotJudge, match=f"no conversion for the type {word}"):
+    with pytest.raises(UnjudgeableEntry, match=f"no conversion for the type {word}"):
         converted(Language.JAVA, "x", word)
 
 

@@ -15,12 +15,12 @@ from checkers.turn import judge
 from checkers.verdict import TurnOutcome
 from envs.calls import parse_call
 from envs.session import Session
-from extensions.authoring.audit import agreed, audit, models_of
-from runner.episodes.kinds import Judgement
+from extensions.authoring.audit import audit, find_agreement, group_by_model
+from runner.episodes.entry_kinds import JudgingResult
 from tests.runner.commands.running import run as run_command
 from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
-from trajectories.scene import TrajectoryScene
+from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.validation import to_json
 
@@ -60,17 +60,17 @@ def outcomes(script: Sequence[Sequence[str]]) -> list[TurnOutcome]:
     return found
 
 
-def run(script: Sequence[Sequence[str]]) -> Judgement:
+def run(script: Sequence[Sequence[str]]) -> JudgingResult:
     truth, made = outcomes(TRUTH), outcomes(script)
-    scene = TrajectoryScene(ENTRY, Session.load(ENTRY.environments, ENTRY.config), truth)
-    return Judgement(judge(truth, made, STRICT, scene), made)
+    scene = ReplayQueries(ENTRY, Session.load(ENTRY.environments, ENTRY.config), truth)
+    return JudgingResult(judge(truth, made, STRICT, scene), made)
 
 
-def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, Judgement]]:
+def runs(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, JudgingResult]]:
     return {model: {"base_one": run(script)} for model, script in scripts.items()}
 
 
-def voices(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, Judgement]]:
+def voices(**scripts: Sequence[Sequence[str]]) -> dict[str, dict[str, JudgingResult]]:
     return {model: {model: run(script)} for model, script in scripts.items()}
 
 
@@ -82,7 +82,7 @@ def test_an_entry_that_all_fail_is_a_finding() -> None:
     [finding] = audit({"base_one": outcomes(TRUTH)}, runs(a=OTHER, b=THIRD))
     assert finding.all_fail
     assert finding.agreement is None
-    assert finding.reasons["a"] == "multi_turn:instance_state_mismatch in turn 0"
+    assert finding.reasons["a"] == "multi_turn:instance_state_mismatch in turn 1"
 
 
 def test_most_against_the_ground_truth_is_a_finding_with_evidence() -> None:
@@ -104,19 +104,19 @@ def test_most_against_the_ground_truth_is_a_finding_with_evidence() -> None:
     ],
 )
 def test_one_or_half_of_the_models_are_not_most(scripts: dict[str, Any]) -> None:
-    assert agreed(outcomes(TRUTH), voices(**scripts)) is None
+    assert find_agreement(outcomes(TRUTH), voices(**scripts)) is None
 
 
 def test_agreement_starts_where_all_who_agree_are_together() -> None:
     late = [["mkdir(dir_name='plans')"], ["touch(file_name='lists')"]]
-    agreement = agreed(outcomes(TRUTH), voices(a=late, b=late))
+    agreement = find_agreement(outcomes(TRUTH), voices(a=late, b=late))
     assert agreement is not None
     assert agreement.turn == 1
 
 
 def test_a_run_without_a_record_agrees_with_nobody() -> None:
-    empty = Judgement(run(OTHER).verdict, ())
-    assert agreed(outcomes(TRUTH), {"a": {"a": empty}, "b": {"b": empty}}) is None
+    empty = JudgingResult(run(OTHER).verdict, ())
+    assert find_agreement(outcomes(TRUTH), {"a": {"a": empty}, "b": {"b": empty}}) is None
 
 
 def test_reruns_of_one_model_are_one_voice() -> None:
@@ -147,9 +147,9 @@ def test_what_most_speaks_against_comes_first() -> None:
 
 def test_runs_are_of_the_models_that_are_named() -> None:
     names = ["gpt-a", "gpt-b", "other"]
-    assert models_of(names, []) == {name: [name] for name in names}
-    assert models_of(names, [("gpt", ["gpt-*"])]) == {"gpt": names[:2], "other": ["other"]}
-    assert models_of(names, [("all", ["gpt-a", "other"])]) == {
+    assert group_by_model(names, []) == {name: [name] for name in names}
+    assert group_by_model(names, [("gpt", ["gpt-*"])]) == {"gpt": names[:2], "other": ["other"]}
+    assert group_by_model(names, [("all", ["gpt-a", "other"])]) == {
         "all": ["gpt-a", "other"],
         "gpt-b": ["gpt-b"],
     }
@@ -158,13 +158,13 @@ def test_runs_are_of_the_models_that_are_named() -> None:
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ([("gpt", ["llama*"])], "no run is called 'llama"),
-        ([("gpt", ["gpt-a"]), ("mine", ["gpt-*"])], "gpt-a is of gpt and of mine"),
+        ([("gpt", ["llama*"])], "'llama.' matches no run"),
+        ([("gpt", ["gpt-a"]), ("mine", ["gpt-*"])], "gpt-a is in two groups, gpt and mine"),
     ],
 )
 def test_a_group_has_to_fit(groups: list[tuple[str, list[str]]], message: str) -> None:
     with pytest.raises(DataError, match=message):
-        models_of(["gpt-a", "gpt-b"], groups)
+        group_by_model(["gpt-a", "gpt-b"], groups)
 
 
 # --- Commands
@@ -209,11 +209,11 @@ def test_audit_shows_findings_and_both_scores(
     assert command("audit", *files, "--dataset", data) == 0
     shown = capsys.readouterr().out
     assert "base_one: all models fail, of 2" in shown
-    assert "from turn 0 on these agree on another state: a, b" in shown
+    assert "from turn 1 on these agree on another state: a, b" in shown
     assert command("audit", *files, "--dataset", data, "--errata", errata, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["scores"]["as published"]["a"]["passed"] == 0
-    assert told["scores"]["as mended"]["a"]["passed"] == 1
+    assert told["scores"]["corrected"]["a"]["passed"] == 1
     assert told["findings"] == []
 
 
@@ -232,13 +232,17 @@ def test_audit_groups_filters_and_prints_a_page(
     page = capsys.readouterr().out.splitlines()
     assert page[0] == "base_00: all models fail, of 1 (2 runs)"
     assert "18 more findings: --all prints them" in page
-    assert page[-1].startswith("30 entries, 1 models; 30 that all models fail; 0 where most")
+    assert page[-1].startswith("30 entries, 1 models; all models fail 30 entries; in 0, most")
     assert command(*what, "--all") == 0
     every = capsys.readouterr().out
     assert "base_29: all models fail, of 2" in every
     assert "more findings" not in every
     assert command(*what, "--category", "miss_func") == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("0 entries, 2 models; 0 that")
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[-1]
+        .startswith("0 entries, 2 models; all models fail 0")
+    )
     with pytest.raises(SystemExit, match="2"):
         command(*what, "--group", "m")
 
@@ -269,7 +273,7 @@ def test_runs_are_told_apart_by_folder_where_need_be(
         files.append(recorded(tmp_path / folder / "a.json", TRUTH))
     assert command("audit", *files, "--dataset", data) == 0
     assert "two/a" in capsys.readouterr().out
-    with pytest.raises(DataError, match="a run called one/a is there already"):
+    with pytest.raises(DataError, match="duplicate run name one/a"):
         command("audit", files[0], files[0], "--dataset", data)
 
 
@@ -277,12 +281,12 @@ def test_validate_counts_and_exits_by_errors(
     tmp_path: Path, data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert command("validate", data) == 0
-    assert "1 trajectories checked" in capsys.readouterr().out
+    assert "1 entries checked" in capsys.readouterr().out
     bad = to_json(ENTRY)
     bad["turns"][0]["ground_truth"] = ["mkdir(dir_name='old')"]
     file = written(tmp_path / "bad.jsonl", bad)
     assert command("validate", file, "--rules", "exec,unique") == 1
-    assert "turn 0: ground_truth[0]: error UNIQUE" in capsys.readouterr().out
+    assert "turn 1: ground_truth[0]: error UNIQUE" in capsys.readouterr().out
     assert command("validate", file, "--rules", "UNIQUE", "--json") == 1
     told = json.loads(capsys.readouterr().out)
     assert [p["rule"] for p in told["problems"]] == ["UNIQUE"]
@@ -312,4 +316,4 @@ def test_validate_takes_one_place_to_look(data: Path, capsys: pytest.CaptureFixt
         command("validate", data, "--dataset", "bfcl")
     with pytest.raises(SystemExit, match="2"):
         command("validate", data, "bfcl")
-    assert "turnwise dataset validate: there is no option --dataset" in capsys.readouterr().err
+    assert "turnwise dataset validate: unknown option --dataset" in capsys.readouterr().err

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from extensions.authoring.canary import CANARY
 from runner.cli import main
 from runner.commands import DONE, USER_ERROR
@@ -13,6 +15,7 @@ def said(capsys, *arguments):
     return capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_a_scenario_copied_into_a_text_is_found(capsys, tmp_path):
     corpus = tmp_path / "corpus"
     corpus.mkdir()
@@ -43,7 +46,7 @@ def test_lines_of_json_are_entries_and_what_is_none_is_text(capsys, tmp_path):
 def test_the_canary_is_looked_for(capsys, tmp_path):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text(f"a page from somewhere\n\n{CANARY}\n")
-    assert "corpus.txt holds the canary" in said(capsys, "turnwise", corpus).err
+    assert "corpus.txt contains the canary" in said(capsys, "turnwise", corpus).err
 
 
 def test_nothing_in_common_is_one_line(capsys, tmp_path):

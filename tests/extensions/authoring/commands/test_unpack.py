@@ -11,7 +11,7 @@ def test_what_is_held_back_is_unpacked_and_then_evaluated(capsys, tmp_path, monk
     monkeypatch.setenv("TURNWISE_CACHE", str(tmp_path))
     assert main(EVAL) == USER_ERROR
     assert capsys.readouterr().err == (
-        "turnwise: --dataset: held-back is packed; turnwise dataset unpack\n"
+        "turnwise: --dataset: held-back is packed; run turnwise dataset unpack\n"
     )
     assert main(["dataset", "unpack"]) == DONE
     out, err = capsys.readouterr()

@@ -16,17 +16,17 @@ from envs.registry import BACKENDS, check_config
 from envs.results import Result
 from extensions.authoring.graph.drawing import to_dot, to_svg
 from extensions.authoring.graph.graph import (
+    KINDS,
     TOOLS,
     Edge,
-    EdgeKind,
     Graph,
     check,
     example,
     fill,
+    find_values,
     flows,
     load,
     places,
-    values_at,
 )
 from trajectories.errors import DataError
 
@@ -76,7 +76,7 @@ def test_every_edge_has_an_example_that_runs(source: str) -> None:
             assert GRAPH.fruitful(call, result), f"{one.name}: {call}: {result}"
             results.setdefault(call.name, []).append(result)
         assert calls[-1].name == one.target
-        given = [found for r in results[one.source] for found in values_at(r.value, one.field)]
+        given = [found for r in results[one.source] for found in find_values(r.value, one.field)]
         assert value in given
         assert fill(one.template, value) == calls[-1]
 
@@ -118,14 +118,14 @@ def test_what_there_is() -> None:
         "VehicleControlAPI": 22,
     }
     assert len(GRAPH.pairs) == 54
-    assert set(GRAPH.kinds) == set(EdgeKind)
+    assert set(GRAPH.kinds) == KINDS
     assert sum(GRAPH.kinds.values()) == sum(GRAPH.pairs.values()) == len(GRAPH.edges)
     assert len(GRAPH.alone) == 13
 
 
 def test_all_that_is_declared_is_used() -> None:
     data = declared()
-    taken = {(f"{edge.target}.{edge.parameter}", edge.kind.value) for edge in GRAPH.edges}
+    taken = {(f"{edge.target}.{edge.parameter}", edge.kind) for edge in GRAPH.edges}
     assert {(name, kind) for name, kinds in data["inputs"].items() for kind in kinds} == taken
     assert {name.split(".")[0] for name in data["empty"]} <= set(TOOLS)
     assert set(data["needs"]) <= set(TOOLS) | set(BACKENDS)
@@ -152,7 +152,7 @@ def test_all_that_is_declared_is_used() -> None:
     ],
 )
 def test_values_at_a_path(value: Any, path: str, found: list[Any]) -> None:
-    assert values_at(value, path) == found
+    assert find_values(value, path) == found
 
 
 @pytest.mark.parametrize(
@@ -289,7 +289,7 @@ def broken(**changes: Any) -> Graph:
     ("changes", "found"),
     [
         ({"source": "peek", "call": parse_call("peek()")}, "there is no function peek"),
-        ({"call": parse_call("ls(all=True)")}, "does not name its arguments"),
+        ({"call": parse_call("ls(all=True)")}, "has unnamed or unknown arguments"),
         ({"template": parse_call("wc(file_name='{value}')")}, "is a call of another function"),
         ({"template": parse_call("cat(file_name='notes.txt')")}, "takes the value at []"),
     ],
@@ -300,12 +300,12 @@ def test_a_badly_written_edge_is_found(changes: dict[str, Any], found: str) -> N
 
 def test_a_doubled_edge_and_a_forgotten_function_are_found() -> None:
     doubled = replace(GRAPH, edges=(*GRAPH.edges, GRAPH.edges[0]))
-    assert check(doubled) == [f"{GRAPH.edges[0].name}: is there 2 times"]
+    assert check(doubled) == [f"{GRAPH.edges[0].name}: occurs 2 times"]
     assert check(replace(GRAPH, alone={}))[0] == (
-        "message_get_login_status: has no edge, and no reason why"
+        "message_get_login_status: has no edge; add one, or list it in alone"
     )
     listed = replace(GRAPH, alone={**GRAPH.alone, "ls": GRAPH.alone["logout"]})
-    assert check(listed) == ["ls: has edges, or is no function, and is listed as alone"]
+    assert check(listed) == ["ls: is listed in alone, but has edges or is not a function"]
 
 
 @pytest.mark.parametrize(
@@ -335,8 +335,8 @@ def test_a_file_that_is_no_graph(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("member", "value", "found"),
     [
-        ("kind", "colour", "'colour' is not a valid EdgeKind"),
-        ("kind", "token", "has no call that takes the kind token"),
+        ("kind", "colour", "'colour' is not a kind of value; use account, airport"),
+        ("kind", "token", "has no call for the kind token"),
         ("call", "ls(", "ls"),
         ("to", ["cat.dog"], "'cat.dog' is missing"),
     ],

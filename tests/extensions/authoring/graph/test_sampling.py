@@ -185,6 +185,7 @@ def test_wishes_are_granted_in_their_order_as_far_as_there_is_room() -> None:
     assert [parse_call(text).name for text in texts(short)] == names[:2]
 
 
+@pytest.mark.slow
 def test_everything_can_be_covered_on_purpose() -> None:
     before = covered(*paths())
     missing = [*before.missing_functions, *before.missing_edges]
@@ -260,6 +261,7 @@ def test_pairs_and_counts_are_by_path() -> None:
     }
 
 
+@pytest.mark.slow
 def test_ground_truth_can_be_traced() -> None:
     dataset = load_embedded([Category.BASE])
     traces = [

@@ -18,7 +18,7 @@ from extensions.authoring.making.scenarios import (
     read_scenarios,
 )
 from trajectories.errors import DataError
-from trajectories.packs import widened
+from trajectories.packs import widen_config
 from trajectories.schema import Category, Message, Turn
 
 NAME = "files_ticket_disk_pressure"
@@ -65,6 +65,7 @@ def test_what_is_withdrawn_is_not_built(scenarios, tmp_path):
         assert len(texts["long_context.jsonl"].splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_files_are_written_and_checked(scenarios, tmp_path):
     places = (tmp_path, scenarios)
     source = scenarios / f"{NAME}.json"
@@ -115,7 +116,7 @@ def test_all_three_are_there():
     harder = compose(SCENARIO, items=40)
     assert (harder.id, harder.category) == ("composite_x", Category.COMPOSITE)
     assert harder.provenance == {"author": "Turnwise", "base": "base_x"}
-    wide = widened(harder.environments, harder.config, harder.long_context)
+    wide = widen_config(harder.environments, harder.config, harder.long_context)
     assert len(wide["MessageAPI"]["inbox"]) == 43
     assert shape(harder) == [
         (True, False, ()),
@@ -156,7 +157,7 @@ def test_a_long_context_takes_the_place_of_a_world():
     for made in (longer, harder):
         assert made.config == SCENARIO.config
         assert made.long_context.items == 60
-        wide = widened(made.environments, made.config, made.long_context)
+        wide = widen_config(made.environments, made.config, made.long_context)
         assert len(wide["MessageAPI"]["inbox"]) == 63
     assert len(around.base.config["MessageAPI"]["inbox"]) == 23
 

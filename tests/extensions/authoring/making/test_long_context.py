@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.answers import Items, Number, Text, YesNo
+from checkers.required_info import Items, Number, Text, YesNo
 from envs.registry import check_config
 from extensions.authoring.making.base import calls, start
-from extensions.authoring.making.long_context import in_world, lengthen
+from extensions.authoring.making.long_context import lengthen, place_in_world
 from trajectories.errors import DataError
-from trajectories.packs import widened
+from trajectories.packs import widen_config
 from trajectories.schema import Alternative, Category, LongContext, Message, Trajectory, Turn
 
 USERS = {
@@ -52,12 +52,12 @@ def outcome(trajectory):
 
 def longer_world(base, seed, items):
     """Return a base in a world whose bulk does without no word."""
-    return in_world(base, LongContext("generated", seed, items))
+    return place_in_world(base, LongContext("generated", seed, items))
 
 
 def world(longer):
     """Return the config that a long trajectory is loaded with."""
-    return widened(longer.environments, longer.config, longer.long_context)
+    return widen_config(longer.environments, longer.config, longer.long_context)
 
 
 ENTER = ("Go to papers.", ("cd(folder='papers')",))
@@ -361,7 +361,7 @@ def test_a_value_that_is_not_shown_any_more_is_refused():
         ("The last line of a.txt, please.", ("tail(file_name='a.txt', lines=1)",)),
         ("Twice that?", ("multiply(a=917.5, b=2)",)),
     )
-    with pytest.raises(DataError, match=r"917\.5 is shown no longer"):
+    with pytest.raises(DataError, match=r"917\.5 is not shown in the longer world"):
         longer_world(base, 5, 30)
 
 

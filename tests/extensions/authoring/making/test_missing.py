@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.answers import Text
+from checkers.required_info import Text
 from extensions.authoring.making.missing import (
-    done_otherwise,
-    found_only_in_answer,
+    find_replacements,
+    find_supplied_values,
     hold_out,
     leave_out_value,
     split_turn,
 )
-from extensions.authoring.making.scenarios import MissingFunction, MissingParameter, Notes
+from extensions.authoring.making.scenarios import MissingFunction, MissingParameter, VariantNotes
 from trajectories.errors import DataError
 from trajectories.schema import Alternative, Category, Message, Trajectory, Turn
 
@@ -52,7 +52,7 @@ def scenario(environment, config, *turns):
 
 
 def noted(turn, *functions):
-    return Notes("base_x", MissingParameter(0, "a", "b"), MissingFunction(turn, functions))
+    return VariantNotes("base_x", MissingParameter(0, "a", "b"), MissingFunction(turn, functions))
 
 
 DIFFERENCE = scenario(
@@ -135,15 +135,15 @@ RESOLVED = ("Resolve 1: 'done'.", ("resolve_ticket(ticket_id=1, resolution='done
 )
 def test_what_other_functions_do_as_well_is_refused(base, functions, instead):
     note = noted(0, *functions)
-    assert [call.name for call in done_otherwise(base, note)] == instead
+    assert [call.name for call in find_replacements(base, note)] == instead
     with pytest.raises(DataError, match=f"base_x: missing_function: {instead[0]}"):
         hold_out(base, note)
 
 
 def test_what_nothing_else_does_is_held_out():
     base = scenario("TicketAPI", TICKETS, RESOLVED)
-    assert done_otherwise(base, noted(0, "resolve_ticket")) == []
-    assert done_otherwise(DIFFERENCE, noted(1, "diff")) == []
+    assert find_replacements(base, noted(0, "resolve_ticket")) == []
+    assert find_replacements(DIFFERENCE, noted(1, "diff")) == []
 
 
 def test_what_would_stand_in_for_a_function_is_held_out_with_it():
@@ -156,9 +156,9 @@ def test_what_would_stand_in_for_a_function_is_held_out_with_it():
 @pytest.mark.parametrize(
     ("functions", "stand_ins", "complaint"),
     [
-        (("diff",), ("ls",), "ls is needed and stands in for none"),
+        (("diff",), ("ls",), "ls is a stand-in, but turn 1 needs it"),
         (("diff",), ("pwd",), "pwd is needed in turn 0"),
-        ((), ("cat",), "names no function"),
+        ((), ("cat",), "is empty; name a function"),
     ],
 )
 def test_what_is_needed_stands_in_for_nothing(functions, stand_ins, complaint):
@@ -171,7 +171,7 @@ def test_what_is_needed_stands_in_for_nothing(functions, stand_ins, complaint):
     ("note", "complaint"),
     [
         (noted(2, "diff"), "there is no turn 2"),
-        (noted(1), "names no function"),
+        (noted(1), "is empty; name a function"),
         (noted(1, "cat"), "turn 1 does not call cat"),
     ],
 )
@@ -216,7 +216,7 @@ GREETING = Trajectory(
 
 def lacking(turn, without, answer):
     parameter = MissingParameter(turn, without, answer)
-    return Notes(GREETING.id, parameter, MissingFunction(0, ("list_users",)))
+    return VariantNotes(GREETING.id, parameter, MissingFunction(0, ("list_users",)))
 
 
 GOOD = lacking(1, "Tell Ben what I told you.", "I mean 'see you at six'.")
@@ -246,7 +246,7 @@ def test_the_same_notes_give_the_same_trajectory():
     ],
 )
 def test_a_value_that_only_the_user_knows_is_named(note, values):
-    assert found_only_in_answer(GREETING, note) == values
+    assert find_supplied_values(GREETING, note) == values
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_a_value_that_only_the_user_knows_is_named(note, values):
     ],
 )
 def test_a_value_that_can_be_had_otherwise_is_refused(note):
-    assert found_only_in_answer(GREETING, note) == []
+    assert find_supplied_values(GREETING, note) == []
     with pytest.raises(DataError, match="base_greeting: missing_parameter"):
         leave_out_value(GREETING, note)
 
@@ -270,12 +270,12 @@ def test_a_value_that_a_function_tells_is_refused():
         ("estimate_distance(cityA='83214', cityB='74532')",),
     )
     base = Trajectory("base_way", Category.BASE, ("VehicleControlAPI",), {}, (asked,))
-    note = Notes(
+    note = VariantNotes(
         base.id,
         MissingParameter(0, "How far is it from Rivermist to there?", "To 83214, from 83214."),
         MissingFunction(0, ("estimate_distance",)),
     )
-    assert found_only_in_answer(base, note) == []
+    assert find_supplied_values(base, note) == []
 
 
 def test_a_turn_that_is_not_there_is_refused():

@@ -64,9 +64,9 @@ def test_labels_make_a_scenario_hard(tmp_path):
     ("change", "complaint"),
     [
         ({"remark": "x"}, r"small\.json: \$\.remark: "),
-        ({"id": "base_other"}, r"small\.json: \$\.id: must be base_small, as the file is named"),
+        ({"id": "base_other"}, r"small\.json: \$\.id: must be base_small, like the file name"),
         ({"labels": ["odd"]}, r"small\.json: \$\.labels\[0\]: input should be 'precondition'"),
-        ({"labels": ["recovery", "recovery"]}, r"small\.json: \$\.labels: names one twice"),
+        ({"labels": ["recovery", "recovery"]}, r"small\.json: \$\.labels: contains duplicates"),
         ({"world": {"seed": 1, "items": 0}}, r"small\.json: \$\.world\.items: "),
         ({"turns": []}, r"small\.json: \$\.turns: a trajectory needs at least one turn"),
         (
@@ -96,7 +96,7 @@ def test_a_file_that_is_no_json_is_refused(tmp_path):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(DataError, match="holds no scenario"):
+    with pytest.raises(DataError, match="contains no scenario"):
         read_scenarios(tmp_path)
 
 

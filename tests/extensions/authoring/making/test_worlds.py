@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from envs.registry import check_config
-from extensions.authoring.making.worlds import sizes, surrounded
+from extensions.authoring.making.worlds import sizes, surround
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
 
@@ -43,7 +43,7 @@ BASE = Trajectory(
 
 
 def test_items_stand_around_what_is_written_by_hand_which_stays():
-    config = surrounded(BASE, 5, 40, ()).config
+    config = surround(BASE, 5, 40, ()).config
     assert config["TicketAPI"]["ticket_queue"][-1] == TICKET
     assert config["TwitterAPI"]["tweets"]["60"] == TWEET
     assert "60" not in config["TwitterAPI"]["comments"]
@@ -62,13 +62,13 @@ def test_items_stand_around_what_is_written_by_hand_which_stays():
 
 
 def test_a_world_has_no_defect_and_comes_from_its_seed():
-    first, again, other = (surrounded(BASE, seed, 40, ()).config for seed in (5, 5, 6))
+    first, again, other = (surround(BASE, seed, 40, ()).config for seed in (5, 5, 6))
     assert check_config(BASE.environments, first) == []
     assert first == again != other
 
 
 def test_words_of_requests_are_in_no_item():
-    text = str(surrounded(BASE, 5, 200, ("the pulleys",)).config).casefold()
+    text = str(surround(BASE, 5, 200, ("the pulleys",)).config).casefold()
     assert [word for word in ("lantern", "greta", "pulley") if word in text] == []
     assert "kettles" in text
 
@@ -76,4 +76,4 @@ def test_words_of_requests_are_in_no_item():
 def test_a_defect_is_told_in_one_line():
     broken = replace(BASE, config={"TicketAPI": {"ticket_queue": [{"id": "x"}]}})
     with pytest.raises(DataError, match="base_x: config: "):
-        surrounded(broken, 5, 40, ())
+        surround(broken, 5, 40, ())

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from extensions.authoring.rule_sets import select_rules, validate
 from extensions.authoring.rules import answers
-from extensions.authoring.rules.problem import Problem, Severity
-from extensions.authoring.validate import rules_named, validate
+from extensions.authoring.rules.finding import Finding, Severity
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
@@ -43,15 +43,15 @@ def entry(
     return Trajectory("hand_made", category, (), {}, turns, expects=expects)
 
 
-def found(trajectory: Trajectory) -> list[Problem]:
+def found(trajectory: Trajectory) -> list[Finding]:
     dataset = Dataset("hand.jsonl", "1", "0", {trajectory.id: trajectory})
-    return validate(dataset, [trajectory], rules_named(["ANSWERS"]))
+    return validate(dataset, [trajectory], select_rules(["ANSWERS"]))
 
 
 def test_a_sound_entry_has_no_problem_and_no_other_rule_looks_at_it() -> None:
     trajectory = entry(RIGHT)
     dataset = Dataset("hand.jsonl", "1", "0", {trajectory.id: trajectory})
-    assert validate(dataset, [trajectory], rules_named(["ANSWERS", "NULL", "EXEC"])) == []
+    assert validate(dataset, [trajectory], select_rules(["ANSWERS", "NULL", "EXEC"])) == []
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,24 @@ def test_a_sound_entry_has_no_problem_and_no_other_rule_looks_at_it() -> None:
     [
         (entry(RIGHT, functions=[{**BOOK, "name": "2 tables"}]), "expects", "no document"),
         (entry(functions=[{**BOOK, "name": "2 tables"}], category=Category.IRRELEVANCE),
-         "expects.functions[0]", "'2 tables' is not the name of a function"),
+         "expects.functions[0]", "'2 tables' is not a valid function name"),
         (entry(RIGHT, functions=[BOOK, {**BOOK, "name": "table_book"}]),
-         "expects.functions[0]", "there is another table.book"),
+         "expects.functions[0]", "duplicate function name table.book"),
         (entry(RIGHT, functions=[{**BOOK, "parameters": {**PARAMETERS, "required": ["x"]}}]),
-         "expects.functions[0]", "requires x, which is no parameter"),
+         "expects.functions[0]", "requires x, which is not a parameter"),
         (entry(RIGHT, functions=[{**BOOK, "parameters": {"properties": {"p": {"type": "str"}}}}]),
-         "expects", "'str' is no type of python"),
-        (entry(RIGHT, RIGHT), "expects.answers", "2 answers do not go with simple_python"),
-        (entry(RIGHT, category=Category.IRRELEVANCE), "expects.answers", "1 answers do not go"),
-        (entry({"table.book": {"place": ["Olmo"]}}), "expects.answers[0]", "has no guests"),
+         "expects", "'str' is not a type of python"),
+        (entry(RIGHT, RIGHT), "expects.answers", "simple_python does not allow 2 answers"),
+        (
+            entry(RIGHT, category=Category.IRRELEVANCE),
+            "expects.answers",
+            "irrelevance does not allow 1 answers",
+        ),
+        (entry({"table.book": {"place": ["Olmo"]}}), "expects.answers[0]", "parameter guests is"),
         (entry({"table.book": {**RIGHT["table.book"], "time": ["4"]}}),
-         "expects.answers[0].time", "is no parameter"),
+         "expects.answers[0].time", "is not a parameter"),
         (entry(functions=(), category=Category.LIVE_RELEVANCE),
-         "expects.functions", "there is none"),
+         "expects.functions", "no function is offered"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_an_error_with_its_place(
@@ -123,7 +127,7 @@ def test_one_alternative_that_is_told_is_enough() -> None:
 def test_a_value_outside_of_an_enumeration_is_a_warning() -> None:
     [problem] = found(entry({"table.book": {**RIGHT["table.book"], "room": ["attic", ""]}}))
     assert (problem.severity, problem.field) == (Severity.WARNING, "expects.answers[0].room")
-    assert problem.message == "['attic'] is none of the choices that there are"
+    assert problem.message == "['attic'] is not in the parameter's enum"
 
 
 def test_a_value_that_follows_from_two_that_are_told_is_worth_knowing() -> None:
@@ -131,7 +135,7 @@ def test_a_value_that_follows_from_two_that_are_told_is_worth_knowing() -> None:
     [problem] = found(entry(given, said="A table at Olmo for 3 families of 4."))
     assert (problem.severity, problem.message) == (
         Severity.INFO,
-        "12 stands nowhere, but is 3 * 4",
+        "12 is not in the conversation, but equals 3 * 4",
     )
 
 
@@ -139,7 +143,7 @@ def test_a_missing_grammar_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise answers.MissingGrammar("tree-sitter")
 
-    monkeypatch.setattr(answers, "right_step", fail)
+    monkeypatch.setattr(answers, "make_right_step", fail)
     trajectory = replace(entry(RIGHT))
     with pytest.raises(DataError, match=r"simple_python: tree-sitter is not installed: pip"):
         found(trajectory)

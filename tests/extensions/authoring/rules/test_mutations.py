@@ -27,6 +27,10 @@ CONFIG = {
 }
 
 
+each_part = pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+"""A few entries in the quick part, and all of them in the slow one."""
+
+
 def said(text: str) -> tuple[Message, ...]:
     return (Message("user", text),)
 
@@ -64,13 +68,13 @@ def test_every_kind_is_judged_as_it_should_be() -> None:
     found = by_name(tallies([Entry(DATA, ENTRY)]))
     assert {name: tally.variants for name, tally in found.items()} == {
         # The new ticket is known from making it.
-        "another function in a call's place": 4,
-        "a harmful write more": 5,
-        "an invented value while it waits": 1,
-        "an absent function while it waits": 1,
-        "a harmless read more": 5,
+        "one function replaced": 4,
+        "a harmful write added": 5,
+        "an invented value in a waiting turn": 1,
+        "an absent function in a waiting turn": 1,
+        "a harmless read added": 5,
         "a failing call first": 3,
-        "another order to the same end": 2,
+        "another order with the same results": 2,
     }
     assert [tally.unlike for tally in found.values()] == [()] * 7
 
@@ -86,7 +90,7 @@ def test_what_is_judged_otherwise_is_named() -> None:
     entry = Trajectory(
         "miss_param_desk", Category.MISSING_PARAMETER, ("TicketAPI",), CONFIG, (told, then)
     )
-    (tally,) = tallies([Entry(DATA, entry)], ["an invented value while it waits"])
+    (tally,) = tallies([Entry(DATA, entry)], ["an invented value in a waiting turn"])
     (judged,) = tally.unlike
     assert (judged.id, judged.turn, judged.reason) == ("miss_param_desk", 0, None)
     assert judged.calls == ("create_ticket(title='Dark screen', priority=77193)",)
@@ -95,13 +99,13 @@ def test_what_is_judged_otherwise_is_named() -> None:
 @pytest.mark.parametrize(
     ("category", "name"),
     [
-        (Category.MISSING_PARAMETER, "an invented value while it waits"),
-        (Category.MISSING_FUNCTION, "an absent function while it waits"),
+        (Category.MISSING_PARAMETER, "an invented value in a waiting turn"),
+        (Category.MISSING_FUNCTION, "an absent function in a waiting turn"),
         pytest.param(
-            Category.COMPOSITE, "an invented value while it waits", marks=pytest.mark.slow
+            Category.COMPOSITE, "an invented value in a waiting turn", marks=pytest.mark.slow
         ),
         pytest.param(
-            Category.COMPOSITE, "an absent function while it waits", marks=pytest.mark.slow
+            Category.COMPOSITE, "an absent function in a waiting turn", marks=pytest.mark.slow
         ),
     ],
 )
@@ -113,6 +117,7 @@ def test_whoever_guesses_fails_in_every_entry_that_waits(category: Category, nam
         assert tally.unlike == ()
 
 
+@each_part
 @pytest.mark.parametrize(
     "category",
     [
@@ -120,18 +125,19 @@ def test_whoever_guesses_fails_in_every_entry_that_waits(category: Category, nam
         pytest.param(Category.MISSING_PARAMETER, marks=pytest.mark.slow),
     ],
 )
-def test_who_waits_may_look_around(category: Category) -> None:
+def test_who_waits_may_look_around(category: Category, every: int) -> None:
     data = load_embedded([category])
     entries = [Entry(data, trajectory) for trajectory in data.trajectories.values()]
-    (tally,) = tallies(entries, ["a harmless read more"])
+    (tally,) = tallies(entries, ["a harmless read added"])
     assert tally.variants > 500
     assert tally.unlike == ()
 
 
-def test_what_does_no_harm_is_accepted_in_our_base() -> None:
+@each_part
+def test_what_does_no_harm_is_accepted_in_our_base(every: int) -> None:
     data = load_embedded([Category.BASE])
     entries = [Entry(data, trajectory) for trajectory in data.trajectories.values()]
-    names = ["a harmless read more", "a failing call first", "another order to the same end"]
+    names = ["a harmless read added", "a failing call first", "another order with the same results"]
     found = tallies(entries, names)
     assert [tally.unlike for tally in found] == [()] * 3
-    assert all(tally.variants > 400 for tally in found)
+    assert all(tally.variants * every > 400 for tally in found)

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from extensions.authoring.rules.problem import Severity
-from extensions.authoring.validate import validate
+from extensions.authoring.rule_sets import validate
+from extensions.authoring.rules.finding import Severity
 from trajectories.dataset import load_embedded, load_path
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, Category
@@ -216,37 +216,37 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (no_such_ticket, VPN, "EXEC: get_ticket.* fails"),
     (password_missing_in_words, LOGIN, "PROVENANCE: 'Marigold1961'"),
     (title_and_description_missing, BACKUP, "PROVENANCE: 'Nightly backup failed"),
-    (null_entry, VPN, "NULL: a model that never calls anything passes"),
+    (null_entry, VPN, "NULL: a model that makes no call passes"),
     (unknown_config_key, MUSEUM, "CONFIG: .*tweet_counter"),
     (wrong_type_in_config, VPN, "ticket_counter"),
-    (held_out_not_used, WITHOUT_FUNCTION, "OFFER: hands over comment, which .* does not use"),
+    (held_out_not_used, WITHOUT_FUNCTION, "OFFER: offers comment, which .* does not use"),
     (held_out_needed_earlier, WITHOUT_FUNCTION, "OFFER: needs mention"),
     (wrong_argument_type, VPN, "EXEC: .*ticket_id"),
     (unknown_function, VPN, "EXEC: .*no function 'get_tickets'"),
     (unknown_argument, VPN, "EXEC: .*ticket_id"),
-    (existing_title, BACKUP, "UNIQUE: makes a second 'Nightly backup"),
+    (existing_title, BACKUP, "UNIQUE: creates a second 'Nightly backup"),
     (write_without_effect, VPN, "BREVITY: edit_ticket changes nothing"),
     (unknown_file_name, BACKUP, "CONFIG: names the file 'wednesday.log'"),
-    (unknown_held_out_function, WITHOUT_FUNCTION, "OFFER: hands over mention_everybody"),
+    (unknown_held_out_function, WITHOUT_FUNCTION, "OFFER: offers mention_everybody"),
     (unknown_member, VPN, "groundtruth"),
     (dictated_text_differs, VPN, "PROVENANCE: .*1500"),
-    (empty_truth_in_a_turn_that_asks, VPN, "WAITS: asks for something, has no ground truth"),
-    (nothing_missing, WITHOUT_VALUE, "WAITS: .*nothing that it needs comes later"),
+    (empty_truth_in_a_turn_that_asks, VPN, "WAITS: a request without ground truth"),
+    (nothing_missing, WITHOUT_VALUE, "WAITS: .*no later turn supplies a missing part"),
     (
         missing_value_that_a_function_tells,
         WITHOUT_VALUE,
-        r"WAITS: waits for 'USR022', which \w+\(.*\) tells",
+        r"WAITS: waits for 'USR022', which \w+\(.*\) shows",
     ),
     (same_read_twice, VPN, "BREVITY: get_ticket may be left out"),
     (read_that_nobody_asked_for, MUSEUM, "ASKED: nobody asked for list_all_following"),
-    (id_that_nothing_shows, VPN, "PROVENANCE: 7 was told by nobody"),
+    (id_that_nothing_shows, VPN, "PROVENANCE: 7 is in no message"),
     (other_number_than_said, CHIPS, "PROVENANCE: 45"),
-    (other_tweet, MUSEUM, "ASKED: the words fit .* and not 13"),
-    (request_left_out, LINE, "ASKED: the words say 'Line 9 is running again', which no call"),
+    (other_tweet, MUSEUM, "ASKED: the words describe .*, not 13"),
+    (request_left_out, LINE, "ASKED: the user says 'Line 9 is running again', which no call"),
     (unused_backend, VPN, "OFFER: the ground truth never uses VehicleControlAPI"),
     (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: miss_param: no turn lacks a value"),
-    (no_bulk, LONG, "BULK: no bulk is read"),
-    (held_out_function_with_a_substitute, REPORT, "WAITS: hands over sort, .*without: cat"),
+    (no_bulk, LONG, "BULK: the ground truth reads no bulk"),
+    (held_out_function_with_a_substitute, REPORT, "WAITS: offers sort late, .*results: cat"),
     (words_that_name_a_function, VPN, "ASKED: names the function get_ticket"),
 ]
 """Defect, entry that it is put into, and what says so; three more are of a whole file."""
@@ -285,7 +285,7 @@ def test_the_entries_have_no_defect_before(tmp_path: Path) -> None:
     ids = dict.fromkeys(id for _, id, _ in SEEDED)
     found = _found(tmp_path, *[json.dumps(_entry(id)) for id in ids])
     # The older ticket of the same title is there to mislead, as the exceptions beside the data say.
-    assert [problem for problem in found if f"{LINE}: turn 1: ground_truth[1]" not in problem] == []
+    assert [problem for problem in found if f"{LINE}: turn 2: ground_truth[1]" not in problem] == []
 
 
 def test_an_id_that_is_used_twice_is_found(tmp_path: Path) -> None:
@@ -296,7 +296,9 @@ def test_an_id_that_is_used_twice_is_found(tmp_path: Path) -> None:
 def test_a_question_that_is_asked_twice_is_found(tmp_path: Path) -> None:
     entry, other = _entry(MUSEUM), {**_entry(MUSEUM), "id": "base_other_museum"}
     found = _found(tmp_path, json.dumps(entry), json.dumps(other))
-    assert _matches(found, "DUPLICATE: asks what turn 0 of base_twitter_museum_account asks")
+    assert _matches(
+        found, "DUPLICATE: asks the same question as turn 1 of base_twitter_museum_account"
+    )
 
 
 def test_broken_json_is_found(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from extensions.contract import isolation, play
 from extensions.contract.commands import check
 from extensions.contract.contract import CONTRACT
 from tests.runner.commands.running import run as run_command
@@ -25,7 +26,11 @@ def here(tmp_path, monkeypatch):
     return folder
 
 
-def test_an_environment_that_keeps_the_contract(install, capsys, here):
+@pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_an_environment_that_keeps_the_contract(install, capsys, here, monkeypatch, few):
+    if few:
+        monkeypatch.setattr(play, "_PLAYS", 5)
+        monkeypatch.setattr(isolation, "SESSIONS", 200)
     name = install()
     assert run(name) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -36,7 +41,9 @@ def test_an_environment_that_keeps_the_contract(install, capsys, here):
     assert list(here.iterdir()) == []
 
 
-def test_a_failure_names_the_line_and_fails_the_command(install, capsys, here):
+def test_a_failure_names_the_line_and_fails_the_command(install, capsys, here, monkeypatch):
+    monkeypatch.setattr(play, "_PLAYS", 12)
+    monkeypatch.setattr(isolation, "SESSIONS", 200)
     name = install(("raise NotFound(", "raise KeyError("))
     assert run(name) == 1
     lines = capsys.readouterr().out.splitlines()
@@ -54,7 +61,7 @@ def test_exceptions_are_listed_with_their_reason(capsys, here):
 
 
 def test_an_unknown_environment(here):
-    with pytest.raises(DataError, match="TicketAP: there is no such backend"):
+    with pytest.raises(DataError, match="TicketAP: unknown backend"):
         run("TicketAP")
 
 

@@ -65,7 +65,7 @@ def test_a_recorded_run_is_stepped_through(started, bfcl_folder, run):
 def test_without_a_terminal_it_says_what_prints_the_same(bfcl_folder, capsys):
     assert debug(bfcl_folder, ID) == 2
     assert capsys.readouterr().err == (
-        "turnwise: debug: needs a terminal; without one, turnwise replay prints the same\n"
+        "turnwise: debug: needs a terminal; use turnwise replay without one\n"
     )
 
 
@@ -87,12 +87,15 @@ def test_an_episode_that_is_not_there_is_refused(started, bfcl_folder, run, caps
 
 @pytest.mark.parametrize(
     ("result", "why"),
-    [([], "no turn"), ("Error during inference", "there is an error where steps should be")],
+    [
+        ([], "no turn"),
+        ("Error during inference", "the result file holds an error in place of steps"),
+    ],
 )
 def test_an_episode_without_steps_is_refused(started, bfcl_folder, run, capsys, result, why):
     path = run(result)
     assert debug(bfcl_folder, ID, "--run", path) == 2
-    assert capsys.readouterr().err == f"turnwise: {path}: there are no steps of {ID}: {why}\n"
+    assert capsys.readouterr().err == f"turnwise: {path}: {ID} has no recorded steps: {why}\n"
     assert started == []
 
 
@@ -111,7 +114,7 @@ def test_it_comes_up_in_a_real_terminal_and_quits(bfcl_folder):
         os.environ.update(TERM="xterm-256color", COLUMNS="80", LINES="24")
         os.execv(sys.executable, arguments)
     seen = b""
-    while b"turn 0" not in seen:
+    while b"turn 1" not in seen:
         seen += os.read(terminal, 65_536)
     os.write(terminal, b"q")
     while _more(terminal):

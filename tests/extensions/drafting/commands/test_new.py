@@ -76,7 +76,7 @@ def test_an_environment_in_the_checkout_is_green(tmp_path):
     python(checkout, "ruff", "format", "--check", *sources, path=[checkout])
     # No file was edited, so that a second one does not meet the first.
     python(checkout, "runner.cli", "env", "new", "Smart", path=[checkout])
-    code = "from envs import registry; print(*registry.more())"
+    code = "from envs import registry; print(*registry.load_more())"
     (checkout / "listed.py").write_text(code, encoding="utf-8")
     assert python(checkout, "listed", path=[checkout]).split() == ["Smart", "SmartHome"]
 
@@ -84,12 +84,12 @@ def test_an_environment_in_the_checkout_is_green(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("calendar", "is no class name"),
-        ("Ab", "is no class name"),
-        ("My-Env", "is no class name"),
-        ("../Evil", "is no class name"),
-        ("A" * 31, "is no class name"),
-        ("TicketAPI", "there is an environment TicketAPI already"),
+        ("calendar", "is not a class name"),
+        ("Ab", "is not a class name"),
+        ("My-Env", "is not a class name"),
+        ("../Evil", "is not a class name"),
+        ("A" * 31, "is not a class name"),
+        ("TicketAPI", "environment TicketAPI exists already"),
     ],
 )
 def test_a_name_that_will_not_do(name, message, tmp_path):
@@ -99,7 +99,7 @@ def test_a_name_that_will_not_do(name, message, tmp_path):
 
 
 def test_the_name_of_an_installed_environment(install, tmp_path):
-    with pytest.raises(DataError, match="already; take another name"):
+    with pytest.raises(DataError, match="already; use another name"):
         run(install(), "--path", tmp_path / "new")
 
 
@@ -107,7 +107,7 @@ def test_nothing_is_overwritten(tmp_path):
     (tmp_path / "tests").mkdir()
     mine = tmp_path / "tests" / "trajectories.jsonl"
     mine.write_text("mine")
-    with pytest.raises(DataError, match=r"trajectories.jsonl: is there already; nothing has been"):
+    with pytest.raises(DataError, match=r"trajectories.jsonl: exists already, so nothing was"):
         run("SmartHome", "--path", tmp_path)
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == [mine]
     assert mine.read_text() == "mine"
@@ -121,7 +121,7 @@ def test_a_file_where_the_folder_should_be(tmp_path):
 
 def test_without_a_checkout(monkeypatch, tmp_path):
     monkeypatch.setattr(new, "_ROOT", tmp_path)
-    with pytest.raises(DataError, match="this is no checkout; give --path and a folder"):
+    with pytest.raises(DataError, match="this is not a checkout of Turnwise; add --path"):
         run("SmartHome")
 
 

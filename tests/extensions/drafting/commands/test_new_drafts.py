@@ -14,8 +14,8 @@ from envs.calls import Call
 from envs.errors import InvalidArgument
 from envs.session import Session
 from extensions.contract.contract import contract
-from extensions.drafting.stubs import MOST, check_harmless
-from extensions.retrieval import reading
+from extensions.drafting.stubs import MAX_FUNCTIONS, check_harmless
+from extensions.retrieval import corpus_files
 from tests.environments.installing import add_metadata
 from tests.extensions.drafting.commands.test_new import is_green
 from tests.runner.commands.running import run as run_command
@@ -133,10 +133,16 @@ def test_names_and_types_come_from_the_description(drafted):
         "limit": "Annotated[int, Field(ge=1, le=9)]",
         "status": "list[DraftsListPetsStatus] | None",
     }
-    assert {"drafts_send_message", "drafts_class", "drafts_load", "same", "same_2"} <= {*found}
+    assert {"send_message", "drafts_class", "drafts_load", "same", "same_2"} <= {*found}
     assert found["drafts_class"] == {"import_": "Any"}
     assert found["drafts_load"] == {"self_": "int | None"}
     assert found["post_p7"] == {"value": "str", "next": "DraftsPostP7Next"}
+
+
+def test_functions_called_like_the_decorators_are_renamed(drafted):
+    paths = {f"/{name}": {"post": {"operationId": name}} for name in ("writes", "reads", "last")}
+    found = functions(drafted({"openapi": "3.0.0", "paths": paths}))
+    assert {"drafts_writes", "drafts_reads", "last"} <= {*found}
 
 
 def test_texts_are_words_of_docstrings(drafted):
@@ -181,19 +187,19 @@ def test_a_drafted_package_is_green(drafted, tmp_path):
 
 @pytest.mark.slow
 def test_many_functions_are_drafted(drafted):
-    operations = [{"operationId": "same", "summary": HOSTILE} for _ in range(MOST)]
+    operations = [{"operationId": "same", "summary": HOSTILE} for _ in range(MAX_FUNCTIONS)]
     found = functions(drafted(openapi(*operations)))
-    assert len(found) == MOST + 1
+    assert len(found) == MAX_FUNCTIONS + 1
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (openapi(*({} for _ in range(MOST + 1))), "has 1001 functions; at most 1000"),
+        (openapi(*({} for _ in range(MAX_FUNCTIONS + 1))), "has 1001 functions; at most 1000"),
         (openapi(), "the description has no function"),
         ({"openapi": "3.0.0"}, "is an OpenAPI file without paths"),
-        ({"tools": []}, "is no OpenAPI file"),
-        ([1], "is no OpenAPI file"),
+        ({"tools": []}, "is not an OpenAPI file"),
+        ([1], "is not an OpenAPI file"),
         ("{", "is neither JSON nor JSON lines"),
         ("[" * 100_000, "api.json: "),
     ],
@@ -213,9 +219,9 @@ def test_a_file_that_is_not_there(tmp_path):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ("", "there is no program"),
-        ("no-such-program x", "there is no program"),
-        ("'", "no command"),
+        ("", "program '' was not found"),
+        ("no-such-program x", "program 'no-such-program' was not found"),
+        ("'", "is not a command"),
     ],
 )
 def test_what_is_no_command_is_one_line(command, message, tmp_path):
@@ -227,16 +233,17 @@ def test_what_is_no_command_is_one_line(command, message, tmp_path):
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("print('hello'); print('[' * 1000)", "is no MCP server"),
-        ("raise SystemExit(3)", "is no MCP server"),
-        ("import time; time.sleep(1000)", "did not say within 3 seconds"),
+        ("print('hello'); print('[' * 1000)", "is not an MCP server"),
+        ("raise SystemExit(3)", "is not an MCP server"),
+        ("import time; time.sleep(1000)", "did not list its tools within 3 seconds"),
     ],
 )
 def test_a_server_that_says_nothing_of_use_is_one_line(code, message, tmp_path, monkeypatch):
     # All of them run out of it; none is meant to make it.
-    monkeypatch.setattr(reading, "_SECONDS", 3.0)
+    monkeypatch.setattr(corpus_files, "_TIMEOUT_SECONDS", 3.0)
     command = shlex.join([sys.executable, "-c", code])
-    with pytest.raises(DataError, match=f"{message}|did not say within 3 seconds") as caught:
+    slow = "did not list its tools within 3 seconds"
+    with pytest.raises(DataError, match=f"{message}|{slow}") as caught:
         run("Drafts", "--path", tmp_path / "new", "--from-mcp", command)
     assert "\n" not in str(caught.value)
 
@@ -247,9 +254,8 @@ def test_the_tools_of_a_server_are_drafted(tmp_path, capsys):
     assert run("Desk", "--path", tmp_path / "new", "--from-mcp", command) == 0
     code = (tmp_path / "new" / "desk_env" / "backend.py").read_text(encoding="utf-8")
     found = functions(code)
-    assert found["desk_get_ticket"] == {"ticket_id": "int"}
-    assert "    @reads\n    def desk_get_ticket(" in code
-    assert "get_ticket is desk_get_ticket" in capsys.readouterr().out
+    assert found["get_ticket"] == {"ticket_id": "int"}
+    assert "    @reads\n    def get_ticket(" in code
 
 
 @pytest.mark.parametrize(

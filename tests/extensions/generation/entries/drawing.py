@@ -8,9 +8,9 @@ from extensions.authoring.graph.graph import load
 from extensions.generation.entries.kinds import GROUPS, InstructionKind, read_groups
 from extensions.generation.entries.tasks import (
     PERSONAS,
-    Sampling,
     Shown,
     Tasks,
+    TaskSampling,
     WritingTask,
     read_personas,
 )
@@ -25,11 +25,11 @@ def own() -> list[Trajectory]:
     return [*load_embedded([Category.BASE]).trajectories.values()]
 
 
-def sampling(origin: Shown = "paths", seed: int = 0) -> Sampling:
+def sampling(origin: Shown = "paths", seed: int = 0) -> TaskSampling:
     """Return how tasks are drawn by default."""
     turns, calls = (3, 3) if origin == "paths" else (1, 4)
     groups = read_groups(GROUPS, GRAPH)
-    return Sampling(GRAPH, groups, read_personas(PERSONAS), own(), origin, seed, turns, calls)
+    return TaskSampling(GRAPH, groups, read_personas(PERSONAS), own(), origin, seed, turns, calls)
 
 
 @cache

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from extensions.generation.entries.filters import Filter, Sieve, SiftedOut
+from extensions.generation.entries.filters import Filter, FilterChain, FilteredOut
 from extensions.generation.entries.tasks import WritingTask
 from extensions.generation.scripted import ScriptedWriter, Shares
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, own
@@ -22,36 +22,45 @@ def tasks() -> tuple[WritingTask, ...]:
 
 
 @cache
-def own_sieve() -> Sieve:
-    return Sieve(own())
+def own_sieve() -> FilterChain:
+    return FilterChain(own())
 
 
 def writer(share: float, only: Filter | None = None) -> ScriptedWriter:
     return ScriptedWriter(GRAPH, Shares(share, only), 0, own())
 
 
+each_part = pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+"""A few tasks in the quick part, and all of them in the slow one."""
+
+
+@each_part
 @pytest.mark.parametrize("fault", Filter)
-def test_a_fault_is_caught_by_its_filter(fault: Filter) -> None:
+def test_a_fault_is_caught_by_its_filter(fault: Filter, every: int) -> None:
     made = 0
-    for task in tasks():
+    some = tasks()[::every]
+    for task in some:
         if writer(1, fault).fault(task) is None:
             continue
         made += 1
-        with pytest.raises(SiftedOut) as caught:
+        with pytest.raises(FilteredOut) as caught:
             own_sieve().passed(task, writer(1, fault).answer(task, 0))
         assert (caught.value.by, task.key) == (fault, task.key), str(caught.value)
     # Some tasks tell nothing but numbers, or show nothing that would be told in advance.
-    assert made == len(tasks()) or (fault in (Filter.VALUES, Filter.ECHO) and made >= 10)
+    some_do = fault in (Filter.VALUES, Filter.ECHO) and made >= 10 // every
+    assert made == len(some) or some_do
 
 
-def test_plain_words_pass() -> None:
-    for task in tasks():
+@each_part
+def test_plain_words_pass(every: int) -> None:
+    for task in tasks()[::every]:
         written = own_sieve().passed(task, writer(0).answer(task, 0))
         assert len(written.turns) == len(task.bare.turns), task.key
 
 
-def test_the_second_answer_has_no_fault() -> None:
-    for task in tasks():
+@each_part
+def test_the_second_answer_has_no_fault(every: int) -> None:
+    for task in tasks()[::every]:
         own_sieve().passed(task, writer(1).answer(task, 1))
 
 
@@ -62,11 +71,11 @@ def test_so_many_answers_have_a_fault_as_was_asked_for() -> None:
 
 
 def test_what_the_output_has_asked_is_not_asked_again() -> None:
-    sieve = Sieve(())
+    sieve = FilterChain(())
     words = writer(0).answer(tasks()[0], 0)
     said = sieve.passed(tasks()[0], words).words
     sieve.take("first", said)
-    with pytest.raises(SiftedOut, match="turn 0 asks what first asks") as caught:
+    with pytest.raises(FilteredOut, match="turn 0 asks what first asks") as caught:
         sieve.take("second", said)
     assert caught.value.by is Filter.DUPLICATE
 
@@ -95,7 +104,7 @@ def test_who_is_shown_no_calls_is_not_measured_by_them() -> None:
             f"and tell me what you have found out about it, number {plain['turns'].index(turn)}?"
         )
     own_sieve().passed(task, json.dumps(plain))
-    with pytest.raises(SiftedOut):
+    with pytest.raises(FilteredOut):
         own_sieve().passed(told, json.dumps(plain))
 
 

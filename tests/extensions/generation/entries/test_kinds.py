@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from extensions.generation.entries.kinds import GROUPS, InstructionKind, focuses, read_groups
+from extensions.generation.entries.kinds import GROUPS, InstructionKind, list_focuses, read_groups
 from tests.extensions.generation.entries.drawing import GRAPH
 from trajectories.errors import DataError
 
@@ -19,18 +19,18 @@ def written(folder: Path, text: str) -> Path:
 
 def test_i1_has_one_backend_and_the_others_two_or_three_of_one_group() -> None:
     groups = read_groups(GROUPS, GRAPH)
-    assert {len(focus.backends) for focus in focuses(InstructionKind.I1, groups, GRAPH)} == {1}
+    assert {len(focus.backends) for focus in list_focuses(InstructionKind.I1, groups, GRAPH)} == {1}
     for kind, tables in (
         (InstructionKind.I2, groups.categories),
         (InstructionKind.I3, groups.collections),
     ):
-        for focus in focuses(kind, groups, GRAPH):
+        for focus in list_focuses(kind, groups, GRAPH):
             assert len(focus.backends) in (2, 3)
             assert {*focus.backends} <= {*tables[focus.group]}
 
 
 def test_every_backend_is_in_a_group() -> None:
-    found = focuses(InstructionKind.I1, read_groups(GROUPS, GRAPH), GRAPH)
+    found = list_focuses(InstructionKind.I1, read_groups(GROUPS, GRAPH), GRAPH)
     assert {backend for focus in found for backend in focus.backends} == {*GRAPH.worlds["desk"]}
 
 
@@ -47,7 +47,7 @@ def test_a_kind_is_told_by_the_backends_of_an_entry() -> None:
     ("text", "complaint"),
     [
         ("[categories", "is not valid TOML"),
-        ("[kinds]\na = []", "kinds: unknown; there are [categories] and [collections]"),
+        ("[kinds]\na = []", "kinds: is not a known table; use [categories] and [collections]"),
         ("[categories]\na = 'MathAPI'", "[categories] a: must be a list of backends"),
         ("[categories]\na = []", "must be a list of backends"),
         ("[categories]\na = ['MathApi']", "there is no backend 'MathApi'; did you mean MathAPI"),
@@ -66,10 +66,10 @@ def test_a_kind_without_a_path_is_refused_with_the_pair_that_has_no_edge(tmp_pat
         written(tmp_path, "[categories]\na = ['MathAPI']\n[collections]\nb = ['TicketAPI']"), GRAPH
     )
     with pytest.raises(DataError, match="I2: no category has two backends"):
-        focuses(InstructionKind.I2, groups, GRAPH)
+        list_focuses(InstructionKind.I2, groups, GRAPH)
     sparse = type(GRAPH)(GRAPH.worlds, (), GRAPH.alone, GRAPH.needs, GRAPH.empty)
     pair = read_groups(written(tmp_path, "[collections]\nb = ['MathAPI', 'TicketAPI']"), sparse)
     with pytest.raises(DataError, match="without an edge: MathAPI and TicketAPI"):
-        focuses(InstructionKind.I3, pair, sparse)
+        list_focuses(InstructionKind.I3, pair, sparse)
     with pytest.raises(DataError, match="I1: no group has a backend"):
-        focuses(InstructionKind.I1, pair, sparse)
+        list_focuses(InstructionKind.I1, pair, sparse)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from envs.calls import parse_call
-from extensions.generation.entries.filters import SiftedOut
-from extensions.generation.solve import Solution, agreed
+from extensions.generation.entries.filters import FilteredOut
+from extensions.generation.solver import Solution, find_agreed_entry
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 CONFIG = {
@@ -31,7 +31,7 @@ def calls(*turns: str) -> Solution:
 def test_what_all_need_is_kept_in_the_words_of_the_shortest() -> None:
     first = calls("get_watchlist(); get_stock_info(symbol='AAPL'); add_to_watchlist(stock='AAPL')")
     second = calls("add_to_watchlist(stock='AAPL'); get_stock_info(symbol='AAPL')")
-    found = agreed(entry(), [first, second])
+    found = find_agreed_entry(entry(), [first, second])
     assert found.turns[0].ground_truth == (
         "add_to_watchlist(stock='AAPL')",
         "get_stock_info(symbol='AAPL')",
@@ -43,7 +43,7 @@ def test_calls_that_failed_or_do_nothing_are_left_out() -> None:
         "add_to_watchlist(stock='APPLE'); get_stock_info(symbol='AAPL'); "
         "get_stock_info(symbol='AAPL'); add_to_watchlist(stock='AAPL')"
     )
-    found = agreed(entry(), [one, one])
+    found = find_agreed_entry(entry(), [one, one])
     assert found.turns[0].ground_truth == (
         "get_stock_info(symbol='AAPL')",
         "add_to_watchlist(stock='AAPL')",
@@ -60,16 +60,16 @@ def test_calls_that_failed_or_do_nothing_are_left_out() -> None:
     ],
 )
 def test_solutions_that_come_to_other_ends_do_not_agree(first: str, second: str, why: str) -> None:
-    with pytest.raises(SiftedOut, match=why):
-        agreed(entry(), [calls(first), calls(second)])
+    with pytest.raises(FilteredOut, match=why):
+        find_agreed_entry(entry(), [calls(first), calls(second)])
 
 
 def test_turns_agree_one_by_one() -> None:
     one = calls("add_to_watchlist(stock='AAPL')", "get_watchlist()")
     other = calls("", "add_to_watchlist(stock='AAPL'); get_watchlist()")
-    with pytest.raises(SiftedOut, match="turn 0 ends in different states"):
-        agreed(entry(2), [one, other])
-    found = agreed(entry(2), [one, one])
+    with pytest.raises(FilteredOut, match="turn 0 ends in different states"):
+        find_agreed_entry(entry(2), [one, other])
+    found = find_agreed_entry(entry(2), [one, one])
     assert [turn.ground_truth for turn in found.turns] == [
         ("add_to_watchlist(stock='AAPL')",),
         ("get_watchlist()",),

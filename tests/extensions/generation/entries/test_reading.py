@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from extensions.generation.entries.filters import Filter, SiftedOut, read_written
+from extensions.generation.entries.filters import Filter, FilteredOut, read_instruction
 
 LEFT = {"turn": 1, "without": "Do it.", "answer": "At noon."}
 TURN = {"words": " Please do it. ", "functions": ["cd"]}
@@ -14,7 +14,7 @@ TURN = {"words": " Please do it. ", "functions": ["cd"]}
 
 def test_an_object_is_read_out_of_words_and_fences() -> None:
     whole = {"turns": [TURN, TURN], "left_out": None}
-    found = read_written(f"Sure!\n```json\n{json.dumps(whole)}\n```\nAnything else?", 2)
+    found = read_instruction(f"Sure!\n```json\n{json.dumps(whole)}\n```\nAnything else?", 2)
     assert found.words == ["Please do it."] * 2
     assert found.turns[0].functions == ("cd",)
     assert found.left_out is None
@@ -22,7 +22,7 @@ def test_an_object_is_read_out_of_words_and_fences() -> None:
 
 def test_the_value_that_is_left_out_is_read() -> None:
     left_out = {"turn": 1, "without": "Do it.", "answer": "At noon."}
-    found = read_written(json.dumps({"turns": [TURN, TURN], "left_out": left_out}), 2).left_out
+    found = read_instruction(json.dumps({"turns": [TURN, TURN], "left_out": left_out}), 2).left_out
     assert found is not None
     assert (found.turn, found.without, found.answer) == (1, "Do it.", "At noon.")
 
@@ -49,7 +49,7 @@ def test_the_value_that_is_left_out_is_read() -> None:
     ],
 )
 def test_what_is_not_in_form_is_refused_with_the_reason(answer: str, reason: str) -> None:
-    with pytest.raises(SiftedOut) as caught:
-        read_written(answer, 2)
+    with pytest.raises(FilteredOut) as caught:
+        read_instruction(answer, 2)
     assert reason in str(caught.value)
     assert caught.value.by is Filter.FORM

@@ -11,7 +11,13 @@ import pytest
 
 from extensions.authoring.commands.audit import EXAMPLE
 from extensions.judges.probes import KINDS
-from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
+from tests.runner.analysis.replayed_runs import (
+    definition,
+    error_record,
+    record,
+    truth_turns,
+    write_run,
+)
 from tests.runner.commands.running import run as run_command
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
@@ -84,6 +90,7 @@ def test_who_is_always_unsure_gives_no_label(judge) -> None:
     assert found["verdicts"]["agreement"]["value"] == 0.0
 
 
+@pytest.mark.slow
 def test_stopping_early_labels_as_all_votes_do(judge) -> None:
     (early,) = judge("--judge", "scripted:0.8")["runs"]
     (whole,) = judge("--judge", "scripted:0.8", "--all-votes")["runs"]
@@ -153,6 +160,7 @@ def reworded(source: Path, folder: Path, name: str) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_who_always_prefers_the_first_decides_nothing(judge, source: Path, tmp_path: Path) -> None:
     other = reworded(source, tmp_path, "Finished")
     (win,) = judge("--judge", "scripted:1,first=1", runs=(source, other))["wins"]
@@ -163,17 +171,18 @@ def test_who_always_prefers_the_first_decides_nothing(judge, source: Path, tmp_p
 
 
 PRINTED = """RUN: 12 episodes
-36 votes on 12 episodes, 3.00 an episode, 0 abstentions
+36 votes on 12 episodes (3.00 per episode), 0 abstentions
 pass rate: 100.0% (75.8% to 100.0%); unsure as failed 100.0%, as passed 100.0%; pass 12, unsure 0, \
 fail 0 of 12
-by round of votes, 3 of them: 100.0 +- 0.0 (mean and standard deviation; unsure counts half)
+           [##############################]
+3 rounds of votes: 100.0 +- 0.0 (mean and standard deviation; unsure counts half)
 
-the judge beside the verdicts: 12 labels, 12 scenarios
-the judge says  passed  failed
---------------  ------  ------
-pass                12       0
-fail                 0       0
-unsure               0       0
+judge model against verdicts: 12 labels, 12 scenarios
+judge model  passed  failed
+-----------  ------  ------
+pass             12       0
+fail              0       0
+unsure            0       0
 agreement 100.0% (75.8% to 100.0%); precision 100.0% (75.8% to 100.0%); recall 100.0% (75.8% to \
 100.0%); specificity -; kappa -
 """
@@ -224,13 +233,13 @@ def test_people_stand_beside_judge_and_verdicts(judge, labels, data: Path) -> No
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
-        ([{"id": "nobody", "passed": True}], "'nobody' is no entry of the run"),
+        ([{"id": "nobody", "passed": True}], "the run has no entry 'nobody'"),
         ([{"id": "ID", "trial": 9, "passed": True}], "has no trial 9 of"),
         ([{"id": "ID", "trial": "0", "passed": True}], r"\$.trial: must be a whole number"),
         ([{"id": "ID", "passed": "yes"}], 'must have "id"'),
-        ([{"id": "ID", "passed": True}] * 2, "has a label already"),
+        ([{"id": "ID", "passed": True}] * 2, "has two labels; keep one"),
         (["not JSON"], "not valid JSON"),
-        ([], "holds no label"),
+        ([], "has no labels"),
     ],
 )
 def test_labels_of_people_are_checked(source: Path, labels, data: Path, lines, why: str) -> None:
@@ -276,22 +285,25 @@ def test_probes_are_the_same_for_a_seed(data: Path, tmp_path: Path, capsys) -> N
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ((), "--judge: name a model"),
-        (("--judge", "oracle"), "'oracle' judges nothing"),
-        (("--judge", "replay:x"), "judges nothing"),
-        (("--judge", "scripted:1.5"), "no share from 0 to 1"),
+        ((), "--judge: is missing; name a model"),
+        (("--judge", "oracle"), "'oracle' cannot judge"),
+        (("--judge", "replay:x"), "cannot judge"),
+        (("--judge", "scripted:1.5"), "not a share from 0 to 1"),
         (("--judge", "scripted:0.8,last=1"), "is not first=SHARE or unsure=SHARE"),
         (("--judge", "scripted:0.8,unsure=0.3"), "exceed 1"),
-        (("--judge", "scripted:1", "--votes", 3), "3 are too few: at least 4"),
+        (("--judge", "scripted:1", "--votes", 3), "--votes: must be at least 4, not 3"),
         (("--judge", "scripted:1", "--votes", 2, "--rules", "fac"), "at least 3"),
-        (("--judge", "scripted:1", "--rules", "fac", "--show", "steps"), "is answer with"),
+        (("--judge", "scripted:1", "--rules", "fac", "--show", "steps"), "must be answer with"),
         (("--judge", "scripted:1", "--probe"), "leave RUN out"),
         (("--judge", "scripted:1", "--resume"), "has no votes of this judge"),
         (("--judge", "scripted:1", "--prompts", "gone.toml"), "gone.toml: cannot be read"),
         (("--judge", "scripted:1", "--no-cache", "--reply-cache", "x"), "cannot be combined"),
-        (("--judge", "scripted:1", "--ids", "gone"), "no 'gone' here"),
+        (("--judge", "scripted:1", "--ids", "gone"), "unknown id 'gone'"),
         (("--judge", "j", "--base-url", "x"), "--judge: the base URL"),
-        (("--judge", "j", "--base-url", "http://127.0.0.1:9", "--max-cost", 1), "is not known"),
+        (
+            ("--judge", "j", "--base-url", "http://127.0.0.1:9", "--max-cost", 1),
+            "is unknown; add --price",
+        ),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_written(source: Path, words, why: str) -> None:
@@ -304,17 +316,17 @@ def test_bad_input_is_refused_before_anything_is_written(source: Path, words, wh
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--judge", "scripted:1"), "RUN: name a run"),
-        (("--judge", "scripted:1", "--probe", "--unit", "turn"), "turn is for one run"),
+        (("--judge", "scripted:1"), "RUN: is missing; name a run"),
+        (("--judge", "scripted:1", "--probe", "--unit", "turn"), "turn needs a single run"),
         (("--judge", "scripted:1", "--probe", "--labels", "x"), "leave --labels out"),
-        (("--probe",), "--judge: name a model"),
+        (("--probe",), "--judge: is missing; name a model"),
         (
             ("--judge", "scripted:1", "--probe", "--category", "multiple"),
             "entries of several turns",
         ),
         (("--judge", "scripted:1", "--probe", "--dataset", "gone"), "'gone' is neither"),
-        (("RUN", "RUN", "--judge", "scripted:1", "--labels", "x"), "--labels: are of one run"),
-        (("RUN", "RUN", "--judge", "scripted:1", "--unit", "turn"), "turn is for one run"),
+        (("RUN", "RUN", "--judge", "scripted:1", "--labels", "x"), "--labels: needs a single run"),
+        (("RUN", "RUN", "--judge", "scripted:1", "--unit", "turn"), "turn needs a single run"),
     ],
 )
 def test_what_does_not_go_together_is_refused(source: Path, words, why: str) -> None:
@@ -335,7 +347,9 @@ def test_runs_of_other_data_or_profiles_are_not_compared(
     moved = definition(data)
     moved = moved._replace(dataset=moved.dataset._replace(sha256="1" * 64))
     elsewhere = write_run(tmp_path / "moved", moved, record(data, id, truth_turns(entry)))
-    with pytest.raises(DataError, match=r"cannot be compared with .*: the data is not what it was"):
+    with pytest.raises(
+        DataError, match=r"cannot be compared with .*: the data has changed since the run"
+    ):
         run_command("judge", source, elsewhere, *words)
 
 
@@ -345,7 +359,7 @@ def test_runs_without_a_common_entry_are_not_compared(data: Path, tmp_path: Path
         write_run(tmp_path / entry.id, definition(data), record(data, entry.id, truth_turns(entry)))
         for entry in entries
     )
-    with pytest.raises(DataError, match="has no entry in common with"):
+    with pytest.raises(DataError, match="has no entries in common with"):
         run_command("judge", one, other, "--judge", "scripted:1")
     assert not (one / "judged").exists()
 
@@ -354,10 +368,10 @@ def test_a_judge_of_itself_is_noted(source: Path, tmp_path: Path, capsys) -> Non
     words = ("--base-url", "http://127.0.0.1:9", "--dry-run", "--keep", tmp_path / "votes")
     assert run_command("judge", source, "--judge", "model", *words) == 0
     assert "itself" not in capsys.readouterr().err
-    done = run_command("judge", source, "--judge", "model", *words[:2], "--attempts", 1, *words[3:])
+    done = run_command("judge", source, "--judge", "model", *words[:2], "--retries", 0, *words[3:])
     assert done == 3
     said = capsys.readouterr()
-    assert "model judges itself" in said.err
+    assert "model judges its own episodes" in said.err
     assert "no answer" in said.err or "connect" in said.err
 
 
@@ -375,9 +389,9 @@ def test_audit_shows_what_judges_say(
     assert run_command(*words) == 0
     out = capsys.readouterr().out
     assert "  judge pass, verdict failed" in out
-    assert f"{ENTRIES - 2} more entries on which only a judge disagrees" in out
+    assert f"{ENTRIES - 2} more entries contested only by judge models" in out
     assert run_command(*words, "--json") == 0
     assert len(json.loads(capsys.readouterr().out)["disagreements"]) == ENTRIES
     other.write_text('{"id": "x"}\n', encoding="utf-8")
-    with pytest.raises(DataError, match="no disagreement"):
+    with pytest.raises(DataError, match="a disagreement needs"):
         run_command(*words)

@@ -6,8 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.runner.analysis.replayed_runs import (
+    definition,
+    error_record,
+    record,
+    truth_turns,
+    write_run,
+)
 from tests.runner.analysis.report.making import unpacked
-from tests.runner.analysis.runs import definition, error_record, record, truth_turns, write_run
 from tests.runner.commands.running import run as run_command
 from trajectories.dataset import load_path
 from trajectories.errors import DataError
@@ -60,8 +66,8 @@ def test_a_part_of_them_is_chosen(source: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["--ids", "gone"], "no 'gone' here"),
-        (["--category", "long_context"], "has nothing of what was chosen"),
+        (["--ids", "gone"], "unknown id 'gone'"),
+        (["--category", "long_context"], "has none of the chosen entries"),
         (["--output", "/proc/none/label.html"], "cannot be written"),
     ],
 )
@@ -73,7 +79,7 @@ def test_bad_input_is_one_line(source: Path, words: list[str], why: str) -> None
 def test_a_run_of_errors_has_nothing_to_label(write_lines, folders, tmp_path: Path) -> None:
     data = write_lines("data.jsonl", folders)
     source = write_run(tmp_path / "run", definition(data), error_record("folders_0"))
-    with pytest.raises(DataError, match="has no episode that ended without an error"):
+    with pytest.raises(DataError, match="has no episodes without errors"):
         run_command("label", source, "-o", tmp_path / "x.html")
     with pytest.raises(DataError, match="does not exist"):
         run_command("label", tmp_path / "gone")

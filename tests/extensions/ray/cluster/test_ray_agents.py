@@ -9,7 +9,7 @@ import pytest
 
 from runner.cli import main
 from runner.records.run import read_run
-from runner.rollouts.evaluate import evaluate
+from runner.rollouts.evaluation import evaluate
 from trajectories.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
@@ -81,7 +81,7 @@ def test_an_agent_that_cannot_travel_is_refused_before_anything_is_written(tmp_p
         with lock:
             return "Done."
 
-    with pytest.raises(DataError, match=r"--engine ray: the agent cannot travel .*lock") as refused:
+    with pytest.raises(DataError, match=r"ray: the agent cannot be sent .*lock") as refused:
         evaluate(agent, categories="base", limit=1, run_dir=tmp_path / "run", engine="ray")
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "run").exists()

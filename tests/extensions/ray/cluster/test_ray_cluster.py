@@ -54,7 +54,7 @@ def test_nobody_listens_at_the_address(cluster, monkeypatch):
         listening.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{listening.getsockname()[1]}"
     with (
-        pytest.raises(DataError, match=f"--address: nobody answers at '{address}'"),
+        pytest.raises(DataError, match=f"--address: cannot connect to '{address}'"),
         connected(Cluster(address)),
     ):
         pass

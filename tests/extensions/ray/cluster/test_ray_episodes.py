@@ -12,10 +12,10 @@ import pytest
 
 from checkers.profile import STRICT
 from extensions.ray.cluster import TRIES
-from extensions.ray.on_ray import OnRay
-from runner.episodes.allowance import Allowance
-from runner.live.campaign import Plan
-from runner.live.conduct import conduct, open_jobs
+from extensions.ray.ray_workers import RayWorkers
+from runner.episodes.limits import EntryLimits
+from runner.live.live_run import RunPlan
+from runner.live.run_control import execute_run, open_jobs
 from runner.live.settings import Settings
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
@@ -125,7 +125,7 @@ class Runs:
     """Does runs on the cluster, each in a folder of its own."""
 
     def __init__(self, cluster, server, folder):
-        self.there = OnRay(cluster, Allowance(seconds=PATIENCE))
+        self.there = RayWorkers(cluster, EntryLimits(seconds=PATIENCE))
         self.server = server
         self.folder = folder
         self.workers = folder / "workers"
@@ -134,7 +134,7 @@ class Runs:
     def plan(self, **settings):
         """Return a plan."""
         url = self.server.base_url
-        return Plan("fake", DATA, STRICT, 20, Settings(base_url=url, **settings), read_prompts())
+        return RunPlan("fake", DATA, STRICT, 20, Settings(base_url=url, **settings), read_prompts())
 
     def store(self, name, plan):
         """Return a store that begins a run or goes on with it."""
@@ -157,7 +157,7 @@ class Runs:
         plan = self.plan()
         with self.store(name, plan) as store:
             jobs = open_jobs(store, SOME, 1, None)
-            await conduct(plan, store, jobs, connect_here, Watch())
+            await execute_run(plan, store, jobs, connect_here, Watch())
 
     def comparable(self, name):
         """Return the episodes of a run without what differs between equal runs."""
@@ -203,7 +203,7 @@ def test_what_a_killed_worker_had_is_done_by_another(runs, truth):
     ("do", "how"),
     [
         (kill, f"was killed {TRIES} times"),
-        (stall, f"gave no sign for {PATIENCE:g} seconds (--entry-timeout)"),
+        (stall, f"did not respond for {PATIENCE:g} seconds (--entry-timeout)"),
     ],
 )
 def test_what_kills_or_stalls_every_worker_is_an_error_and_the_rest_goes_on(runs, truth, do, how):
@@ -215,7 +215,7 @@ def test_what_kills_or_stalls_every_worker_is_an_error_and_the_rest_goes_on(runs
     assert found.keys() == whole.keys()
     for id, line in found.items():
         if id in bad:
-            assert json.loads(line)["error"] == f"the process that did it {how}"
+            assert json.loads(line)["error"] == f"its worker process {how}"
         else:
             assert line == whole[id]
     runs.go("there", only="errors")
@@ -229,7 +229,9 @@ def test_an_interrupted_run_goes_on(runs, truth):
 
     ending = runs.go("there", interrupt, concurrency=2)
     assert (ending.stop_reason, ending.failed) == ("interrupted", False)
-    assert runs.watch.said == ["stopping after what is under way, Ctrl-C again stops at once"]
+    assert runs.watch.said == [
+        "stopping after the requests in flight; press Ctrl-C again to stop at once"
+    ]
     done = len(runs.comparable("there"))
     # What was under way was finished.
     assert 2 <= done < len(SOME)
@@ -272,6 +274,6 @@ def test_an_error_that_no_request_survives_ends_the_run(runs):
 
 def test_no_secret_travels(runs):
     with pytest.raises(
-        DataError, match="--engine ray: takes no header, address or body with a secret"
+        DataError, match="--engine ray: a header, address or body contains a secret"
     ):
         runs.go("there", extra_headers={"Authorization": "Bearer not-a-real-one"})

@@ -10,13 +10,13 @@ from functools import partial
 import pytest
 
 from checkers.profile import STRICT
-from extensions.ray.on_ray import OnRay
+from extensions.ray.ray_workers import RayWorkers
 from runner.cli import main
-from runner.episodes import spread
-from runner.episodes.allowance import Allowance
+from runner.episodes import parallel
 from runner.episodes.evaluate import evaluate
+from runner.episodes.limits import EntryLimits
 from runner.episodes.offline import run_null, run_oracle
-from runner.episodes.processes import TRIES
+from runner.episodes.worker_processes import TRIES
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
@@ -57,32 +57,32 @@ def run_and_complain(prepared, profile):
 
 @pytest.mark.parametrize("run", [run_oracle, run_null])
 def test_the_outcomes_are_those_of_one_process_in_its_order(cluster, run):
-    there = OnRay(cluster).judge(DATA, ALL, STRICT, partial(run, profile=STRICT))
+    there = RayWorkers(cluster).judge(DATA, ALL, STRICT, partial(run, profile=STRICT))
     here = evaluate(DATA, ALL, STRICT, partial(run, profile=STRICT))
     assert [j.to_json() for j in there] == [j.to_json() for j in here]
 
 
 def test_what_a_killed_worker_had_is_judged_by_another(cluster, tmp_path):
     run = partial(run_and_die, marker=tmp_path / "killed", profile=STRICT)
-    there = list(OnRay(cluster).judge(DATA, ALL, STRICT, run))
+    there = list(RayWorkers(cluster).judge(DATA, ALL, STRICT, run))
     assert (tmp_path / "killed").exists()
     assert there == list(evaluate(DATA, ALL, STRICT, partial(run_oracle, profile=STRICT)))
 
 
 def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monkeypatch):
-    monkeypatch.setattr(spread, "chunks", lambda some, _: [some[:1], some[1:3]])
+    monkeypatch.setattr(parallel, "chunks", lambda some, _: [some[:1], some[1:3]])
     run = partial(run_and_always_die, profile=STRICT)
-    first, *rest = OnRay(cluster).judge(DATA, ALL[:3], STRICT, run)
-    message = f"the process that judged it was killed by SIGKILL, {TRIES} times"
+    first, *rest = RayWorkers(cluster).judge(DATA, ALL[:3], STRICT, run)
+    message = f"the judging process was killed by SIGKILL, {TRIES} times"
     assert first == EpisodeRecord.of(ALL[0], None, message)
     assert [judged.verdict.valid for judged in rest] == [True, True]
 
 
 def test_what_stalls_is_an_error_and_the_rest_goes_on(cluster):
-    run, allowance = partial(run_and_stall, profile=STRICT), Allowance(seconds=4.0)
-    there = OnRay(cluster, allowance).judge(DATA, ALL[:3], STRICT, run)
+    run, allowance = partial(run_and_stall, profile=STRICT), EntryLimits(seconds=4.0)
+    there = RayWorkers(cluster, allowance).judge(DATA, ALL[:3], STRICT, run)
     first, second, third = there
-    message = "to judge it took more than 4 seconds (--entry-timeout)"
+    message = "judging took more than 4 seconds (--entry-timeout)"
     assert second == EpisodeRecord.of(ALL[1], None, message)
     assert [judged.verdict.valid for judged in (first, third)] == [True, True]
 
@@ -90,7 +90,7 @@ def test_what_stalls_is_an_error_and_the_rest_goes_on(cluster):
 def test_a_complaint_comes_back_as_it_was(cluster):
     run = partial(run_and_complain, profile=STRICT)
     with pytest.raises(DataError, match=r"^data\.jsonl:7: no good: mend it$"):
-        list(OnRay(cluster).judge(DATA, ALL, STRICT, run))
+        list(RayWorkers(cluster).judge(DATA, ALL, STRICT, run))
 
 
 def test_the_command_prints_and_writes_the_same(cluster, tmp_path, capsys):

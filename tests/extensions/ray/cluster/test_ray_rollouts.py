@@ -120,7 +120,7 @@ def test_a_killed_process_loses_nothing(pool, number):
 
 def test_one_bad_action_does_not_hold_up_the_others(pool):
     ids = pool.add(envs()[:2])
-    with pytest.raises(ValueError, match="takes arguments by name only"):
+    with pytest.raises(ValueError, match="pass the arguments of an unknown function by name"):
         pool.step({ids[0]: [parse_call("nothing(1)")], ids[1]: next(actions(SOME[1]))})
     kill(pool, 1)
     assert pool.step({ids[1]: "Done."})[ids[1]].info == expected()[1][1].info
@@ -131,7 +131,7 @@ def test_what_kills_or_stalls_every_process_costs_no_other_environment(cluster, 
     firsts = [next(actions(trajectory)) for trajectory in SOME]
     with RolloutPool(cluster, patience=4.0) as pool:
         ids = pool.add([Deadly(trajectory, reward="progress") for trajectory in SOME])
-        with pytest.raises(ValueError, match=f"environment {ids[2]}: every process that held it"):
+        with pytest.raises(ValueError, match=f"environment {ids[2]}: every worker that held it"):
             pool.step({id: word if n == 2 else firsts[n] for n, id in enumerate(ids)})
         # It stands where it stood.
         pool.step({ids[2]: firsts[2]})

@@ -129,6 +129,15 @@ def test_what_is_no_header_is_refused(headers: dict[str, str]) -> None:
     assert asked == []
 
 
+@pytest.mark.parametrize(
+    "name", ["Host", "Connection", "Expect", "Proxy-Authorization", "Transfer-Encoding", "Upgrade"]
+)
+def test_headers_of_the_connection_are_not_the_models(name: str) -> None:
+    session, asked = connected(WebAnswer(200, None))
+    assert "set by the client itself" in get(session, "http://h/", headers={name: "x"}).text
+    assert asked == []
+
+
 def test_headers_are_bounded_in_number() -> None:
     session, _ = connected(WebAnswer(200, None))
     many = {f"h{number}": "x" for number in range(21)}

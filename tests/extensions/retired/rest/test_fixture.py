@@ -9,7 +9,7 @@ import pytest
 
 from extensions.retired.functions.web import WebRequest
 from extensions.retired.rest.fixture import HOST, Service, answer
-from extensions.retired.rest.web import HttpSender
+from extensions.retired.rest.http_sender import HttpSender
 
 STAFF = {"authorization": "Bearer staff-42"}
 

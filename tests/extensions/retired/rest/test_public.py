@@ -15,9 +15,9 @@ from checkers.profile import PROFILES
 from envs.calls import parse_call
 from envs.session import Session
 from extensions.retired.functions.web import WebRequest
-from extensions.retired.rest import web
-from extensions.retired.rest.web import HttpSender
-from runner.data.services import FIXTURE_ONLY, Reach, connect, require_up
+from extensions.retired.rest import http_sender
+from extensions.retired.rest.http_sender import HttpSender
+from runner.data.services import FIXTURE_ONLY, AllowedServices, connect, require_up
 from runner.episodes.scripts import oracle
 from runner.extension import bfcl_readers
 from tests.judging import run_script
@@ -94,7 +94,7 @@ def test_public_services_need_no_socket_at_all(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_socket_guard_sees_what_would_leave(no_network: list[Any]) -> None:
-    reach = Reach(network=True)
+    reach = AllowedServices(network=True)
     with pytest.raises(Exception, match="gives no answer"):
         HttpSender({}, reach)(WebRequest("http://ip-api.com/json"))
     assert no_network == ["ip-api.com"]
@@ -114,13 +114,13 @@ def test_with_the_network_the_service_is_asked_with_the_user_s_key(
 
     def answering(request: WebRequest, url: httpx.URL, where: Any, *, anywhere: bool) -> Any:
         asked.append((request, str(url)))
-        return web.WebAnswer(200, {"conversion_rates": {"EUR": 0.5}})
+        return http_sender.WebAnswer(200, {"conversion_rates": {"EUR": 0.5}})
 
-    monkeypatch.setattr(web, "_asked", answering)
+    monkeypatch.setattr(http_sender, "_send", answering)
     monkeypatch.setenv("EXCHANGERATE_API_KEY", "k-1")
     monkeypatch.setenv("RAPID_API_KEY", "k-2")
     session = Session.load(SERVICES, {})
-    connect(session, Reach(network=True))
+    connect(session, AllowedServices(network=True))
     result = session.call(parse_call("convert_currency(10, 'USD', 'EUR')"))
     assert result.value == {"answer": 5.0, "answered_by": "v6.exchangerate-api.com"}
     assert asked[0][1] == "https://v6.exchangerate-api.com/v6/k-1/latest/USD"
@@ -137,5 +137,7 @@ def test_entries_that_ask_public_services_are_counted(bfcl_folder: Any) -> None:
     entries = load_bfcl(
         bfcl_folder, [Category.REST, Category.EXEC_SIMPLE], readers=bfcl_readers()
     ).trajectories
-    assert [each.id for each in entries.values() if web.asks_public(each)] == ["rest_0"]
-    assert not any(map(web.asks_public, load_embedded([Category.REST]).trajectories.values()))
+    assert [each.id for each in entries.values() if http_sender.asks_public(each)] == ["rest_0"]
+    assert not any(
+        map(http_sender.asks_public, load_embedded([Category.REST]).trajectories.values())
+    )

@@ -7,19 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from extensions.retrieval.corpus import Corpus, Described
+from extensions.retrieval.corpus import Corpus, DescribedFunction
 from trajectories import bfcl
 
 HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "turnwise"
 """Where the data are outside of tests, which have a cache of their own."""
 
 
-def described(name: str, description: str, backend: str = "Shop", **parameters: str) -> Described:
+def described(
+    name: str, description: str, backend: str = "Shop", **parameters: str
+) -> DescribedFunction:
     """Return a function whose parameters have a description each."""
     properties = {n: {"type": "string", "description": text} for n, text in parameters.items()}
     schema = {"type": "dict", "properties": properties, "required": []}
     document = {"name": name, "description": description, "parameters": schema}
-    return Described(backend, document)
+    return DescribedFunction(backend, document)
 
 
 @pytest.fixture

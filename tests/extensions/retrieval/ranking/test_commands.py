@@ -34,7 +34,7 @@ def test_a_query_of_which_nothing_is_there_is_told(capsys: Captured) -> None:
     assert run("retrieve query", "отмени мой рейс", "-k", "1") == 0
     out, err = capsys.readouterr()
     assert out.startswith("  1  0.0000  ")
-    assert err.endswith(": nothing of the text is in own, whose first functions these are\n")
+    assert err.endswith(": no function of own matches the text; these are its first functions\n")
 
 
 def test_figures_as_a_table_and_as_json(capsys: Captured) -> None:
@@ -46,6 +46,15 @@ def test_figures_as_a_table_and_as_json(capsys: Captured) -> None:
     [found] = json.loads(capsys.readouterr().out)
     assert found["queries"] >= 98
     assert found["all_in_5"] > 0.7
+
+
+def test_several_sets_of_queries_have_a_row_of_means(capsys: Captured) -> None:
+    assert run("retrieve evaluate", "--queries", "own,exec", "--by", "bm25,chars") == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    own, exec_, mean = rows[0::2]
+    assert mean[:5] == ["mean", "of", "2", "sets", "bm25"]
+    for one, other, both in zip(own[-5:], exec_[-5:], mean[-5:], strict=True):
+        assert float(both) == pytest.approx((float(one) + float(other)) / 2, abs=0.11)
 
 
 def test_a_split_is_a_part(capsys: Captured) -> None:
@@ -74,8 +83,8 @@ def test_a_split_is_a_part(capsys: Captured) -> None:
         (("query", "x", "-k", "0"), "is not a positive whole number"),
         (("query", "x", "--by", "bm26"), "did you mean bm25"),
         (("query", "x", "--corpus", "owm"), "did you mean own"),
-        (("evaluate", "--by", "bm25,"), "has an empty name between commas"),
-        (("evaluate", "--queries", "nobody"), "is none of own, exec"),
+        (("evaluate", "--by", "bm25,"), "has an empty name; remove"),
+        (("evaluate", "--queries", "nobody"), "is neither one of own, exec"),
         (("evaluate", "--queries", "exec", "--split", "tool", "--fold", "9"), "folds here"),
         (("evaluate", "--queries", "own", "--corpus", "bfcl-single:"), "nor a file"),
         (("evaluate", "--split", "nothing"), "invalid choice"),

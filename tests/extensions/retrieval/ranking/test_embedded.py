@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from extensions.retrieval import embedded
+from extensions.retrieval import embedding_ranker
 from extensions.retrieval.corpus import Corpus, own_corpus
 from extensions.retrieval.rankings import Ranking
 from runner.data.cache import embeddings_folder
@@ -99,12 +99,12 @@ def test_a_server_that_is_busy_is_asked_again(shop: Corpus, status: int) -> None
 @pytest.mark.parametrize(
     ("said", "why"),
     [
-        ({"data": []}, "gave 0 vectors for 4 texts"),
+        ({"data": []}, "returned 0 vectors for 4 texts"),
         ({"data": 3}, "holds no vectors"),
         ([], "holds no vectors"),
         ({"data": [{"index": i, "embedding": [1.0] * (i + 1)} for i in range(4)]}, "of 1 and of 2"),
         ({"data": [{"index": i, "embedding": [float("nan")]} for i in range(4)]}, "finite|no JSON"),
-        (answer(["a", "b"]), "gave 2 vectors for 4 texts"),
+        (answer(["a", "b"]), "returned 2 vectors for 4 texts"),
         ({"data": [{"index": i, "embedding": [True]} for i in range(4)]}, "finite"),
         ({"data": [{"index": i, "embedding": []} for i in range(4)]}, "finite"),
         ({"data": [{"index": i, "embedding": "AAAA"} for i in range(4)]}, "finite"),
@@ -129,8 +129,8 @@ def test_vectors_in_another_order_are_put_in_theirs(shop: Corpus) -> None:
 def test_a_server_that_never_answers_is_given_up(
     shop: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedded, "_TIMEOUT", 0.05)
-    monkeypatch.setattr(embedded, "_ATTEMPTS", 1)
+    monkeypatch.setattr(embedding_ranker, "_TIMEOUT", 0.05)
+    monkeypatch.setattr(embedding_ranker, "_ATTEMPTS", 1)
     over = threading.Event()
 
     def slow(number: int, texts: list[str]) -> Answer:
@@ -139,7 +139,7 @@ def test_a_server_that_never_answers_is_given_up(
 
     with serving(slow) as (by, _):
         try:
-            with pytest.raises(DataError, match=r"no answer of .* within 0\.05 seconds"):
+            with pytest.raises(DataError, match=r"no answer from .* within 0\.05 seconds"):
                 Ranking(shop, by)
         finally:
             over.set()
@@ -162,7 +162,7 @@ def test_a_query_of_another_length_is_refused(shop: Corpus) -> None:
             return well(number, texts)
         return 200, {}, {"data": [{"index": 0, "embedding": [1.0]}]}
 
-    with serving(shrinking) as (by, _), pytest.raises(DataError, match="of 13 and of 1"):
+    with serving(shrinking) as (by, _), pytest.raises(DataError, match="of 1 and of 13"):
         Ranking(shop, by).find("a flight")
 
 
@@ -173,7 +173,7 @@ def test_no_server_and_no_address_are_refused(shop: Corpus) -> None:
         Ranking(shop, by)
     with pytest.raises(DataError, match="must be like http"):
         Ranking(shop, "embed:ftp://x#m")
-    with pytest.raises(DataError, match="is not embed:URL#MODEL"):
+    with pytest.raises(DataError, match="does not have the form embed:URL#MODEL"):
         Ranking(shop, "embed:http://127.0.0.1:1/v1")
 
 

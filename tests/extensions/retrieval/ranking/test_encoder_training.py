@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.rankings import Ranking
-from extensions.retrieval.reading import corpus_named
 from extensions.retrieval.training import ALONE, TRAINED
 from tests.extensions.retrieval.ranking.training_runs import (
     WORDS,
@@ -75,7 +75,7 @@ def test_a_checkpoint_is_trained_further(
     found = {each["by"]: each["ndcg_5"] for each in json.loads(capsys.readouterr().out)}
     assert found[TRAINED] > found["default"] + 0.05
     # The encoder can be used without the gate, and the training as a whole behind it.
-    corpus = corpus_named(str(tmp_path / "tools.jsonl"), None, print)
+    corpus = load_corpus(str(tmp_path / "tools.jsonl"), None, print)
     alone = Ranking(corpus, f"local:{tmp_path / 'two' / 'epochs' / '1'}")
     assert len(alone.find("the car needs petrol")) == len(WORDS)
     by = f"trained:{tmp_path / 'two'}"
@@ -83,7 +83,7 @@ def test_a_checkpoint_is_trained_further(
     [again] = json.loads(capsys.readouterr().out)
     assert again["ndcg_5"] == found[TRAINED]
     (begun / "config.json").write_text("{}")
-    with pytest.raises(DataError, match="began otherwise: encoder_sha256 is"):
+    with pytest.raises(DataError, match="another definition: encoder_sha256 is"):
         train(tmp_path / "two", "--resume")
 
 
@@ -97,5 +97,5 @@ def test_what_is_no_configuration_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_a_folder_without_an_encoder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "void").mkdir()
-    with pytest.raises(DataError, match="is no encoder of texts"):
+    with pytest.raises(DataError, match="is not a text encoder"):
         train(tmp_path / "run", *material(tmp_path), *SHORT, "--encoder", tmp_path / "void")

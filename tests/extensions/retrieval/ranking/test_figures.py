@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from checkers.profile import BFCL as AS_BFCL
-from extensions.retrieval.evaluating import asked_of, measure
-from extensions.retrieval.offering import Policy, Retrieval, ceiling
+from extensions.retrieval.evaluation import load_query_set, measure
+from extensions.retrieval.policy import Policy, Retrieval, measure_ceiling
 from extensions.retrieval.rankings import Ranking
 from runner.data import choose
 from runner.episodes.evaluate import evaluate
@@ -30,7 +30,7 @@ def notify(_: str) -> None:
 
 @pytest.mark.parametrize(("queries", "by"), BFCL)
 def test_figures_of_bfcls_data(bfcl_data: str, queries: str, by: str) -> None:
-    asked = asked_of(queries, None, bfcl_data, notify)
+    asked = load_query_set(queries, None, bfcl_data, notify)
     found = measure(Ranking(asked.corpus, by), asked.queries)
     shown = tuple(round(100 * value, 1) for value in found[:5])
     assert shown == pytest.approx(BFCL[queries, by], abs=0.1)
@@ -39,13 +39,13 @@ def test_figures_of_bfcls_data(bfcl_data: str, queries: str, by: str) -> None:
 
 @pytest.mark.parametrize(("queries", "by"), OWN)
 def test_figures_of_our_data(queries: str, by: str) -> None:
-    asked = asked_of(queries, None, None, notify)
+    asked = load_query_set(queries, None, None, notify)
     found = measure(Ranking(asked.corpus, by), asked.queries)
     assert 100 * found.ndcg_5 >= OWN[queries, by]
 
 
 def test_bfcls_single_turns_have_as_many_documents_as_the_figures_say(bfcl_data: str) -> None:
-    corpus = asked_of("bfcl-single", None, bfcl_data, notify).corpus
+    corpus = load_query_set("bfcl-single", None, bfcl_data, notify).corpus
     assert corpus.size == 2405
     assert len({each.signature for each in corpus.functions}) == 1527
 
@@ -65,7 +65,7 @@ def test_ceilings_of_bfcls_data_are_what_the_oracle_reaches(bfcl_data: str, poli
     data = choose.dataset(bfcl_data, [Category.BASE], notify)
     retrieval = Retrieval(Policy.named(policy))
     narrowed, _ = retrieval.narrowed(data, data.trajectories, data.folder)
-    found = ceiling(narrowed, data.trajectories)
+    found = measure_ceiling(narrowed, data.trajectories)
     shares = 100 * found.turns_covered / found.turns, 100 * len(found.covered) / found.entries
     assert (*shares, found.offered) == pytest.approx(CEILINGS[policy], abs=0.1)
     records = evaluate(

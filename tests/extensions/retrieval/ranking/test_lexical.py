@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from extensions.retrieval import lexical
-from extensions.retrieval.corpus import Corpus, everything, own_corpus
+from extensions.retrieval.corpus import Corpus, load_full_corpus, own_corpus
+from extensions.retrieval.function_texts import make_own_texts, make_texts, split_names, words
 from extensions.retrieval.rankings import LEXICAL, Ranking
-from extensions.retrieval.texts import own_texts_of, parted, texts_of, words
 from tests.extensions.retrieval.ranking.conftest import described
 from trajectories.errors import DataError
 
@@ -32,14 +32,20 @@ def lucene(query: list[str], documents: list[list[str]]) -> list[float]:
 
 
 def test_bm25_is_lucenes() -> None:
-    texts = texts_of(everything().functions)
+    texts = make_texts(load_full_corpus().functions)
     queries = ["Cancel my flight and tell Ada.", "How many lines has notes.txt?", "Lock the doors"]
     expected = [lucene(words(query), [words(text) for text in texts]) for query in queries]
-    assert np.allclose(lexical.Words(texts).scores(queries), expected, atol=1e-5)
+    assert np.allclose(lexical.WordRanker(texts).scores(queries), expected, atol=1e-5)
 
 
 def test_names_are_in_parts_and_words_are_stems() -> None:
-    assert parted("bookFlight get_HTTPCode").split() == ["book", "Flight", "get", "HTTP", "Code"]
+    assert split_names("bookFlight get_HTTPCode").split() == [
+        "book",
+        "Flight",
+        "get",
+        "HTTP",
+        "Code",
+    ]
     assert words("The flights were booked") == words("flight book")
     assert words("of the") == []
 
@@ -69,20 +75,20 @@ def test_equals_stand_in_the_order_of_the_corpus() -> None:
         assert ties == sorted(ties)
     scores = np.array([[0.0, 1.0, 1.0, 0.0]])
     assert lexical.order(scores).tolist() == [[1, 2, 0, 3]]
-    assert lexical.ranks(scores).tolist() == [[3, 1, 2, 4]]
+    assert lexical.rank_documents(scores).tolist() == [[3, 1, 2, 4]]
 
 
 def test_fusion_adds_inverted_ranks() -> None:
     one, other = np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 3.0, 2.0]])
     expected = [[1 / 21 + 1 / 23, 1 / 22 + 1 / 21, 1 / 23 + 1 / 22]]
-    assert np.allclose(lexical.fused([one, other]), expected)
+    assert np.allclose(lexical.fuse_ranks([one, other]), expected)
 
 
 def test_a_sentence_of_many_functions_is_left_out() -> None:
     same = "This belongs to the shop."
     functions = [described(f"f{i}", f"{same} Does {i}.") for i in range(5)]
-    assert not any(same in text for text in own_texts_of(functions))
-    assert all(same in text for text in own_texts_of(functions[:4]))
+    assert not any(same in text for text in make_own_texts(functions))
+    assert all(same in text for text in make_own_texts(functions[:4]))
 
 
 def test_a_corpus_without_words_is_refused() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from extensions.retrieval.corpus import Corpus
+from extensions.retrieval.function_texts import make_texts
 from extensions.retrieval.rankings import Ranking
-from extensions.retrieval.texts import texts_of
 from trajectories.errors import DataError
 
 
@@ -22,7 +22,7 @@ def test_an_encoder_made_from_a_configuration_ranks(tmp_path: Path, shop: Corpus
 
     torch.manual_seed(0)
     tokenizer = BertWordPieceTokenizer()
-    tokenizer.train_from_iterator(texts_of(shop.functions), vocab_size=200)
+    tokenizer.train_from_iterator(make_texts(shop.functions), vocab_size=200)
     base = tmp_path / "base"
     base.mkdir()
     tokenizer.save_model(str(base))
@@ -37,16 +37,16 @@ def test_an_encoder_made_from_a_configuration_ranks(tmp_path: Path, shop: Corpus
     made = sentence_transformers.SentenceTransformer(modules=[word, pooling], device="cpu")
     made.save(str(tmp_path / "encoder"))
     ranking = Ranking(shop, f"local:{tmp_path / 'encoder'}")
-    for place, text in enumerate(texts_of(shop.functions)):
+    for place, text in enumerate(make_texts(shop.functions)):
         assert ranking.find(text, 1)[0].place == place
     again = Ranking(shop, f"local:{tmp_path / 'encoder'}")
     assert (again.scores(["book"]) == ranking.scores(["book"])).all()
 
 
 def test_what_is_no_folder_is_refused(shop: Corpus, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="there is no such folder, and none is downloaded"):
+    with pytest.raises(DataError, match="the folder does not exist, and nothing is downloaded"):
         Ranking(shop, "local:all-MiniLM-L6-v2")
-    with pytest.raises(DataError, match="there is no such folder"):
+    with pytest.raises(DataError, match="the folder does not exist"):
         Ranking(shop, f"local:{tmp_path / 'nowhere'}")
 
 
@@ -54,5 +54,5 @@ def test_what_is_no_folder_is_refused(shop: Corpus, tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_a_folder_without_an_encoder_is_refused(shop: Corpus, tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
-    with pytest.raises(DataError, match="holds no encoder of texts"):
+    with pytest.raises(DataError, match="holds no text encoder"):
         Ranking(shop, f"local:{tmp_path}")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from extensions.experiments.vary import Levels, varied
+from extensions.experiments.axes import Levels, vary_dataset
 from runner.data.choose import load_dataset
-from trajectories.scene import needed, own_functions
+from trajectories.replay_queries import list_own_functions, needed
 
 
 def names(data, level, distractors, id):
     levels = Levels({"tools": level, "distractors": distractors})
-    return {*own_functions(varied(data, levels, [id]).dataset.trajectories[id])}
+    return {*list_own_functions(vary_dataset(data, levels, [id]).dataset.trajectories[id])}
 
 
 def test_near_ones_are_those_of_alike_functions_and_nested():

@@ -9,13 +9,13 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.calls import parse_call
-from envs.registry import BACKENDS, tools_of
-from extensions.retrieval.offering import Policy, Retrieval, ceiling
+from envs.registry import BACKENDS, list_tools
+from extensions.retrieval.policy import Policy, Retrieval, measure_ceiling
 from runner.cli import main
 from runner.data import choose
 from runner.episodes.evaluate import evaluate
 from runner.episodes.offline import run_null, run_oracle
-from runner.episodes.scripts import begun
+from runner.episodes.scripts import start_episode
 from tests.runner.commands.running import run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -42,7 +42,7 @@ def test_what_was_offered_stays_and_what_is_held_out_comes_later(
     assert data.offering is not None
     for id in ids:
         trajectory, offering = data.trajectories[id], data.offering[id]
-        everything = tuple(tools_of(trajectory.environments))
+        everything = tuple(list_tools(trajectory.environments))
         before: frozenset[str] = frozenset()
         for number, offered in enumerate(offering.turns):
             assert offered <= trajectory.offered(everything, number)
@@ -57,7 +57,7 @@ def test_more_functions_are_never_worth_less(base: Dataset) -> None:
     reached = []
     for number in (1, 5, 20, 128):
         data, _ = Retrieval(Policy("top", number)).narrowed(base, ids, None)
-        reached.append(len(ceiling(data, ids).covered))
+        reached.append(len(measure_ceiling(data, ids).covered))
     assert reached == sorted(reached)
     assert reached[-1] == len(ids)
 
@@ -83,7 +83,7 @@ def test_what_functions_may_need_first_is_offered_too(base: Dataset) -> None:
             assert one <= other
             if "startEngine" in other:
                 assert "pressBrakePedal" in other
-    assert ceiling(plain, ids).covered <= ceiling(more, ids).covered
+    assert measure_ceiling(plain, ids).covered <= measure_ceiling(more, ids).covered
 
 
 @pytest.mark.parametrize("policy", ["top=10", "backends=3", "oracle"])
@@ -91,7 +91,7 @@ def test_an_oracle_passes_what_is_offered_all_it_needs(base: Dataset, policy: st
     ids = some(base)
     data, _ = Retrieval(Policy.named(policy)).narrowed(base, ids, None)
     chosen = [data.trajectories[id] for id in ids]
-    found = ceiling(data, ids)
+    found = measure_ceiling(data, ids)
     records = evaluate(data, chosen, STRICT, lambda one: run_oracle(one, STRICT))
     assert {record.id for record in records if record.outcome == "passed"} == found.covered
     silent = evaluate(data, chosen, STRICT, lambda one: run_null(one, STRICT))
@@ -101,7 +101,7 @@ def test_an_oracle_passes_what_is_offered_all_it_needs(base: Dataset, policy: st
 def test_a_model_that_looks_is_offered_what_it_finds_from_the_next_step(base: Dataset) -> None:
     id = "base_vehicle_winter_morning"
     data, _ = Retrieval(Policy("search", 3)).narrowed(base, [id], None)
-    episode = begun(prepare(data, data.trajectories[id], STRICT), STRICT, 20)
+    episode = start_episode(prepare(data, data.trajectories[id], STRICT), STRICT, 20)
     assert episode.offered == {FIND}
     look, lock = parse_call(f"{FIND}(query='lock the doors')"), parse_call("lockDoors(unlock=True)")
     first = episode.act([look, lock])
@@ -122,7 +122,7 @@ def test_a_model_that_looks_is_offered_what_it_finds_from_the_next_step(base: Da
 def test_a_model_that_looks_for_nothing_reads_how_to_look(base: Dataset, arguments: str) -> None:
     id = some(base)[0]
     data, _ = Retrieval(Policy("search", 3)).narrowed(base, [id], None)
-    episode = begun(prepare(data, data.trajectories[id], STRICT), STRICT, 20)
+    episode = start_episode(prepare(data, data.trajectories[id], STRICT), STRICT, 20)
     text = arguments.replace("'x' * 3000", f"query='{'x' * 3000}'")
     [result] = episode.act([parse_call(f"{FIND}({text})")])
     assert not result.ok
@@ -151,7 +151,7 @@ def test_a_file_says_which_functions_there_are(base: Dataset, tmp_path: Path) ->
         *(name for t in base.trajectories.values() for name in t.held_out),
     }
     path.write_text(json.dumps([{"name": "dance", "description": "x"}]), encoding="utf-8")
-    with pytest.raises(DataError, match="dance is no function of an environment"):
+    with pytest.raises(DataError, match="no environment has the function dance"):
         Retrieval(Policy("top", 9), str(path)).narrowed(base, some(base), None)
 
 
@@ -160,22 +160,22 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
     assert run("eval", *words) == 0
     said = capsys.readouterr().out
     assert "retrieval backends=3 of own, ranked by default: " in said
-    assert "entries offered all that they need: " in said
+    assert "entries with all needed functions: " in said
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--retrieve", "top"), "is none of backends=N"),
-        (("--retrieve", "top=0"), "is no number from 1"),
-        (("--retrieve", "top=-1"), "is no number from 1"),
-        (("--retrieve", "best=3"), "is none of backends=N"),
-        (("--retrieve", "top=3+more"), r"only top=N+needs adds something"),
-        (("--retrieve", "backends=3+needs"), r"only top=N+needs adds something"),
-        (("--retrieve", "top=+needs"), "is no number from 1"),
+        (("--retrieve", "top"), "is not one of backends=N"),
+        (("--retrieve", "top=0"), "is not a positive number"),
+        (("--retrieve", "top=-1"), "is not a positive number"),
+        (("--retrieve", "best=3"), "is not one of backends=N"),
+        (("--retrieve", "top=3+more"), r"only top=N can be followed by +needs"),
+        (("--retrieve", "backends=3+needs"), r"only top=N can be followed by +needs"),
+        (("--retrieve", "top=+needs"), "is not a positive number"),
         (
             ("--retrieve", "search=3", "--retrieve-by", "embed:http://127.0.0.1:9/v1#m"),
-            "looks while the run goes on: not by embed",
+            "searches during the run, which embed does not support",
         ),
         (
             ("--retrieve", "top=3", "--vary", "tools=need,5"),
@@ -183,7 +183,7 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
         ),
         (("--retrieve", "top=3", "--pool", "mine"), "is neither own nor all"),
         (("--retrieve", "top=3", "--retrieve-by", "bm26"), "did you mean bm25"),
-        (("--retrieve", "search=3", "--no-keep"), "does not go with search=3"),
+        (("--retrieve", "search=3", "--no-keep"), "cannot be combined with search=3"),
         (("--retrieve", "top=3", "--no-keep", "--keep"), "cannot be combined with --keep"),
         (("--pool", "all"), "--pool: needs --retrieve"),
         (("--no-keep",), "--no-keep: needs --retrieve"),

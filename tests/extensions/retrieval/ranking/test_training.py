@@ -13,9 +13,9 @@ import pytest
 from extensions.retrieval import lexical, linear
 from extensions.retrieval.commands.train import Options
 from extensions.retrieval.corpus import Corpus
-from extensions.retrieval.evaluating import QuerySet, asked_of
+from extensions.retrieval.evaluation import QuerySet, load_query_set
+from extensions.retrieval.gated_ranker import GatedRanker
 from extensions.retrieval.rankings import Ranking
-from extensions.retrieval.trained import Gated
 from extensions.retrieval.training import ALONE, TRAINED, Training
 from runner.cli import main
 from tests.extensions.retrieval.ranking.training_runs import files, material, train, train_until
@@ -40,7 +40,7 @@ def learned(folder: Path, options: Options, asked: QuerySet) -> dict[str, float]
 
 @pytest.fixture(scope="module")
 def executable() -> QuerySet:
-    return asked_of("exec", None, None, print)
+    return load_query_set("exec", None, None, print)
 
 
 def test_it_learns_what_words_do_not_say(tmp_path: Path, executable: QuerySet) -> None:
@@ -72,8 +72,8 @@ def test_the_gate_moves_trained_functions_only(shop: Corpus) -> None:
             return np.tile(np.arange(1.0, 5.0), (len(queries), 1))
 
     trained = frozenset(shop.functions[place].signature for place in (0, 2, 3))
-    before = lexical.ranks(Ranking(shop).scores(queries))
-    after = lexical.ranks(Gated(shop, trained, Reversed()).scores(queries))
+    before = lexical.rank_documents(Ranking(shop).scores(queries))
+    after = lexical.rank_documents(GatedRanker(shop, trained, Reversed()).scores(queries))
     assert (before[:, 1] == after[:, 1]).all()
     assert (after[:, 3] < after[:, 2]).all()
     assert (after[:, 2] < after[:, 0]).all()
@@ -85,7 +85,7 @@ def test_the_gate_leaves_queries_of_which_nothing_is_known(shop: Corpus) -> None
             return np.zeros((len(queries), 4))
 
     everything = frozenset(each.signature for each in shop.functions)
-    gated = Gated(shop, everything, Silent()).scores(["cancel a booking"])
+    gated = GatedRanker(shop, everything, Silent()).scores(["cancel a booking"])
     assert (
         lexical.order(gated).tolist()
         == lexical.order(Ranking(shop).scores(["cancel a booking"])).tolist()
@@ -135,7 +135,7 @@ def test_what_was_killed_goes_on_to_the_same_bytes(
     if epoch == 2:
         with (folder / "curves.jsonl").open("a", encoding="utf-8") as file:
             file.write('{"number": 2, "st')
-    with pytest.raises(DataError, match="is not over: turnwise retrieve train"):
+    with pytest.raises(DataError, match="is unfinished; run turnwise retrieve train"):
         run("retrieve query", "x", *words[2:4], "--by", f"trained:{folder}")
     assert train(folder, "--resume") == 0
     assert files(folder) == files(tmp_path / "whole")
@@ -175,7 +175,7 @@ def test_another_corpus_is_refused_with_both_hashes(tmp_path: Path) -> None:
     words = material(tmp_path)
     train(folder, *words, *SMALL, "--epochs", 1)
     then = json.loads((folder / "training.json").read_text())["data"][0]["corpus_sha256"]
-    with pytest.raises(DataError, match=rf"{then[:12]}.*, and for none of own \([0-9a-f]{{12}}\)"):
+    with pytest.raises(DataError, match=rf"{then[:12]}.*, not for own \([0-9a-f]{{12}}\)"):
         run("retrieve query", "x", "--by", f"trained:{folder}")
 
 
@@ -195,15 +195,15 @@ def test_pairs_can_be_had(tmp_path: Path) -> None:
     [
         (("--negatives", "2"), "is for an encoder; add --encoder"),
         (("--tokens", "64"), "is for an encoder; add --encoder"),
-        (("--encoder", "small", "--dim", "8"), "is for a linear layer"),
+        (("--encoder", "small", "--dim", "8"), "cannot be combined with --encoder"),
         (("--encoder", "/nowhere"), "is not small, nor a configuration, nor a folder"),
         (("--epochs", "0"), "is not a positive whole number"),
         (("--rate", "nan"), "is not a number between 0 and 1"),
         (("--rate", "-1"), "is not a number between 0 and 1"),
         (("--split", "words"), "invalid choice"),
         (("--fold", "7"), "folds here"),
-        (("--queries", "nobody"), "is none of own, exec"),
-        (("--queries", "exec,"), "has an empty name between commas"),
+        (("--queries", "nobody"), "is neither one of own, exec"),
+        (("--queries", "exec,"), "has an empty name; remove"),
         (("--resume",), "holds no training"),
     ],
 )
@@ -234,8 +234,8 @@ def test_pairs_that_cannot_be_written_leave_nothing(tmp_path: Path) -> None:
 def test_a_loss_that_is_no_number_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = (*material(tmp_path), *SMALL)
     with monkeypatch.context() as patch:
-        patch.setattr(linear.LayerTraining, "_epoch", lambda *_: float("nan"))
-        with pytest.raises(DataError, match="the loss of epoch 1 is no number: lower --rate"):
+        patch.setattr(linear.LayerTraining, "_train_epoch", lambda *_: float("nan"))
+        with pytest.raises(DataError, match="the loss of epoch 1 is not a number; lower --rate"):
             train(tmp_path / "run", *words)
     # Nothing of it stays.
     assert train(tmp_path / "run", *words, "--resume") == 0
@@ -254,11 +254,11 @@ def test_a_training_goes_on_as_it_began(tmp_path: Path) -> None:
     words = (*material(tmp_path), *SMALL)
     folder = tmp_path / "run"
     train(folder, *words)
-    with pytest.raises(DataError, match="is 9, and the training began with 3"):
+    with pytest.raises(DataError, match="is 9, but the training started with 3"):
         train(folder, "--resume", "--epochs", 9)
     asked = tmp_path / "asked.jsonl"
     asked.write_text(asked.read_text().replace("petrol", "water"), encoding="utf-8")
-    with pytest.raises(DataError, match=r"began otherwise: .*_sha256 is "):
+    with pytest.raises(DataError, match=r"another definition: .*_sha256 is "):
         train(folder, "--resume")
 
 
@@ -271,5 +271,5 @@ def test_a_damaged_layer_is_refused(tmp_path: Path, damage: bytes) -> None:
     with pytest.raises(DataError, match="holds no layer"):
         run("retrieve query", "x", *words[2:], "--by", f"trained:{folder}")
     (folder / "training.json").write_text('{"format": 2}')
-    with pytest.raises(DataError, match="is of format 2, not 1"):
+    with pytest.raises(DataError, match="has format 2, not 1"):
         run("retrieve query", "x", *words[2:], "--by", f"trained:{folder}")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from extensions.retrieval import training
-from extensions.retrieval.reading import lines_of
+from extensions.retrieval.corpus_files import corpus_lines
 from tests.extensions.retrieval.ranking.conftest import described
 from tests.runner.commands.running import run
 
@@ -29,7 +29,7 @@ def material(folder: Path) -> tuple[str, ...]:
     homes = {"bookFlight": "Travel", "cancel_booking": "Travel", "lock_doors": "Car"}
     homes |= {"fill_tank": "Car"}
     functions = [described(n, f"This does {n}.", homes.get(n, "Chat"), id="One.") for n in WORDS]
-    (folder / "tools.jsonl").write_text("".join(lines_of(functions)), encoding="utf-8")
+    (folder / "tools.jsonl").write_text("".join(corpus_lines(functions)), encoding="utf-8")
     asked = [
         {"id": f"{name}-{number}", "scenario": f"s{number}", "query": words, "relevant": [name]}
         for name, said in WORDS.items()
@@ -62,7 +62,7 @@ def train_until(
     folder: Path, epoch: int, words: Sequence[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Train, and break off when an epoch has been measured but not yet written down."""
-    measured = training.Training._measured
+    measured = training.Training._measure_epoch
 
     def ending(self: training.Training, number: int) -> object:
         if number == epoch:
@@ -70,6 +70,6 @@ def train_until(
         return measured(self, number)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training.Training, "_measured", ending)
+        patch.setattr(training.Training, "_measure_epoch", ending)
         with pytest.raises(Killed):
             train(folder, *words)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import BFCL, Profile
-from runner.analysis.runs import ViewedRun, view_run
+from runner.analysis.replayed_runs import ReplayedRun, replay_run
 from runner.models.base import Usage
 from runner.records.record import ReplyRecord, StepRecord
 from runner.records.run import Run
@@ -46,9 +46,9 @@ def source_of(
     return Run("made-up", path, found, defining("made-up") if records else None)
 
 
-def viewed(dataset: Dataset, source: Run, profile: Profile = BFCL) -> ViewedRun:
+def viewed(dataset: Dataset, source: Run, profile: Profile = BFCL) -> ReplayedRun:
     """Execute a run once more."""
-    return view_run(source, dataset, profile, 20)
+    return replay_run(source, dataset, profile, 20)
 
 
 def request(turn: int, messages: int, text: str | None = None, **more: Any) -> StepRecord:

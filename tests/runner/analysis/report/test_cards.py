@@ -5,15 +5,15 @@ import json
 import pytest
 
 from checkers.profile import STRICT
-from runner.analysis.report.bounds import Bounds
-from runner.analysis.report.cards import Card, Shared
+from runner.analysis.report.cards import Card, SharedValues
+from runner.analysis.report.value_bounds import ValueBounds
 from runner.records.run import open_run
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 from tests.runner.records.made import answered
 
-WIDE = Bounds(text=1_000, members=100)
-NARROW = Bounds(text=20, members=1)
+WIDE = ValueBounds(text=1_000, members=100)
+NARROW = ValueBounds(text=20, members=1)
 QUEUE = "TicketAPI.ticket_queue"
 
 
@@ -25,7 +25,7 @@ def shown(dataset_of, help_desk):
         source = source_of({help_desk.id: turns}, record and {help_desk.id: record})
         [episode] = viewed(dataset_of(help_desk), source, **more).episodes
         kept = episode.recorded.record
-        found = episode.examined.show(Card(kept, Shared(None, [kept]), bounds))
+        found = episode.examined.show(Card(kept, SharedValues(None, [kept]), bounds))
         assert json.loads(json.dumps(found, allow_nan=False)) == found
         return found
 
@@ -161,13 +161,13 @@ def run(tmp_path):
 
 def test_system_messages_are_kept_once(run):
     records = [kept(messages=MESSAGES), kept(messages=MESSAGES)]
-    requests = Shared(run, records)
+    requests = SharedValues(run, records)
     assert requests.to_json(WIDE)["prompts"] == ["Be good."]
     assert requests.messages(records[1], WIDE) == [{"role": "system", "prompt": 0}, MESSAGES[1]]
 
 
 def test_functions_are_kept_once_for_all_tool_lists(run):
-    shared = Shared(run, [kept()]).to_json(WIDE)
+    shared = SharedValues(run, [kept()]).to_json(WIDE)
     assert shared["functions"] == TOOLS
     assert shared["tools"] == {"digest": [0, 1]}
 
@@ -175,12 +175,12 @@ def test_functions_are_kept_once_for_all_tool_lists(run):
 def test_a_tool_list_that_is_lost_is_left_out(run):
     first, *_ = kept().steps
     lost = kept(steps=[first._replace(tools="lost"), first])
-    assert Shared(run, [lost]).to_json(WIDE)["tools"] == {"digest": [0, 1]}
+    assert SharedValues(run, [lost]).to_json(WIDE)["tools"] == {"digest": [0, 1]}
 
 
 def test_a_result_file_has_no_requests(shown):
     nothing = answered("desk", []).record
-    requests = Shared(None, [nothing])
+    requests = SharedValues(None, [nothing])
     assert requests.to_json(WIDE) == {"prompts": [], "functions": [], "tools": {}, "documents": []}
     assert requests.messages(nothing, WIDE) == []
     assert [turn["end"]["request"] for turn in shown(RIGHT)["turns"]] == [None, None, None]

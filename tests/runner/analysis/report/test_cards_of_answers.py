@@ -38,7 +38,7 @@ def packs(dataset_of):
 def test_a_wrong_argument_is_in_row_and_card(packs, compared):
     [index], _, card = packs([WRONG], compared)
     [row] = index["rows"]
-    assert (row["outcome"], row["cause"], row["divergence"]) == ("failed", "wrong_argument", None)
+    assert (row["outcome"], row["cause"], row["place"]) == ("failed", "wrong_argument", None)
     assert (row["steps"], row["calls"], row["turns"]) == (1, 1, 1)
     [pair] = card["pairs"]
     assert (pair["call"], pair["name"]) == ("clock_wait(n=6)", "clock_wait")
@@ -68,8 +68,8 @@ def test_what_may_be_left_out_and_what_was_is_said(packs, single_turn):
     entry = single_turn("python", document, {"clock.wait": {"n": [5, 7], "unit": ["s", ""]}})
     _, _, card = packs([[called("clock_wait")]], entry)
     n, unit = card["pairs"][0]["arguments"]
-    assert n == ["n", "5 or 7", "nothing", "it is required"]
-    assert unit == ["unit", "'s' or left out", "nothing", None]
+    assert n == ["n", "5 or 7", "nothing", "required"]
+    assert unit == ["unit", "'s' or omitted", "nothing", None]
 
 
 def test_executed_calls_have_results(packs, folders):

@@ -28,7 +28,9 @@ def page(dataset_of, folders):
 def test_it_holds_the_comparison_and_what_it_comes_to(page):
     [shown] = unpacked(page([RIGHT[0], []]))
     assert shown["lost"][0]["diagnosis"]["cause"] == "missing_call"
-    assert shown["conclusion"][0].startswith("Within noise: B less A is -100.0 points")
+    assert shown["conclusion"][0].startswith(
+        "Within noise: B minus A is \N{MINUS SIGN}100.0 points"
+    )
 
 
 def test_no_text_of_a_model_is_in_the_page_itself(page):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.analysis.figures import Acts, RunFigures, Totals
+from runner.analysis.figures import ActCounts, RunFigures, Totals
 from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores
 from tests.runner.analysis.report.making import unpacked
@@ -60,19 +60,22 @@ def test_it_holds_what_requests_took(run):
 
 
 def test_it_holds_what_was_made_up(run, monkeypatch):
-    made_up = {"invented_functions": Acts(3, 1, 4), "calls_where_none_fits": Acts(0, 0, 4)}
+    made_up = {
+        "invented_functions": ActCounts(3, 1, 4),
+        "calls_where_none_fits": ActCounts(0, 0, 4),
+    }
     monkeypatch.setattr(RunFigures, "hallucinations", made_up)
     [shown] = unpacked(scores_page([run(multiple=[1, 0])]))
-    acts = card(shown, "Made up, and done for good")["1"]
+    acts = card(shown, "Hallucinations and irreversible calls")["1"]
     assert acts["invented functions"] == [3, 0.25]
-    assert acts["calls where none fits"] == [0, 0.0]
+    assert acts["unneeded calls"] == [0, 0.0]
 
 
 def test_a_run_of_which_nothing_was_counted_has_no_such_figures(run, monkeypatch):
     monkeypatch.setattr(RunFigures, "hallucinations", {})
     monkeypatch.setattr(RunFigures, "irreversible", None)
     [shown] = unpacked(scores_page([run(multiple=[1, 0])]))
-    assert card(shown, "Made up, and done for good") == {}
+    assert card(shown, "Hallucinations and irreversible calls") == {}
 
 
 def test_a_hostile_name_is_no_markup(run):

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from runner.analysis.report import run_report
-from runner.analysis.report.bounds import Bounds
 from runner.analysis.report.run_report import report
+from runner.analysis.report.value_bounds import ValueBounds
 from tests.runner.analysis.report.making import call, kept_tools, source_of, unpacked, viewed
 from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 
@@ -50,7 +50,7 @@ def test_the_functions_that_a_run_offered_are_in_it(run, tmp_path):
 
 def test_what_is_long_is_cut_off_first(run, monkeypatch):
     monkeypatch.setattr(run_report, "_BUDGET", 4)
-    monkeypatch.setattr(run_report, "BOUNDS", (Bounds(10_000, 100), Bounds(100, 10)))
+    monkeypatch.setattr(run_report, "BOUNDS", (ValueBounds(10_000, 100), ValueBounds(100, 10)))
     noise = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(4_000))
     runs = [run(RIGHT, [[call("create_ticket", title=noise)], [], []], RIGHT)]
     _, _, short, long, _ = unpacked(report(runs))

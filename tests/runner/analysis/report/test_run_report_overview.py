@@ -90,8 +90,8 @@ def test_what_requests_took_is_added_up(episodes):
     usage = overview(episodes(RIGHT, records={"desk_0": record(steps=steps)}))["usage"]
     shown = {figure["label"]: (figure["form"], figure["value"]) for figure in usage}
     assert shown["Requests"] == ("count", 3)
-    assert shown["Tokens in"] == ("count", 30)
-    assert shown["Tokens out"] == ("count", 6)
+    assert shown["Input tokens"] == ("count", 30)
+    assert shown["Output tokens"] == ("count", 6)
     assert shown["Cost"] == ("dollars", pytest.approx(0.03))
     assert shown["Latency, median"] == ("seconds", 2.0)
 
@@ -123,15 +123,16 @@ def test_a_row_says_what_the_list_shows(episodes):
         "outcome": "failed",
         "recorded": None,
         "reason": "multi_turn:instance_state_mismatch",
-        "meaning": "the state differs from what the ground truth leads to",
+        "meaning": "the final state of the turn differs from the ground truth's",
         "failed_turn": 0,
         "cause": "wrong_argument",
-        "cause_at": [0, 0],
+        "sentence": episode.examined.diagnosis.sentence,
         "detail": episode.examined.diagnosis.detail,
         "told": None,
         "turns": 3,
         "turns_passed": 0,
-        "divergence": [0, 0, 0],
+        "place": [0, 0, 0],
+        "where": "turn 1, step 1, call 1",
         "steps": 3,
         "calls": 3,
         "cost": 0.01,

@@ -30,5 +30,5 @@ def test_two_sets_stand_side_by_side(
 
 @pytest.mark.parametrize("flag", ["--against", "--html"])
 def test_what_is_for_statistics_is_refused_without(flag: str) -> None:
-    with pytest.raises(DataError, match=f"{flag}: is for --statistics"):
+    with pytest.raises(DataError, match=f"{flag}: needs --statistics"):
         run("dataset show", flag, "x")

@@ -17,7 +17,7 @@ from turnwise.trajectories.errors import DataError
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeOptions:
-    """How much it calls."""
+    """Number of calls."""
 
     volume: int | None = option("count episodes with more than N calls", "N", read=positive)
 

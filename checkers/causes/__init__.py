@@ -1,0 +1,1 @@
+"""Causes of failures: traces of episodes, the first divergence from the ground truth, diagnosis."""

@@ -1,0 +1,44 @@
+"""Wrong numbers that are right at another scale or in another unit."""
+
+from __future__ import annotations
+
+import re
+from math import isclose
+
+SCALE = "scale"
+UNIT = "unit"
+
+_FACTORS = (
+    1000, 60, 3600, 24, 7, 12, 2.54, 0.3048, 0.9144, 1.609344, 3.785411784, 0.45359237, 6.894757293,
+)  # fmt: skip
+"""Kilo; minutes, hours, days, weeks, months; inches, feet, yards, miles; gallons; pounds; psi."""
+_PERCENT = re.compile(r"\s*(-?\d{1,15}(?:\.\d{1,15})?)\s*%\s*")
+_ROUNDED = 0.005
+"""Relative tolerance of converted numbers."""
+
+
+def classify_wrong_amount(expected: object, got: object) -> str | None:
+    """Return ``scale`` for a factor of 100, ``unit`` for a unit conversion, else None.
+
+    A text such as ``5%`` is the number before the sign.
+    """
+    if isinstance(got, str) and (percent := _PERCENT.fullmatch(got)):
+        got = float(percent[1])
+    if not _is_number(expected) or not _is_number(got):
+        return None
+    one, other = float(expected), float(got)  # type: ignore[arg-type]
+    if one == 0 or other == 0 or one == other:
+        return None
+    ratio = other / one
+    if any(isclose(ratio, factor, rel_tol=1e-6) for factor in (100, 0.01)):
+        return SCALE
+    for factor in _FACTORS:
+        tolerance = 1e-6 if isinstance(factor, int) else _ROUNDED
+        if any(isclose(ratio, each, rel_tol=tolerance) for each in (factor, 1 / factor)):
+            return UNIT
+    degrees = ((other - 32) / 1.8, other * 1.8 + 32)
+    return UNIT if any(isclose(one, each, rel_tol=_ROUNDED) for each in degrees) else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300

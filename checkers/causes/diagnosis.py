@@ -1,0 +1,956 @@
+"""Diagnosis of failed episodes: one cause out of a closed list, derived from the record.
+
+Rules apply in order, and the first match gives the cause. Wrong calls come before missing calls.
+Calls in an earlier turn that needed none come before both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from checkers.causes.amounts import SCALE, UNIT, classify_wrong_amount
+from checkers.causes.divergence import (
+    CallEffect,
+    describe_argument,
+    filter_touching,
+    find_closest,
+    join_descriptions,
+    list_effects,
+    list_mismatches,
+    make_touch_test,
+    match_effects,
+)
+from checkers.causes.omissions import (
+    ASKED_FOR,
+    IMPLICIT,
+    UNFINISHED,
+    WHOLE_TURN,
+    is_implicit,
+    is_login,
+    is_telling,
+    names,
+)
+from checkers.causes.place import EpisodePlace
+from checkers.causes.trace import Trace, TracedTurn
+from checkers.causes.turn_endings import (
+    classify_unparsed_calls,
+    declines,
+    is_question,
+    is_refusal,
+)
+from checkers.evidence import CallEvidence, MissingInfoEvidence
+from checkers.reasons import ExplainedEnum, Reason
+from checkers.verdict import Failure, Verdict
+from envs.errors import MalformedCall
+from envs.state import ABSENT, Difference, brief, cut, to_json
+
+LOOP = 3
+"""Repetitions of one call with the same result that count as a loop."""
+
+_MAX_CHARS = 2_000
+"""Maximum length of one piece of evidence."""
+_WORD = re.compile(r"\w+")
+_MIN_DISTINCTIVE_WORDS = 5
+"""Different words of a result that rarely occur together by chance."""
+_MIN_DISTINCTIVE_CHARS = 10
+"""Length of a text that rarely occurs twice by chance."""
+_BEFORE_MEMBER = re.compile(r"[.\[]")
+
+
+MISSING = "missing"
+NOT_NESTED = "not_nested"
+MALFORMED = "malformed"
+
+
+class Cause(ExplainedEnum):
+    """The primary cause of a failed episode."""
+
+    WRONG_FUNCTION = (
+        "wrong_function",
+        "another function was called instead of the needed one",
+    )
+    WRONG_ARGUMENT = (
+        "wrong_argument",
+        "the needed function was called with a wrong argument",
+    )
+    MISSING_CALL = "missing_call", "a needed call was not made"
+    EXTRA_CALL = "extra_call", "an unneeded call changed the state"
+    NOT_OFFERED = "not_offered", "the model called a function that was not offered"
+    ACTED_INSTEAD_OF_ASKING = (
+        "acted_instead_of_asking",
+        "the model acted in a turn that lacked information and needed no calls",
+    )
+    ASKED_INSTEAD_OF_ACTING = (
+        "asked_instead_of_acting",
+        "the model asked the user although a call was needed",
+    )
+    GAVE_UP = "gave_up", "the model declined or said nothing although a call was needed"
+    LOOP = "loop", "the model repeated one call with the same result"
+    UNREADABLE = "unreadable", "the model's calls could not be parsed, or the record has none"
+    IGNORED_ERROR = (
+        "ignored_error",
+        "the model stopped after a refused call, before the turn was complete",
+    )
+    STEP_LIMIT = "step_limit", "the step limit ended the episode"
+    REAUTHENTICATED = "reauthenticated", "the model logged in although it was already logged in"
+    ACTED_WITHOUT_LOOKING = (
+        "acted_without_looking",
+        "the model acted without the read call that gives the right value",
+    )
+    NOT_TOLD = "not_told", "the answers lack required information"
+    PROHIBITED_CALL = "prohibited_call", "the model made a call that the user had ruled out"
+    WRONG_ORDER = (
+        "wrong_order",
+        "the calls or items are in another order than the user asked for",
+    )
+    CUT_OFF = "cut_off", "the answer was cut off before the model made a call"
+    REFUSAL = "refusal", "the model refused the request on principle"
+    CONTENT_FILTER = "content_filter", "the provider's content filter stopped the answer"
+    UNANSWERED = "unanswered", "the server rejected the request for a reason that the model caused"
+
+
+SUB_REASONS: Mapping[str, str] = {
+    IMPLICIT: "no message names the call, but later calls of the turn need it",
+    UNFINISHED: "other calls of the turn were made",
+    ASKED_FOR: "the model made calls, but none of the turn's",
+    WHOLE_TURN: "the model made no call in the turn",
+    SCALE: "a number is wrong by a factor of 100",
+    UNIT: "a number is right in another unit",
+    MISSING: "a required argument is missing",
+    NOT_NESTED: "the parts of a nested call were made as calls of their own",
+    "no_record": "the record has an error instead of calls",
+    MALFORMED: "the call's name or arguments are malformed",
+    "escaped": "the answer has the call with escape characters in its names",
+    "bad_syntax": "the answer has the call with a syntax error",
+    "in_text": "the answer has the call in its text, which is not parsed",
+    "other_format": "the answer has the call in another calling format",
+}
+"""Meanings of the sub-reasons."""
+
+
+class Diagnosis(NamedTuple):
+    """Diagnosis of one failed episode."""
+
+    cause: Cause
+    detail: str
+    """Description in one line."""
+    turn: int | None
+    """Index of the turn; None if the record does not show it."""
+    step: int | None
+    """Index among the steps with calls; None at the end of the turn."""
+    call: int | None
+    """Index in the step; None at the end of the turn."""
+    evidence: Mapping[str, Any]
+    """JSON values by name; names without a value are left out.
+
+    The names are ``call``, ``result``, ``expected_call``, ``parameter``, ``expected``, ``got``,
+    ``also`` (further wrong parameters), ``paths`` (of the state), ``answer``, ``times``,
+    ``problem``, and ``sub_reason``, which is one of ``SUB_REASONS``.
+    """
+
+    @property
+    def sub_reason(self) -> str | None:
+        """Kind of the cause, if any."""
+        return self.evidence.get("sub_reason")
+
+    @property
+    def meaning(self) -> str:
+        """Meaning of cause and sub-reason."""
+        cause = self.cause.meaning
+        return f"{cause}: {SUB_REASONS[self.sub_reason]}" if self.sub_reason else cause
+
+    @property
+    def name(self) -> str:
+        """The cause, with any sub-reason in brackets."""
+        return f"{self.cause} ({self.sub_reason})" if self.sub_reason else self.cause.value
+
+    @property
+    def place(self) -> EpisodePlace | None:
+        """The one place to look at, if the record shows it."""
+        if self.turn is None:
+            return None
+        if self.step is None or self.call is None:
+            return EpisodePlace(self.turn, "end")
+        return EpisodePlace(self.turn, "call", self.step, self.call)
+
+    @property
+    def sentence(self) -> str:
+        """Cause, place and description, as every surface shows them."""
+        where = "" if self.place is None else f" at {self.place}"
+        return f"{self.name}{where}: {self.detail}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        place = None if self.place is None else str(self.place)
+        members = {**self._asdict(), "cause": self.cause.value}
+        return {**members, "place": place, "sentence": self.sentence}
+
+
+def diagnose(
+    truth: Trace, model: Trace | None, verdict: Verdict, said: Sequence[str] = ()
+) -> Diagnosis | None:
+    """Diagnose an episode; return None if it passed.
+
+    Args:
+        truth: Trace of the ground truth.
+        model: Trace of the model under the profile of the verdict; None if nothing was recorded.
+        verdict: Verdict of the checker.
+        said: Messages of the user, one text per turn.
+    """
+    if verdict.failure is None:
+        return None
+    if verdict.said is not None:
+        return diagnose_unanswered(verdict.failure.reason, verdict.said, model)
+    if model is None or not model.turns:
+        return _report_unrecorded(verdict.failure)
+    if verdict.failed_turn is None:
+        return _report_step_limit(model)
+    if isinstance(verdict.failure.evidence, MissingInfoEvidence):
+        detail = f"not reported: {', '.join(verdict.failure.evidence.untold)}"
+        return make_diagnosis(Cause.NOT_TOLD, detail, verdict.failed_turn, None, None, {})
+    said = said[: verdict.failed_turn + 1]
+    case = _FailedTurn(truth, model, verdict.failed_turn, verdict.failure, said)
+    return next(filter(None, (rule(case) for rule in _RULES)), None) or _report_first_missing(case)
+
+
+def diagnose_unanswered(reason: Reason, said: str, model: Trace | None) -> Diagnosis:
+    """Return the diagnosis of an episode that an unanswered request ended."""
+    turn = len(model.turns) - 1 if model and model.turns else None
+    return make_diagnosis(Cause.UNANSWERED, reason.meaning, turn, None, None, {"problem": said})
+
+
+_LEFT_UNDONE = (
+    Cause.MISSING_CALL,
+    Cause.ASKED_INSTEAD_OF_ACTING,
+    Cause.GAVE_UP,
+    Cause.UNREADABLE,
+    Cause.IGNORED_ERROR,
+)
+_STOPS = {str(cause): cause for cause in (Cause.CUT_OFF, Cause.REFUSAL, Cause.CONTENT_FILTER)}
+
+
+def replace_by_stop(found: Diagnosis, stop: str) -> Diagnosis:
+    """Replace a diagnosis of missing calls if something else stopped the answer.
+
+    Args:
+        found: Diagnosis from the calls.
+        stop: Reason for the end of the answer; any but ``_STOPS`` leaves the diagnosis.
+    """
+    cause = _STOPS.get(stop)
+    if cause is None or found.cause not in _LEFT_UNDONE:
+        return found
+    kept = {name: value for name, value in found.evidence.items() if name != "sub_reason"}
+    place = (found.step, found.call) if found.sub_reason == MALFORMED else (None, None)
+    return Diagnosis(cause, cause.meaning, found.turn, *place, kept)
+
+
+NO_RECORD = Diagnosis(
+    Cause.UNREADABLE, SUB_REASONS["no_record"], None, None, None, {"sub_reason": "no_record"}
+)
+
+
+def make_diagnosis(
+    cause: Cause,
+    detail: str,
+    turn: int | None,
+    step: int | None,
+    call: int | None,
+    evidence: Mapping[str, Any],
+) -> Diagnosis:
+    """Return a diagnosis with the evidence that is not ABSENT, cut to the maximum length."""
+    known = {name: bound_evidence(value) for name, value in evidence.items() if value is not ABSENT}
+    return Diagnosis(cause, detail, turn, step, call, known)
+
+
+def bound_evidence(value: Any) -> Any:
+    """Return a piece of evidence as a JSON value of bounded length."""
+    if isinstance(value, str):
+        return cut(value, _MAX_CHARS)
+    text = brief(value, _MAX_CHARS)
+    try:
+        return to_json(value) if len(text) < _MAX_CHARS else text
+    except RecursionError:
+        return text
+
+
+class _FailedTurn:
+    """Failed turn, with the calls that bear on the failure.
+
+    Attributes:
+        said: Messages of the user so far, one text per turn.
+        missing: Unmatched calls of the ground truth.
+        extra: Unmatched calls of the model.
+        displaced: Pairs of equal calls with different effects, the ground truth's first.
+    """
+
+    def __init__(
+        self, truth: Trace, model: Trace, turn: int, failure: Failure, said: Sequence[str]
+    ) -> None:
+        self.truth = truth
+        self.model = model
+        self.turn = turn
+        self.failure = failure
+        self.said = said
+        self.missing, self.extra, self.displaced = match_effects(
+            truth.turns[turn], model.turns[turn]
+        )
+
+    @property
+    def played(self) -> TracedTurn:
+        """The model's turn."""
+        return self.model.turns[self.turn]
+
+    @cached_property
+    def acts(self) -> Sequence[CallEffect]:
+        """Calls of the model."""
+        return list_effects(self.played)
+
+    @cached_property
+    def planned(self) -> Sequence[CallEffect]:
+        """Calls of the ground truth."""
+        return list_effects(self.truth.turns[self.turn])
+
+    @cached_property
+    def wrong(self) -> list[CallEffect]:
+        """The model's unmatched calls that changed the differing part of the state."""
+        reaches = make_touch_test(self.failure.differences)
+        return [act for act in self.extra if any(map(reaches, act.changes))]
+
+    @cached_property
+    def needed(self) -> list[CallEffect]:
+        """The ground truth's unmatched calls that explain the failure."""
+        if self.failure.reason is Reason.EMPTY_TURN:
+            return list(self.missing)
+        if self.failure.reason is Reason.RESPONSE_MISMATCH:
+            return [act for act in self.missing if act.result in self.failure.missing]
+        reaches = make_touch_test(self.failure.differences)
+        return [act for act in self.missing if any(map(reaches, act.changes))]
+
+    @cached_property
+    def asked(self) -> Sequence[str]:
+        """Messages of the user since the last turn that needed calls."""
+        return self.said[_find_first_idle(self) :]
+
+    def found(
+        self, cause: Cause, detail: str, act: CallEffect | None = None, **evidence: Any
+    ) -> Diagnosis:
+        """Return a diagnosis of this turn, with the given call as evidence."""
+        done = {"call": act.text, "result": act.result} if act else {}
+        place: tuple[int | None, int | None] = (act.step, act.position) if act else (None, None)
+        return make_diagnosis(cause, detail, self.turn, *place, {**done, **evidence})
+
+
+def _report_unrecorded(failure: Failure) -> Diagnosis:
+    if failure.reason is Reason.FORCE_TERMINATED:
+        detail = "the record ends before the last turn"
+        return make_diagnosis(Cause.STEP_LIMIT, detail, None, None, None, {})
+    return NO_RECORD
+
+
+def _report_step_limit(model: Trace) -> Diagnosis:
+    """Diagnose an episode that the step limit ended: a loop, or just too many steps."""
+    turn, steps = len(model.turns) - 1, len(model.turns[-1].steps)
+    acts = list_effects(model.turns[-1])
+    act = _find_repeated_call(acts)
+    if act and 2 * len({(other.text, other.result) for other in acts}) <= len(acts):
+        evidence = _collect_loop_evidence(act, acts)
+        detail = (
+            f"repeated one call {evidence['times']} times until the step limit: {_shorten(act)}"
+        )
+        return make_diagnosis(Cause.LOOP, detail, turn, act.step, act.position, evidence)
+    detail = f"reached the step limit after {steps} steps with calls"
+    return make_diagnosis(Cause.STEP_LIMIT, detail, turn, None, None, {"times": steps})
+
+
+_BREACHES = {
+    Reason.PROHIBITED_CALL: Cause.PROHIBITED_CALL,
+    Reason.WRONG_ORDER: Cause.WRONG_ORDER,
+}
+
+
+def _find_breach(case: _FailedTurn) -> Diagnosis | None:
+    """Find the call that broke a prohibition or an order."""
+    cause, evidence = _BREACHES.get(case.failure.reason), case.failure.evidence
+    if cause is None or not isinstance(evidence, CallEvidence):
+        return None
+    acts = [act for act in case.acts if act.name == evidence.function]
+    act = next((act for act in acts if act.text == evidence.actual), acts[-1] if acts else None)
+    detail = "; ".join(evidence.lines())
+    if evidence.parameter is None:
+        return case.found(cause, detail, act)
+    return case.found(
+        cause,
+        detail,
+        act,
+        parameter=evidence.parameter,
+        expected=evidence.expected,
+        got=evidence.actual,
+    )
+
+
+def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
+    """Find a call in a turn that needed none, if it decided the failure."""
+    if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
+        changed = [act for act in case.acts if act.traced.result.changed]
+        return _report_idle_act(case, case.turn, changed[0])
+    idle = [*_list_idle_acts(case)]
+    if case.failure.reason is Reason.EMPTY_TURN:
+        calls = [(needed.name, needed.arguments) for needed in case.needed]
+        done = [(turn, act) for turn, act in idle if (act.name, act.arguments) in calls]
+        if done:
+            return _report_idle_act(case, *done[-1])
+    early = [(turn, act) for turn, act in idle if act.changes]
+    spoils = make_touch_test([*_list_inherited(case), *_list_displaced(case)])
+    for turn, act in early:
+        if any(map(spoils, act.changes)):
+            return _report_idle_act(case, turn, act)
+    blameless = not case.wrong and not case.needed
+    for turn, act in early:
+        if blameless or any(_is_early(act, needed) for needed in case.needed[:1]):
+            return _report_idle_act(case, turn, act)
+    return None
+
+
+def _find_guess(case: _FailedTurn) -> Diagnosis | None:
+    """Explain a failure whose evidence names the call."""
+    wrong = case.failure.calls
+    acts = [act for act in case.acts if wrong and act.name == wrong.function]
+    if wrong is None or not acts:
+        return None
+    if case.failure.reason is Reason.ABSENT_FUNCTION:
+        return _report_idle_act(case, case.turn, acts[0])
+    idle = not case.truth.turns[case.turn].calls
+    cause = Cause.ACTED_INSTEAD_OF_ASKING if idle else Cause.WRONG_ARGUMENT
+    given = (act for act in acts if repr(act.arguments.get(wrong.parameter or "")) == wrong.actual)
+    act = next(given, acts[0])
+    detail = f"invented the value of {wrong.parameter}: {_shorten(act)}"
+    return case.found(cause, detail, act, parameter=wrong.parameter, got=wrong.actual)
+
+
+def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
+    """Yield the calls of the turns just before that needed none, each with its turn."""
+    for turn in range(_find_first_idle(case), case.turn):
+        for act in list_effects(case.model.turns[turn]):
+            yield turn, act
+
+
+def _find_first_idle(case: _FailedTurn) -> int:
+    """Return the first of the turns just before that needed no calls, else the failed turn."""
+    first = case.turn
+    while first and not case.truth.turns[first - 1].calls:
+        first -= 1
+    return first
+
+
+def _list_inherited(case: _FailedTurn) -> list[Difference]:
+    """Return the differences from before the turn that the ground truth does not overwrite."""
+    truth = case.truth.turns[case.turn]
+    inherited = filter_touching(
+        truth.before.differences(case.played.before), case.failure.differences
+    )
+    done = [change for act in list_effects(truth) for change in act.changes]
+    set_anew = {difference.path for difference in filter_touching(inherited, done)}
+    return [difference for difference in inherited if difference.path not in set_anew]
+
+
+def _list_displaced(case: _FailedTurn) -> list[Difference]:
+    """Return the differing changes that right calls made."""
+    changes = [change for _, act in case.displaced for change in act.changes]
+    return filter_touching(changes, case.failure.differences)
+
+
+def _is_early(early: CallEffect, needed: CallEffect) -> bool:
+    """Tell whether an early call did the work of a needed one."""
+    return early.name == needed.name or bool(filter_touching(early.changes, needed.changes))
+
+
+def _report_idle_act(case: _FailedTurn, turn: int, act: CallEffect) -> Diagnosis:
+    if act.offered:
+        cause = Cause.ACTED_INSTEAD_OF_ASKING
+        did = "changed the state" if act.changes else "made a call"
+        detail = f"{did} in a turn that needed no calls: {_shorten(act)}"
+    else:
+        cause = Cause.NOT_OFFERED
+        detail = f"called a function that was not offered: {_shorten(act)}"
+    return case.found(cause, detail, act, paths=_list_paths(act))._replace(turn=turn)
+
+
+def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
+    """Explain the first call that changed the differing part of the state."""
+    if not case.wrong:
+        return None
+    act = case.wrong[0]
+    if not act.offered:
+        return _report_unoffered_call(case, act)
+    left_out = [each for each in case.missing if each.changes]
+    expected = find_closest(act, case.needed) or find_closest(act, left_out)
+    if expected is not None:
+        return _report_wrong_argument(case, expected, act)
+    if _is_needless_login(act) and not any(map(is_login, case.missing)):
+        detail = f"logged in although it was already logged in: {_shorten(act)}"
+        return case.found(Cause.REAUTHENTICATED, detail, act, paths=_list_paths(act))
+    expected = _find_replaced_call(case, act)
+    if expected is not None:
+        return _report_wrong_function(case, expected, act)
+    if (there := _find_duplicate(case, act)) is not None:
+        detail = f"recreated {brief(there, 60)} without reading the state: {_shorten(act)}"
+        return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, paths=_list_paths(act))
+    detail = f"changed the state by an unneeded call: {_shorten(act)}"
+    return case.found(Cause.EXTRA_CALL, detail, act, paths=_list_paths(act))
+
+
+def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
+    """Return the name of an existing object that a call created again without an earlier read."""
+    earlier = case.acts[: case.acts.index(act)]
+    if any(
+        each.ok and not each.moved and _get_backend(each) == _get_backend(act) for each in earlier
+    ):
+        return None
+    made = {
+        _BEFORE_MEMBER.split(change.path)[-1].strip("'\"]")
+        for change in act.changes
+        if change.expected is ABSENT
+    }
+    named = [v for v in act.arguments.values() if isinstance(v, str) and v in made]
+    before = repr(case.played.before.states.get(_get_backend(act) or ""))
+    return next((value for value in named if repr(value) in before), None)
+
+
+def _find_wrong_read(case: _FailedTurn) -> Diagnosis | None:
+    """Find a successful call of a needed function with wrong arguments."""
+    for needed in case.needed:
+        act = find_closest(needed, [act for act in case.extra if act.ok])
+        if act is not None:
+            return _report_wrong_argument(case, needed, act)
+    return None
+
+
+def _find_malformed_call(case: _FailedTurn) -> Diagnosis | None:
+    """Find a call that could not be parsed and was not made later."""
+    first_wrong = case.wrong[0].step if case.wrong else len(case.played.steps)
+    for place, act in enumerate(case.extra):
+        if not isinstance(act.traced.call, MalformedCall) or act.step > first_wrong:
+            continue
+        words = set(_WORD.findall(act.text))
+        if any(other.ok and other.name in words for other in case.extra[place + 1 :]):
+            continue
+        is_last = act.traced is case.played.calls[-1] and not words & case.played.offered
+        if is_last or any(_explains(case, left) for left in case.missing if left.name in words):
+            detail = f"a call could not be parsed: {_shorten(act)}"
+            evidence = {"sub_reason": MALFORMED, "problem": act.text}
+            return case.found(Cause.UNREADABLE, detail, act, **evidence)
+    return None
+
+
+def _explains(case: _FailedTurn, left_out: CallEffect) -> bool:
+    """Tell whether a missing call explains the failure: later ones need its effect or result."""
+    return (
+        left_out.moved
+        or left_out in case.needed
+        or any(
+            is_telling(value) and str(value) in left_out.result
+            for needed in case.needed
+            for value in needed.arguments.values()
+        )
+    )
+
+
+def _find_unparsed_calls(case: _FailedTurn) -> Diagnosis | None:
+    """Find calls in the answer that ended the turn."""
+    turn, form = case.played, None
+    if turn.answer is not None:
+        left_out = {act.name for act in case.needed} & turn.offered
+        form = classify_unparsed_calls(
+            turn.answer, turn.offered, left_out, made={act.text for act in case.acts}
+        )
+    elif turn.unreadable is not None:
+        form = MALFORMED
+    if form is None:
+        return None
+    return case.found(
+        Cause.UNREADABLE,
+        f"calls could not be parsed: {form.replace('_', ' ')}",
+        sub_reason=form,
+        problem=ABSENT if turn.unreadable is None else str(turn.unreadable),
+        answer=ABSENT if turn.answer is None else turn.answer,
+    )
+
+
+def _find_needless_login(case: _FailedTurn) -> Diagnosis | None:
+    """Find a last login without effect that the ground truth does not need."""
+    if any(map(is_login, case.planned)):
+        return None
+    wanted, last = {_get_backend(act) for act in case.needed}, _last_steps(case)
+    for act in filter(is_login, case.extra):
+        backend = _get_backend(act)
+        if not act.changes and backend in wanted and last[backend] <= act.step:
+            detail = f"logged in although it was already logged in: {_shorten(act)}"
+            return case.found(Cause.REAUTHENTICATED, detail, act)
+    return None
+
+
+def _find_question(case: _FailedTurn) -> Diagnosis | None:
+    """Find an answer that asks the user although a call was needed."""
+    answer = case.played.answer
+    if answer is None or not case.needed or not is_question(answer):
+        return None
+    return _report_stop(case, Cause.ASKED_INSTEAD_OF_ACTING, "asked the user")
+
+
+def _find_loop(case: _FailedTurn) -> Diagnosis | None:
+    act = _find_repeated_call(case.extra)
+    # Repeated reads before another call are not a loop.
+    if act is None or (act.ok and case.acts[-1].text != act.text):
+        return None
+    evidence = _collect_loop_evidence(act, case.extra)
+    detail = f"repeated one call {evidence['times']} times with the same result: {_shorten(act)}"
+    return case.found(Cause.LOOP, detail, act, **evidence)
+
+
+def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
+    """Find a call of a function that was not offered, if no later call succeeded."""
+    called = {act.name for act in case.extra}
+    if not case.needed or case.needed[0].name in called:
+        return None
+    succeeded = max([act.step for act in case.acts if act.ok], default=0)
+    for act in case.extra:
+        if not act.name or act.offered:
+            continue
+        if act.step >= succeeded or any(_has_equal_values(act, each) for each in case.needed):
+            return _report_unoffered_call(case, act)
+    return None
+
+
+def _find_surrender(case: _FailedTurn) -> Diagnosis | None:
+    """Find an answer that is empty or declines although a call was needed."""
+    answer = case.played.answer
+    if answer is None or not case.needed:
+        return None
+    if declines(answer):
+        return _report_stop(case, Cause.REFUSAL, "refused")
+    return _report_stop(case, Cause.GAVE_UP, "gave up") if is_refusal(answer) else None
+
+
+def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
+    needed, answer = case.needed[0], case.played.answer
+    detail = f"{did} instead of the needed call: {_shorten(needed)}"
+    return case.found(cause, detail, expected_call=needed.text, answer=answer)
+
+
+def _find_skipped_step(case: _FailedTurn) -> Diagnosis | None:
+    """Find a call that was refused because a call before it is missing or wrong."""
+    called = {act.name for act in case.acts}
+    for act in case.extra:
+        aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
+        wrong = list_mismatches(aim, act) if aim else []
+        # A missing or surplus argument explains the refusal by itself.
+        if aim is None or any(ABSENT in (wanted, got) for _, wanted, got in wrong):
+            continue
+        before = [
+            step
+            for step in case.planned[: case.planned.index(aim)]
+            if step in case.missing and _get_backend(step) == _get_backend(act)
+        ]
+        skipped = [step for step in before if step.name not in called]
+        implicit = [step for step in skipped if _is_implicit(case, step)]
+        looks = [step for step in implicit if step.ok and not step.moved]
+        if wrong and looks:
+            return _report_unseen(case, looks[-1], aim, act)
+        if implicit:
+            return _report_missing_call(case, implicit[0], act)
+        for step in () if wrong else [step for step in before if step.moved]:
+            made = find_closest(step, case.extra)
+            found = made and _report_wrong_argument(case, step, made)
+            return found or _report_missing_call(case, step, act)
+    return None
+
+
+def _report_unseen(
+    case: _FailedTurn, look: CallEffect, aim: CallEffect, act: CallEffect
+) -> Diagnosis:
+    """Report a refused call and the read call that gives its right arguments."""
+    evidence = _collect_argument_evidence(aim, act) | {"expected_call": look.text}
+    detail = f"{_shorten(act)} was refused; {_shorten(look)} was never called"
+    return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
+
+
+def _find_stand_in(case: _FailedTurn) -> Diagnosis | None:
+    """Find a call of another function with the arguments of a needed call."""
+    for needed in case.needed or case.missing:
+        act = next((each for each in case.extra if _is_stand_in(needed, each)), None)
+        if act is not None:
+            return _report_wrong_function(case, needed, act)
+    return None
+
+
+def _is_stand_in(needed: CallEffect, act: CallEffect) -> bool:
+    """Tell whether another function of the backend was called with a needed call's arguments."""
+    related = act.name != needed.name and _get_backend(act) == _get_backend(needed)
+    return related and needed.moved and _has_equal_values(act, needed)
+
+
+def _is_implicit(case: _FailedTurn, act: CallEffect) -> bool:
+    return is_implicit(act, case.planned, case.asked)
+
+
+def _find_ignored_error(case: _FailedTurn) -> Diagnosis | None:
+    """Find a refused call after which the model stopped before the turn was complete."""
+    wanted, last = {_get_backend(act) for act in case.needed}, _last_steps(case)
+    for act in case.extra:
+        backend = _get_backend(act)
+        if not act.ok and backend in wanted and last[backend] <= act.step:
+            return _report_refused_call(case, act)
+    return None
+
+
+def _last_steps(case: _FailedTurn) -> dict[str | None, int]:
+    return {_get_backend(act): act.step for act in case.acts}
+
+
+def _report_refused_call(case: _FailedTurn, act: CallEffect) -> Diagnosis:
+    expected = find_closest(act, case.missing)
+    if expected and (wrong := _report_wrong_argument(case, expected, act)):
+        return wrong
+    detail = f"stopped after a refused call: {_shorten(act)}"
+    return case.found(Cause.IGNORED_ERROR, detail, act, expected_call=case.needed[0].text)
+
+
+def _find_refused_call(case: _FailedTurn) -> Diagnosis | None:
+    """Find the refused call that is closest to a needed one and was never corrected."""
+    last = {act.name: act.step for act in case.extra if act.ok}
+    refused = [act for act in case.extra if act.step >= last.get(act.name, 0)]
+    for needed in case.needed:
+        act = find_closest(needed, refused)
+        if act is not None:
+            return _report_wrong_argument(case, needed, act)
+    return None
+
+
+def _find_wrong_function(case: _FailedTurn) -> Diagnosis | None:
+    """Find a call of another function that was made instead of a needed one."""
+    for needed in case.needed:
+        for act in case.extra:
+            first = needed is case.needed[0] and _is_substitute(case, needed, act)
+            if act.name != needed.name and (first or _is_relay(needed, act)):
+                return _report_wrong_function(case, needed, act)
+    return None
+
+
+def _is_substitute(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
+    """Tell whether a call of another function may replace a needed one."""
+    if filter_touching(act.changes, needed.changes) or _is_reverse(needed, act):
+        return True
+    reads = act.ok and not act.moved and not needed.moved and _is_equivalent_read(needed, act)
+    # A call that the user also asked for is no substitute.
+    return reads and not (case.asked and names(act, " ".join(case.asked)))
+
+
+_RULES: Sequence[Callable[[_FailedTurn], Diagnosis | None]] = (
+    _find_breach,
+    _find_guess,
+    _find_early_act,
+    _find_malformed_call,
+    _find_wrong_change,
+    _find_wrong_read,
+    _find_unparsed_calls,
+    _find_needless_login,
+    _find_question,
+    _find_loop,
+    _find_unoffered_call,
+    _find_surrender,
+    _find_stand_in,
+    _find_skipped_step,
+    _find_refused_call,
+    _find_ignored_error,
+    _find_wrong_function,
+)
+
+
+def _report_first_missing(case: _FailedTurn) -> Diagnosis:
+    """Report the first missing call, else the call that changed the effect of others."""
+    if case.needed:
+        return _report_missing_call(case, case.needed[0])
+    for expected in case.missing:
+        if expected.moved:
+            act = find_closest(expected, [act for act in case.extra if act.moved or not act.ok])
+            return (act and _report_wrong_argument(case, expected, act)) or _report_missing_call(
+                case, expected
+            )
+    for act in case.extra:
+        if act.moved:
+            detail = f"an unneeded call changed the effect of others: {_shorten(act)}"
+            return case.found(Cause.EXTRA_CALL, detail, act)
+    for expected, act in case.displaced:
+        detail = f"made the call in the wrong state: {_shorten(act)}"
+        return case.found(Cause.MISSING_CALL, detail, act, expected_call=expected.text)
+    return case.found(Cause.MISSING_CALL, "made no call although the turn needed calls")
+
+
+def _report_missing_call(
+    case: _FailedTurn, expected: CallEffect, refused: CallEffect | None = None
+) -> Diagnosis:
+    """Report a missing call, at the end of the turn or at the call that was refused for it."""
+    said = ABSENT if case.played.answer is None else case.played.answer
+    if not case.played.steps:
+        did, reason = "made no call, but needed", WHOLE_TURN
+    elif not {act.name for act in case.acts} & {act.name for act in case.planned}:
+        did, reason = "made none of the turn's calls; missing", ASKED_FOR
+    elif _is_implicit(case, expected):
+        did, reason = "left out a call that no message names", IMPLICIT
+    else:
+        did, reason = "made only some of the turn's calls; missing", UNFINISHED
+    known = {"expected_call": expected.text, "answer": said, "sub_reason": reason}
+    return case.found(Cause.MISSING_CALL, f"{did}: {_shorten(expected)}", refused, **known)
+
+
+def _report_unoffered_call(case: _FailedTurn, act: CallEffect) -> Diagnosis:
+    expected = case.needed[0].text if case.needed else ABSENT
+    detail = f"called a function that was not offered: {_shorten(act)}"
+    return case.found(Cause.NOT_OFFERED, detail, act, expected_call=expected)
+
+
+def _report_wrong_function(case: _FailedTurn, expected: CallEffect, act: CallEffect) -> Diagnosis:
+    detail = f"called {act.name} instead of {expected.name}: {_shorten(act)}"
+    return case.found(Cause.WRONG_FUNCTION, detail, act, expected_call=expected.text)
+
+
+def _report_wrong_argument(
+    case: _FailedTurn, expected: CallEffect, act: CallEffect
+) -> Diagnosis | None:
+    """Report the wrong arguments, or the read call that would have given them; None if right."""
+    evidence = _collect_argument_evidence(expected, act)
+    if "parameter" not in evidence:
+        return None
+    parameter, value, got = evidence["parameter"], evidence["expected"], evidence["got"]
+    acted = act.changes or (expected.changes and not act.ok)
+    source = _find_unread_source(case, expected, act, value) if acted else None
+    if source is not None:
+        detail = f"{act.name}: needed {parameter} from {_shorten(source)}, which was never called"
+        evidence["expected_call"] = source.text
+        return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
+    if (reason := classify_wrong_amount(value, got)) is not None:
+        evidence["sub_reason"] = reason
+    wrong = [
+        describe_argument(name, [] if wanted is ABSENT else [wanted], given)
+        for name, wanted, given in list_mismatches(expected, act)
+    ]
+    detail = f"{act.name}: {join_descriptions(wrong)}"
+    return case.found(Cause.WRONG_ARGUMENT, detail, act, **evidence)
+
+
+def _collect_argument_evidence(expected: CallEffect, act: CallEffect) -> dict[str, Any]:
+    wrong = list_mismatches(expected, act)
+    evidence: dict[str, Any] = {"expected_call": expected.text}
+    if wrong:
+        evidence |= wrong[0]._asdict()
+    if len(wrong) > 1:
+        evidence["also"] = [misfit.parameter for misfit in wrong[1:]]
+    return evidence
+
+
+def _find_unread_source(
+    case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object
+) -> CallEffect | None:
+    """Return the ground truth's read call that gives a value that the model has not seen.
+
+    A call that was refused after the act tells too late.
+    """
+    if not is_telling(value):
+        return None
+    seen = [each.result for turn in case.model.turns[: case.turn] for each in list_effects(turn)]
+    here = (act.step, act.position)
+    seen += [each.result for each in case.acts if each.ok or (each.step, each.position) < here]
+    if any(str(value) in result for result in seen):
+        return None
+    reads = [each for each in case.missing if each is not expected and each.ok and not each.changes]
+    return next((each for each in reads if str(value) in each.result), None)
+
+
+def _find_replaced_call(case: _FailedTurn, act: CallEffect) -> CallEffect | None:
+    """Return the ground truth's call that a call of another function replaced."""
+    if is_login(act):
+        return next(filter(is_login, case.missing), None)
+    called = {other.name for other in case.extra}
+    uncalled = [other for other in case.needed or case.missing if other.name not in called]
+    for expected in uncalled:
+        if filter_touching(act.changes, expected.changes) or _has_common_argument(expected, act):
+            return expected
+    alone = len(case.wrong) == len(case.needed) == 1
+    return uncalled[0] if uncalled and alone else None
+
+
+def _has_common_argument(one: CallEffect, other: CallEffect) -> bool:
+    theirs = [value for value in other.arguments.values() if is_telling(value)]
+    return any(is_telling(value) and value in theirs for value in one.arguments.values())
+
+
+def _is_relay(one: CallEffect, other: CallEffect) -> bool:
+    """Tell whether another call passes a text argument of this call to another backend."""
+    if _get_backend(one) == _get_backend(other):
+        return False
+    given = [text for text in other.arguments.values() if isinstance(text, str)]
+    texts = [text for text in one.arguments.values() if isinstance(text, str)]
+    return any(
+        len(text) >= _MIN_DISTINCTIVE_CHARS and text in whole for text in texts for whole in given
+    )
+
+
+def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
+    """Tell whether two functions' names have the same words in another order."""
+    names = [each.name.lower().split("_") for each in (one, other)]
+    return names[0] != names[1] and sorted(names[0]) == sorted(names[1])
+
+
+def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
+    """Tell whether two calls read the same object, or the other's result includes the first's."""
+    words = set(_WORD.findall(one.result))
+    return _has_common_argument(one, other) or (
+        len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))
+    )
+
+
+def _find_repeated_call(acts: Sequence[CallEffect]) -> CallEffect | None:
+    times: Counter[tuple[str, str]] = Counter()
+    for act in acts:
+        times[act.text, act.result] += 1
+        if times[act.text, act.result] == LOOP:
+            return act
+    return None
+
+
+def _collect_loop_evidence(act: CallEffect, acts: Sequence[CallEffect]) -> dict[str, Any]:
+    times = sum((other.text, other.result) == (act.text, act.result) for other in acts)
+    return {"call": act.text, "result": act.result, "times": times}
+
+
+def _is_needless_login(act: CallEffect) -> bool:
+    """Tell whether a login only overwrites members that are already set."""
+    replaced = all(change.expected not in (None, False, "", ABSENT) for change in act.changes)
+    return is_login(act) and replaced
+
+
+def _has_equal_values(one: CallEffect, other: CallEffect) -> bool:
+    """Tell whether two calls have the same arguments, whatever the parameters' names."""
+    ours, theirs = ([repr(v) for v in _list_given(act)] for act in (one, other))
+    return bool(ours) and sorted(ours) == sorted(theirs)
+
+
+def _list_given(act: CallEffect) -> list[Any]:
+    call = act.traced.call
+    return [] if isinstance(call, MalformedCall) else [*call.args, *call.kwargs.values()]
+
+
+def _get_backend(act: CallEffect) -> str | None:
+    return act.tool.backend if act.tool else None
+
+
+def _list_paths(act: CallEffect) -> list[str]:
+    return [change.path for change in act.changes]
+
+
+def _shorten(act: CallEffect) -> str:
+    return cut(act.text, 100)

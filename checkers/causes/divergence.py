@@ -1,0 +1,273 @@
+"""Divergence of an episode from its ground truth: matched calls and the first wrong call.
+
+Calls of a turn may come in another order. So a value is *off the path* only if no state of the
+ground truth in this turn has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from checkers.causes.place import EpisodePlace
+from checkers.causes.trace import Trace, TracedCall, TracedTurn
+from checkers.order import list_missing_results
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.registry import backend_class
+from envs.results import Result
+from envs.state import ABSENT, Difference, Snapshot, brief, cut
+from envs.tool import Tool, parameters
+
+_SHOWN = 3
+"""Number of wrong arguments in a message."""
+
+
+class CallEffect(NamedTuple):
+    """One executed call and its effect."""
+
+    step: int
+    """Index of the step in the turn."""
+    position: int
+    """Index of the call in the step."""
+    traced: TracedCall
+    name: str
+    """Name of the function; empty for a malformed call."""
+    tool: Tool | None
+    """The function; None if the name is unknown."""
+    offered: bool
+    """Whether the model was shown the function."""
+    arguments: Mapping[str, Any]
+    """By parameter, with the function's defaults; ABSENT for a missing required one."""
+    changes: tuple[Difference, ...]
+    """Changes of the compared state: expected is before, actual after."""
+    moved: bool
+    """Whether any state changed, including uncompared state such as the working directory."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the call succeeded."""
+        return self.traced.result.ok
+
+    @property
+    def text(self) -> str:
+        """The call as a Python expression; the parse error of a malformed call."""
+        return str(self.traced.call)
+
+    @property
+    def result(self) -> str:
+        """Result text that the model read."""
+        return self.traced.result.text
+
+
+class Alignment(NamedTuple):
+    """Unmatched calls of a turn, and pairs of equal calls with different effects."""
+
+    missing: tuple[CallEffect, ...]
+    """Unmatched calls of the ground truth."""
+    extra: tuple[CallEffect, ...]
+    """Unmatched calls of the model."""
+    displaced: tuple[tuple[CallEffect, CallEffect], ...]
+    """Pairs with different effects, the ground truth's call first."""
+
+
+class ArgumentMismatch(NamedTuple):
+    """One wrong argument."""
+
+    parameter: str
+    expected: Any
+    """ABSENT if none should be given."""
+    got: Any
+    """ABSENT if none was given."""
+
+
+def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str:
+    """Describe a wrong argument.
+
+    Args:
+        parameter: Name of the parameter.
+        allowed: Right values; empty if the argument should not be given.
+        given: Given value; ABSENT if none was given.
+    """
+    name = cut(parameter, 100)
+    if not allowed:
+        return f"{name} should not be given, but is {brief(given, 60)}"
+    right = " or ".join(brief(value, 60) for value in allowed[:3])
+    return f"{name} should be {right}, is {'missing' if given is ABSENT else brief(given, 60)}"
+
+
+def join_descriptions(wrong: Sequence[str]) -> str:
+    """Join the descriptions of the first few wrong arguments."""
+    shown = "; ".join(wrong[:_SHOWN])
+    return f"{shown}; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else shown
+
+
+def list_effects(turn: TracedTurn) -> tuple[CallEffect, ...]:
+    """Return the calls of a turn with their effects, in order."""
+    before, acts = turn.before, []
+    for number, step in enumerate(turn.steps):
+        for index, traced in enumerate(step):
+            acts.append(_make_effect((number, index), traced, before, turn.offered))
+            before = traced.after
+    return tuple(acts)
+
+
+def match_effects(truth: TracedTurn, model: TracedTurn) -> Alignment:
+    """Match the calls of a turn with those of its ground truth.
+
+    Equal calls with equal effects are matched first, then calls with equal effects, then equal
+    calls with different effects. Earlier calls are matched first.
+    """
+    missing, extra = list(list_effects(truth)), list(list_effects(model))
+    _take_pairs(
+        missing, extra, lambda one, other: _is_equal(one, other) and _has_same_effect(one, other)
+    )
+    _take_pairs(missing, extra, _has_same_effect)
+    displaced = _take_pairs(missing, extra, lambda one, other: _is_equal(one, other) and other.ok)
+    return Alignment(tuple(missing), tuple(extra), tuple(displaced))
+
+
+def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:
+    """Return the differing arguments of two calls of one function, in the parameters' order."""
+    pairs = [
+        ArgumentMismatch(
+            name, expected.arguments.get(name, ABSENT), actual.arguments.get(name, ABSENT)
+        )
+        for name in dict.fromkeys([*expected.arguments, *actual.arguments])
+    ]
+    return [pair for pair in pairs if pair.expected != pair.got]
+
+
+def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> CallEffect | None:
+    """Return the first call of the same function with the fewest wrong arguments."""
+    same = [act for act in candidates if act.name == expected.name]
+    return min(same, key=lambda act: len(list_mismatches(expected, act)), default=None)
+
+
+def filter_touching(
+    changes: Iterable[Difference], others: Iterable[Difference]
+) -> list[Difference]:
+    """Return the differences at, above or below the path of another one."""
+    return list(filter(make_touch_test(others), changes))
+
+
+def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
+    """Return a predicate for differences at, above or below the path of one of these."""
+    places = {other.path for other in others}
+    above = {outer for place in places for outer in _list_outer_paths(place)}
+    return lambda change: (
+        change.path in above or not places.isdisjoint(_list_outer_paths(change.path))
+    )
+
+
+def _make_effect(
+    place: tuple[int, int], traced: TracedCall, before: Snapshot, offered: frozenset[str]
+) -> CallEffect:
+    call = traced.call
+    tool = None if isinstance(call, MalformedCall) else _find_tool(before, call.name)
+    return CallEffect(
+        *place,
+        traced,
+        name="" if isinstance(call, MalformedCall) else call.name,
+        tool=tool,
+        offered=not isinstance(call, MalformedCall) and call.name in offered,
+        arguments={} if isinstance(call, MalformedCall) else _bind_arguments(call, tool),
+        changes=tuple(before.differences(traced.after)),
+        moved=before.states != traced.after.states,
+    )
+
+
+def _find_tool(state: Snapshot, name: str) -> Tool | None:
+    found = None
+    for environment in state.states:
+        # As in a session, later backends override earlier ones.
+        found = backend_class(environment).TOOLS.get(name, found)
+    return found
+
+
+def _bind_arguments(call: Call, tool: Tool | None) -> dict[str, Any]:
+    known = parameters(tool) if tool else ()
+    # Surplus positional arguments are named by their position.
+    names = [*(p.name for p in known), *map(str, range(len(known), len(call.args)))]
+    defaults = {p.name: ABSENT if p.default is p.empty else p.default for p in known}
+    return {**defaults, **dict(zip(names, call.args, strict=False)), **call.kwargs}
+
+
+def _list_outer_paths(path: str) -> Iterator[str]:
+    yield path
+    for index, character in enumerate(path):
+        if character in ".[":
+            yield path[:index]
+
+
+def _is_equal(one: CallEffect, other: CallEffect) -> bool:
+    return bool(one.name) and one.name == other.name and one.arguments == other.arguments
+
+
+def _has_same_effect(one: CallEffect, other: CallEffect) -> bool:
+    return (
+        one.tool is not None
+        and other.tool is not None
+        and one.tool.backend == other.tool.backend
+        and one.changes == other.changes
+        and one.result == other.result
+    )
+
+
+def _take_pairs(
+    missing: list[CallEffect],
+    extra: list[CallEffect],
+    alike: Callable[[CallEffect, CallEffect], bool],
+) -> list[tuple[CallEffect, CallEffect]]:
+    pairs = []
+    for expected in tuple(missing):
+        index = next((i for i, act in enumerate(extra) if alike(expected, act)), None)
+        if index is not None:
+            pairs.append((expected, extra.pop(index)))
+    taken = [id(expected) for expected, _ in pairs]
+    missing[:] = [act for act in missing if id(act) not in taken]
+    return pairs
+
+
+def find_divergence(truth: Trace, model: Trace) -> EpisodePlace | None:
+    """Return the first divergence from the ground truth, or None if there is none.
+
+    Only the state and the results at the end of a turn count, not detours within the turn.
+    """
+    seen: list[Result] = []
+    for turn, (expected, actual) in enumerate(zip(truth.turns, model.turns, strict=False)):
+        outcome = actual.outcome
+        seen += outcome.results
+        if expected.after != actual.after:
+            return _find_departure(turn, expected, actual)
+        needed = expected.outcome
+        if needed.acted and (not outcome.acted or list_missing_results(needed.results, seen)):
+            return EpisodePlace(turn, "end")
+    return None
+
+
+def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
+    """Return the values of a state that the ground truth has at no moment of a turn.
+
+    The result has the differences from the ground truth's state at the end of the turn.
+    """
+    off = truth_turn.after.differences(state)
+    for moment in (truth_turn.before, *[call.after for call in truth_turn.calls[:-1]]):
+        if off:
+            off = filter_touching(off, moment.differences(state))
+    return off
+
+
+def _find_departure(turn: int, expected: TracedTurn, actual: TracedTurn) -> EpisodePlace:
+    """Return the first call that changed the state for good, or else the end of the turn."""
+    lasting = find_off_path(expected, actual.after)
+    if lasting:
+        state = None
+        for step, calls in enumerate(actual.steps):
+            for index, call in enumerate(calls):
+                if call.after is state:
+                    continue
+                state = call.after
+                if filter_touching(find_off_path(expected, state), lasting):
+                    return EpisodePlace(turn, "call", step, index)
+    return EpisodePlace(turn, "end")

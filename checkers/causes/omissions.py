@@ -1,0 +1,89 @@
+"""Kinds of missing calls: calls that the user asked for, and implicit calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from checkers.answer_text.words import stems
+from checkers.causes.divergence import CallEffect
+
+IMPLICIT = "implicit"
+UNFINISHED = "unfinished"
+ASKED_FOR = "asked_for"
+WHOLE_TURN = "whole_turn"
+
+_LOGIN_WORDS = ("login", "log_in", "authenticate", "sign_in")
+_LOGIN_SAID = re.compile(
+    r"\b(?:log|logged|logging|sign|signed|signing)[ -](?:\w{1,20} )?in\b|\blogin\b|\bauthenticat",
+    re.IGNORECASE,
+)
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_COMMON = frozenset(stems("get set is to of by for a the and"))
+"""Function name words without meaning of their own."""
+
+
+def is_telling(value: object) -> bool:
+    """Tell whether a value is distinctive: it rarely occurs by chance."""
+    if isinstance(value, str):
+        return len(value) > 2
+    return isinstance(value, (int, float)) and value not in range(100)
+
+
+def is_login(act: CallEffect) -> bool:
+    """Tell whether a call logs somebody in."""
+    name = act.name.lower()
+    return any(word in name for word in _LOGIN_WORDS) and "status" not in name
+
+
+def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str]) -> bool:
+    """Tell whether later calls of the ground truth need a call that the user did not name.
+
+    Args:
+        act: One of the calls in ``truth``.
+        truth: Calls of the ground truth in the turn, in order.
+        said: Messages of the user so far.
+    """
+    later = truth[truth.index(act) + 1 :]
+    if not said or names(act, " ".join(said), later):
+        return False
+    return any(_is_source_of(act, other) or _is_same_backend(act, other) for other in later)
+
+
+def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
+    """Tell whether words name a call, by half of its function's name or by a changed value.
+
+    Words in the names of ``later`` functions do not count.
+    """
+    spoken = set(stems(words))
+    others = [_split_name(other) for other in later if other.name != act.name]
+    own = _split_name(act).difference(*others)
+    if is_login(act):
+        # To mention Twitter is not to ask for a login there.
+        named = bool(_LOGIN_SAID.search(words))
+    else:
+        # Half of the name may belong to another call, so that reads need more words.
+        named = 2 * len(spoken & own) >= len(own) + (not act.moved)
+    given = [value for value in _list_values(act) if isinstance(value, str) and is_telling(value)]
+    return named or (bool(act.changes) and any(value.lower() in words.lower() for value in given))
+
+
+def _split_name(act: CallEffect) -> frozenset[str]:
+    """Return the meaningful words of a function's name."""
+    return frozenset(stems(_HUMP.sub(" ", act.name))) - _COMMON
+
+
+def _is_source_of(act: CallEffect, other: CallEffect) -> bool:
+    """Tell whether a call's result has an argument of a later call."""
+    return any(is_telling(value) and str(value) in act.result for value in _list_values(other))
+
+
+def _is_same_backend(act: CallEffect, other: CallEffect) -> bool:
+    return (
+        act.tool is not None and other.tool is not None and act.tool.backend == other.tool.backend
+    )
+
+
+def _list_values(act: CallEffect) -> Iterator[object]:
+    for value in act.arguments.values():
+        yield from value if isinstance(value, list | tuple) else [value]

@@ -1,0 +1,64 @@
+"""Trace of an episode: its calls, each with its result and the state after it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from checkers.verdict import TurnOutcome
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+from envs.state import Snapshot
+
+
+class TracedCall(NamedTuple):
+    """One executed call."""
+
+    call: Call | MalformedCall
+    result: Result
+    after: Snapshot
+    """State right after the call."""
+
+
+class TracedTurn(NamedTuple):
+    """One turn of an episode."""
+
+    offered: frozenset[str]
+    """Names of the functions that the model was shown."""
+    before: Snapshot
+    """State at the start of the turn."""
+    steps: tuple[tuple[TracedCall, ...], ...]
+    """Steps with calls, in order."""
+    answer: str | None = None
+    """Text of the step that ended the turn, if known."""
+    unreadable: MalformedCall | None = None
+    """Parse error of that step, if any."""
+    looks: frozenset[int] = frozenset()
+    """Positions of the calls in the turn that search for functions."""
+
+    @property
+    def calls(self) -> tuple[TracedCall, ...]:
+        """Executed calls of all steps."""
+        return tuple(call for step in self.steps for call in step)
+
+    @property
+    def after(self) -> Snapshot:
+        """State at the end of the turn."""
+        return self.steps[-1][-1].after if self.steps else self.before
+
+    @property
+    def outcome(self) -> TurnOutcome:
+        """Outcome for the checker, without searches for functions."""
+        acts = [traced for place, traced in enumerate(self.calls) if place not in self.looks]
+        results = tuple([traced.result for traced in acts])
+        calls = tuple([traced.call for traced in acts])
+        return TurnOutcome(results, self.after, bool(results), calls)
+
+
+class Trace(NamedTuple):
+    """Episode of a model or of the ground truth."""
+
+    turns: tuple[TracedTurn, ...]
+    """Turns that were reached."""
+    terminated: bool = False
+    """Whether the step limit ended the episode."""

@@ -1,0 +1,168 @@
+"""Patterns of final answers in English: questions, refusals and calls that were not parsed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from checkers.answer_text.words import stems
+from envs.calls import Call, find_closing_bracket, parse_calls, read_call
+from envs.errors import MalformedCall
+
+_MAX_CHARS = 20_000
+"""Length of the searched end of an answer."""
+
+_SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")
+_COURTESY = re.compile(
+    r"""\b(
+        (any|some)thing\ else | any\ (other|further|more|additional) | if\ you\ (need|have|want)
+      | further\ (assistance|help|questions?) | feel\ free | how\ else | more\ help
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"""\b(
+        (please|kindly)\ (\w+\ ){0,2}
+        (provide|specify|confirm|share|tell|clarify|give|supply|enter|choose|indicate|let)
+      | (let\ me\ know|tell\ me)\ (which|what|who|where|when|how|the|your|whether|if)
+      | (i|we)(\ ?'ll|\ will)?\ (still\ )?(need|require)\ (\w+\ ){0,4}
+        (from\ you|to\ know|your|more|additional|following)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"""\b(
+        can't | cannot | can\ not | unable\ to | not\ able\ to | couldn't | could\ not | won't
+      | impossible | not\ possible | isn't\ possible | unfortunately | failed\ to | sorry
+      | (no|any|a)\ (function|tool|way|means)\ (to|for|that|available)
+      | (don't|do\ not)\ have\ (access|the\ ability|permission)
+      | (not|isn't|aren't)\ (available|supported)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_DECLINE = re.compile(
+    r"""
+        \b(can't|cannot|can\ not|won't|unable\ to|not\ able\ to)\ (\w+\ ){0,2}
+        (assist|help|comply)(\ you)?(\ with\ (that|this|your|the|such)\b|\s*[.!]|,)
+      | \b(must|have\ to)\ (respectfully\ )?(decline|refuse)
+      | \b(against|violates?|breach(es)?)\ (\w+\ ){0,3}(guidelines?|polic(y|ies)|terms|principles)
+      | \bnot\ (comfortable|appropriate\ for\ me)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_LACK = re.compile(
+    r"""\b(
+        (i|we)(\ would|'d|'ll|\ will)?\ (still\ )?(need|require|lack) | missing | required | needed
+      | (don't|do\ not|didn't|did\ not|doesn't|haven't)\ (\w+\ ){0,2}
+        (have|know|say|mention|specify|given|told|include|provided)
+      | (isn't|is\ not|wasn't|was\ not|not)\ (given|known|specified|clear|provided|mentioned)
+    )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_STOP_WORDS = frozenset(
+    stems(
+        "a an the of to in for and or with that this these which whose who what when where how be "
+        "is are was has have do does not no if it its as by on at from into will can may you your "
+        "i we give gives get one given return returns must should e g"
+    )
+)
+_MEANS = re.compile(
+    r"\b(functions?|tools?|access|information|data|details?|error)\b", re.IGNORECASE
+)
+_CALL = re.compile(r"\b([A-Za-z_][\w.]*+)\(")
+_MAX_CALLS = 50
+"""Calls of an answer that are read."""
+_TAG = re.compile(r"<\|?(tool_call|function_call|function=|invoke|tool_use)")
+_ESCAPED = re.compile(r"\\([_\[\]*])")
+_MEMBER = re.compile(r'"(name|function|arguments|parameters)"\s*:')
+
+
+def is_question(answer: str) -> bool:
+    """Tell whether an answer asks the user; offers of more help do not count."""
+    return any(
+        sentence.endswith("?") or _REQUEST.search(sentence)
+        for sentence in _SENTENCE.findall(_plain(answer))
+        if not _COURTESY.search(sentence)
+    )
+
+
+def asks_for(answer: str, names: Collection[str]) -> bool:
+    """Tell whether an answer asks for a thing or misses it, by one of its names."""
+    wanted = {word for name in names for word in stems(name)} - _STOP_WORDS
+    return any(
+        not wanted.isdisjoint(stems(sentence))
+        for sentence in _SENTENCE.findall(_plain(answer))
+        if (is_question(sentence) or _LACK.search(sentence) or _REFUSAL.search(sentence))
+        and not _COURTESY.search(sentence)
+    )
+
+
+def is_refusal(answer: str) -> bool:
+    """Tell whether an answer is empty or a refusal."""
+    return not answer.strip() or bool(_REFUSAL.search(_plain(answer)))
+
+
+def declines(answer: str) -> bool:
+    """Tell whether an answer refuses the request on principle, rather than for lack of means."""
+    plain = _plain(answer)
+    return bool(_DECLINE.search(plain)) and not _MEANS.search(plain)
+
+
+def classify_unparsed_calls(
+    answer: str,
+    functions: Collection[str],
+    needed: Collection[str] = (),
+    made: Collection[str] = (),
+) -> str | None:
+    """Classify calls in an answer's text that were not parsed; a question has none.
+
+    Args:
+        answer: The text.
+        functions: Names of the offered functions.
+        needed: Those of them whose calls also count within a sentence.
+        made: Texts of calls that were made, of which sentences may speak.
+
+    Returns:
+        ``in_text`` for valid calls, ``escaped`` for names with backslashes, ``bad_syntax`` for
+        invalid calls, ``other_format`` for JSON or tags; None if there are no calls.
+    """
+    calls, rest = _read_prose(answer, needed)
+    if is_question(rest):
+        return None
+    form = classify_plain_calls(answer, functions)
+    return form or ("in_text" if any(str(call) not in made for call in calls) else None)
+
+
+def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
+    """Classify like ``classify_unparsed_calls``, but only calls outside of sentences."""
+    text = answer[-_MAX_CHARS:]
+    plain = _ESCAPED.sub(r"\1", text)
+    if plain != text and classify_plain_calls(plain, functions) == "in_text":
+        return "escaped"
+    try:
+        calls = parse_calls(text)
+    except MalformedCall:
+        return "bad_syntax" if any(f"{name}(" in text for name in functions) else None
+    if any(call.name in functions for call in calls):
+        return "in_text"
+    named = any(f'"{name}"' in text for name in functions)
+    return "other_format" if _TAG.search(text) or (named and _MEMBER.search(text)) else None
+
+
+def _read_prose(answer: str, functions: Collection[str]) -> tuple[list[Call], str]:
+    """Return the calls of these functions in a text, and the text without them."""
+    text, rest, position = answer[-_MAX_CHARS:], [], 0
+    calls: list[Call] = []
+    starts = [found for found in _CALL.finditer(text) if found[1] in functions]
+    for found in starts[:_MAX_CALLS]:
+        end = find_closing_bracket(text, found.end() - 1)
+        call = read_call(text[found.start() : end + 1]) if end is not None else None
+        if end is not None and isinstance(call, Call) and found.start() >= position:
+            calls.append(call)
+            rest.append(text[position : found.start()])
+            position = end + 1
+    return calls, "".join([*rest, text[position:]])
+
+
+def _plain(answer: str) -> str:
+    return answer[-_MAX_CHARS:].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")

@@ -1,0 +1,116 @@
+"""Interface for the checkers' questions about an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from checkers.verdict import TurnOutcome
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+
+Made = Call | MalformedCall
+
+
+class CallPosition(NamedTuple):
+    """Moment right after a call of an episode; position -1 is the start of the turn."""
+
+    turn: int
+    position: int
+
+
+class ObservedCall(NamedTuple):
+    """A call and its result."""
+
+    call: Made
+    result: Result
+
+
+class EntryQueries(Protocol):
+    """Questions about an entry, answered by replays in copies if necessary.
+
+    A ground-truth call is identified by its turn and its position in it.
+    """
+
+    def words(self, turn: int) -> str:
+        """Return the user's message of a turn."""
+
+    def backend(self, call: Made) -> str | None:
+        """Return the backend of the called function; None if the function is unknown."""
+
+    def offered(self, turn: int) -> Collection[str]:
+        """Return the functions that the model may call in a turn."""
+
+    def withheld(self, turn: int) -> Collection[str]:
+        """Return the existing functions that the model may not call in a turn.
+
+        No turn has more than the first.
+        """
+
+    def parameters(self, function: str) -> Collection[str]:
+        """Return the parameters of an existing function."""
+
+    def unordered(self, backend: str | None) -> frozenset[str]:
+        """Return the unordered members of a backend's results and state."""
+
+    def arguments(self, call: Made) -> Mapping[str, Any]:
+        """Return a call's arguments by name, as far as they fit the function."""
+
+    def filled(self, call: Made) -> Mapping[str, Any]:
+        """Return a call's arguments by name, with the function's defaults."""
+
+    @property
+    def irreversible(self) -> Collection[str]:
+        """Functions whose effect no other function reverts."""
+
+    def right_calls(self, functions: Collection[str]) -> list[Call]:
+        """Return the successful ground-truth calls of these functions in all turns."""
+
+    def deed(self, call: Call) -> object:
+        """Return a key that is equal for calls of one function with the same effect."""
+
+    def asks_about(self, call: Made) -> Collection[str | int | float]:
+        """Return the values that identify the subject of a call, without enum choices."""
+
+    def acts(self, turn: int, position: int) -> bool:
+        """Tell whether a ground-truth call changes any state or shows something to the user."""
+
+    def ends_alike(self, turn: int, left_out: frozenset[int]) -> bool:
+        """Tell whether the ground truth of a turn reaches its state without some of its calls."""
+
+    def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
+        """Return the accepted alternatives to a ground-truth call, executed in its place."""
+
+    def ignored(self, turn: int, position: int) -> Collection[str]:
+        """Return the text parameters of a ground-truth call that have no effect."""
+
+    def prohibited(self, turn: int) -> Sequence[Call]:
+        """Return the calls that the user has ruled out by a turn, with some of their arguments."""
+
+    def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
+        """Return the ground-truth calls whose order the user dictates, in groups.
+
+        In a group of one call, the order of the items of its arguments counts.
+        """
+
+    def only_asks(self, turn: int) -> bool:
+        """Tell whether a turn only asks about earlier results."""
+
+    def waiting(self, turn: int, function: str) -> Collection[str]:
+        """Return the parameters of a function whose value the user has yet to give in a turn."""
+
+    def again(
+        self, call: Made, turn: int, position: int, model: Sequence[TurnOutcome]
+    ) -> Iterator[tuple[CallPosition, Result]]:
+        """Yield results of a call at the start of an episode and after each change since.
+
+        Args:
+            call: Any call.
+            turn: Turn of the ground truth whose session state, such as the folder, is used.
+            position: Position in that turn.
+            model: Turns to replay.
+
+        Yields:
+            Moment and result; only changes of the call's backend count.
+        """

@@ -1,0 +1,190 @@
+"""Counts of unrequested irreversible calls, hallucinations and function selection.
+
+All episodes are counted, passed or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from functools import partial
+
+from checkers.entry_queries import EntryQueries
+from checkers.verdict import FunctionSelection, Hallucinations, TurnOutcome, Verdict
+from envs.calls import Call, list_inner_calls
+
+_MAX_NAME_CHARS = 100
+"""Maximum length of a recorded name."""
+
+
+def count_extra_calls(
+    verdict: Verdict,
+    truth: Sequence[TurnOutcome],
+    model: Sequence[TurnOutcome],
+    scene: EntryQueries,
+) -> Verdict:
+    """Return a verdict with the irreversible calls and hallucinations of executed calls.
+
+    In a turn that needs no calls, only calls that change the state are unneeded.
+    """
+    deeds: list[Call] = []
+    functions: list[str] = []
+    parameters: list[str] = []
+    needless: list[str] = []
+    irreversible, at_first = scene.irreversible, scene.withheld(0)
+    for turn, (results, _, _, calls) in enumerate(model):
+        if not calls:
+            continue
+        idle, withheld = not truth[turn].acted, at_first and scene.withheld(turn)
+        for call, result in zip(calls, results, strict=True):
+            if type(call) is not Call:
+                continue
+            name, _, _, nested = call
+            if idle and result.changed:
+                needless.append(_shorten(name))
+            if result.error is None:
+                if name in irreversible:
+                    deeds.append(call)
+                if not nested and name not in withheld:
+                    continue
+            for each in (call, *list_inner_calls(call)) if nested else (call,):
+                if each.name not in scene.offered(turn):
+                    functions.append(_shorten(each.name))
+                else:
+                    parameters += _list_unknown_parameters(each, scene.parameters(each.name))
+    beyond = _list_unrequested(deeds, scene)
+    if not (beyond or functions or parameters or needless):
+        return verdict
+    made_up = Hallucinations(tuple(functions), tuple(parameters), tuple(needless))
+    return verdict._replace(irreversible=beyond, hallucinated=made_up)
+
+
+def count_hallucinations(
+    calls: Sequence[Call], offered: Mapping[str, Collection[str]], *, fits: bool
+) -> Hallucinations:
+    """Return the hallucinations of the calls of a single-turn entry.
+
+    Args:
+        calls: Calls of the model.
+        offered: Parameters of each function.
+        fits: Whether any function fits.
+    """
+    functions = [_shorten(call.name) for call in calls if call.name not in offered]
+    parameters = [
+        name
+        for call in calls
+        if call.name in offered
+        for name in _list_unknown_parameters(call, offered[call.name])
+    ]
+    needless = () if fits else [_shorten(call.name) for call in calls]
+    return Hallucinations(tuple(functions), tuple(parameters), tuple(needless))
+
+
+def _list_unrequested(deeds: Sequence[Call], scene: EntryQueries) -> tuple[str, ...]:
+    """Return the irreversible calls that the ground truth makes in no turn, as texts.
+
+    Each call of the ground truth allows one call of the model.
+    """
+    if not deeds:
+        return ()
+    right = scene.right_calls({call.name for call in deeds})
+    # Most calls are written as in the ground truth; comparing their effects takes longer.
+    beyond = _remove_matches(deeds, right)
+    if beyond and right:
+        beyond = _remove_matches(beyond, right, scene.deed)
+    return tuple([str(call) for call in beyond])
+
+
+def _remove_matches(
+    deeds: Sequence[Call], right: list[Call], told_by: Callable[[Call], object] | None = None
+) -> list[Call]:
+    """Return the calls without a match among the right ones, and remove the matches there."""
+    left: list[object] = [*map(told_by, right)] if told_by else [*right]
+    beyond = []
+    for call in deeds:
+        deed = told_by(call) if told_by else call
+        if deed in left:
+            position = left.index(deed)
+            del left[position], right[position]
+        else:
+            beyond.append(call)
+    return beyond
+
+
+def _list_unknown_parameters(call: Call, known: Collection[str]) -> Iterator[str]:
+    """Yield the arguments that the function lacks, by name, or by position for surplus ones."""
+    for position in range(len(known), len(call.args)):
+        yield f"{_shorten(call.name)}.{position + 1}"
+    for name in call.kwargs:
+        if name not in known:
+            yield f"{_shorten(call.name)}.{_shorten(name)}"
+
+
+def _shorten(name: str) -> str:
+    return name[:_MAX_NAME_CHARS]
+
+
+def count_selection(
+    truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
+) -> FunctionSelection:
+    """Count how well executed calls select functions and arguments.
+
+    A needed call counts if its function is called in its turn. Its arguments are right if all are
+    equal, including defaults.
+    """
+    needed = same = meant = named = strangers = 0
+    names: Set[str] = frozenset()
+    for turn, right in enumerate(truth):
+        wanted = right.calls
+        needed += len(wanted)
+        made = model[turn].calls if turn < len(model) else ()
+        if made == wanted:  # the most common case
+            same += len(wanted)
+            continue
+        left: list[object] = [*made]
+        missed = []
+        for call in wanted:
+            if call in left:  # the most common case
+                left.remove(call)
+                same += 1
+            else:
+                missed.append(call)
+        given = [call for call in left if isinstance(call, Call)]
+        if not given:
+            continue
+        if missed:
+            called = {call.name for call in given}
+            asked = [call for call in missed if isinstance(call, Call) and call.name in called]
+            meant += _remove_pairs(asked, given, partial(_has_equal_arguments, scene))
+            named += _remove_pairs(asked, given)
+        names = names or _collect_names(truth)
+        others = [call.name for call in given if call.name not in names]
+        if others:
+            offered = scene.offered(turn)
+            strangers += sum(name in offered for name in others)
+    return FunctionSelection(needed, same + meant + named, same + meant, strangers)
+
+
+def _collect_names(outcomes: Sequence[TurnOutcome]) -> Set[str]:
+    return {call.name for outcome in outcomes for call in outcome.calls if isinstance(call, Call)}
+
+
+def _remove_pairs(
+    wanted: list[Call], given: list[Call], equal: Callable[[Call, Call], bool] | None = None
+) -> int:
+    """Remove pairs of calls of one function from both lists and return their number."""
+    found = 0
+    for call in tuple(wanted):
+        for place, other in enumerate(given):
+            if call.name == other.name and (equal is None or equal(call, other)):
+                wanted.remove(call)
+                del given[place]
+                found += 1
+                break
+    return found
+
+
+def _has_equal_arguments(scene: EntryQueries, one: Call, other: Call) -> bool:
+    if not (one.args or other.args) and one.kwargs.keys() == other.kwargs.keys():
+        # The calls differ, and defaults make no difference.
+        return False
+    return scene.filled(one) == scene.filled(other)

@@ -1,0 +1,333 @@
+"""Values known at one point of a conversation, from the user's messages and from results.
+
+``contains_value`` tells whether a text contains a value literally; makers of trajectories use it.
+``KnownValues`` is more tolerant: it ignores case, punctuation, number formats, number words, dates
+and currencies, and it accepts a text composed of known words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise, permutations
+from math import isclose
+from typing import Any, NamedTuple
+
+from checkers.answer_text.lexicon import MONTHS, NUMBERS, ONES, ORDINALS, SCALES, TENS
+from envs.state import cut
+
+_MIN_KNOWN_SHARE = 0.8
+"""Minimum share of known words in a rewording."""
+_MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
+"""Limits of the search for a calculation: last results, end of each, operands."""
+_MAX_CHANCE_CHARS = 3
+"""Maximum length of a text that may occur inside a word by chance."""
+
+_WORDS: Mapping[str, float] = {
+    **NUMBERS,
+    **{word: place for place, word in enumerate(ORDINALS[:5], start=1)},
+    "half": 0.5,
+    "quarter": 0.25,
+    "couple": 2,
+    "pair": 2,
+    "single": 1,
+    "once": 1,
+    "twice": 2,
+    "double": 2,
+    "triple": 3,
+}
+_SCALES: Mapping[str, float] = {**SCALES, "m": 1e6, "dozen": 12, "%": 0.01, "percent": 0.01}
+_ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
+    "km": ("kilometre", "kilometer"),
+    "kg": ("kilo",),
+    "cm": ("centimetre", "centimeter"),
+    "m": ("metre", "meter"),
+    "mi": ("mile",),
+    "lb": ("pound",),
+    "ft": ("foot", "feet"),
+    "in": ("inch",),
+    "usd": ("dollar", "$"),
+    "eur": ("euro", "€"),
+    "gbp": ("pound", "£", "sterling"),
+    "jpy": ("yen", "¥"),
+    "inr": ("rupee", "₹"),
+    "rmb": ("yuan", "renminbi"),
+    "cny": ("yuan", "renminbi"),
+    "cad": ("canadian",),
+    "aud": ("australian",),
+    "chf": ("franc",),
+}
+_PIECE = re.compile(r"[^\W_]+(?:(?<=\d)[.,](?=\d)[^\W_]+)*")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
+_AMOUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?|\.\d+)\s?(%|[a-z]+)?")
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_RUN = re.compile(r"[^\W\d_]+|\d+")
+_EXPIRY = re.compile(r"(\d{1,2})/(\d{2,4})")
+_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
+_WORD = re.compile(r"[\w@#./:&!~+-]+")
+_WORD_MARKS = "@#./:&~+-"
+"""Characters inside a word, such as an address, that do not end it."""
+
+
+def list_literals(value: Any) -> Iterator[str | int | float]:
+    """Yield the texts and numbers in a value, without booleans and null."""
+    if isinstance(value, Mapping):
+        for member in value.values():
+            yield from list_literals(member)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from list_literals(member)
+    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        yield value
+
+
+def unescape_text(text: str) -> str:
+    """Return a result's text without escapes."""
+    if "\\u" in text:
+        text = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
+    return text.replace("\\n", "\n").replace('\\"', '"')
+
+
+def clip_text(text: str, limit: int = 80) -> str:
+    """Return a text in one line of limited length."""
+    return cut(" ".join(text[: 4 * limit].split()), limit)
+
+
+def contains_value(literal: str | float, text: str) -> bool:
+    """Tell whether a text contains a value: a text anywhere, a number as a whole."""
+    if isinstance(literal, str):
+        return literal in text
+    return _is_written({repr(literal), f"{literal:g}"}, text, r"(?!\w|\.\d)")
+
+
+def list_spoken_values(texts: Sequence[str]) -> list[str | int | float]:
+    """Return the values in texts: quotations, words, pairs of words, and numbers."""
+    found: dict[str | int | float, None] = {}
+    for text in texts:
+        for quoted in _QUOTED.findall(text):
+            found[quoted[0] or quoted[1]] = None
+        said = [word for run in _WORD.findall(text) if (word := run.rstrip(_WORD_MARKS))]
+        for word in said:
+            found[_parse_number(word)] = None
+        for first, second in pairwise(said):
+            if first[0].isupper() and second[0].isupper():
+                found[f"{first} {second}"] = None
+    return list(found)
+
+
+def _parse_number(word: str) -> str | int | float:
+    try:
+        return int(word) if word.isdecimal() else float(word)
+    except ValueError:
+        return word
+
+
+class OriginNote(NamedTuple):
+    """Note on a value of unclear origin."""
+
+    serious: bool
+    """Whether a person has to review it."""
+    why: str
+
+
+class KnownValues:
+    """Values known at one point of a conversation, and from the start a text such as the config."""
+
+    def __init__(self, known: str = "") -> None:
+        self.heard = ""
+        self.seen = [known]
+        self._spoken: set[float] = set()
+
+    def hear(self, words: str) -> None:
+        """Add a message of the user."""
+        self.heard += f"\n{words}"
+        self._spoken |= list_spoken_numbers(words)
+
+    def see(self, text: str) -> None:
+        """Add a result."""
+        self.seen.append(unescape_text(text))
+
+    def doubt(self, literal: str | float, document: str = "") -> OriginNote | None:
+        """Return a note on a literal of unclear origin, else None."""
+        if isinstance(literal, str):
+            return self._text_doubt(literal, document)
+        if self._knows_number(literal) or _has_number(literal, document):
+            return None
+        if worked := self._worked_out(literal):
+            return OriginNote(False, f"{literal!r} is not in the conversation, but equals {worked}")
+        return OriginNote(True, f"{literal!r} is in no message and no result")
+
+    def _text_doubt(self, text: str, document: str) -> OriginNote | None:
+        sources = [self.heard, document, *self.seen]
+        if not _normalise(text).strip() or any(_contains(source, text) for source in sources):
+            return None
+        if self._is_told_otherwise(text):
+            return None
+        words = _normalise(text).split()
+        strange = [word for word in words if not self._knows_word(word, sources)]
+        if not strange:
+            return self._pieced_doubt(text, words, sources)
+        unknown = clip_text(", ".join(dict.fromkeys(strange)), 60)
+        if any(char.isdigit() for word in strange for char in word) or (
+            1 - len(strange) / len(words) < _MIN_KNOWN_SHARE
+        ):
+            return OriginNote(
+                True, f"{clip_text(text, 60)!r}: {unknown} is in no message and no result"
+            )
+        return OriginNote(False, f"a text of known words except {unknown}")
+
+    def _pieced_doubt(self, text: str, words: list[str], sources: list[str]) -> OriginNote | None:
+        """Return a note on known words in a new order; single words may be filled in."""
+        pieces = _split_pieces(words, [_normalise(source) for source in sources])
+        if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
+            return None
+        message = f"{clip_text(text, 60)!r}: the words are known, but not in this order"
+        return OriginNote(True, message)
+
+    def _knows_word(self, word: str, sources: list[str]) -> bool:
+        if any(f" {word} " in _normalise(source) for source in sources):
+            return True
+        try:
+            return self._knows_number(_parse_value(word))
+        except ValueError:
+            return False
+
+    def _knows_number(self, number: float) -> bool:
+        if any(isclose(abs(number), spoken, rel_tol=1e-9) for spoken in self._spoken):
+            return True
+        return any(_has_number(number, source) for source in [self.heard, *self.seen])
+
+    def _is_told_otherwise(self, text: str) -> bool:
+        """Tell whether a date, currency or number in text form is known in another form."""
+        low = self.heard.casefold()
+        if date := _DATE.fullmatch(text):
+            month, day = int(date[2]), int(date[3])
+            return _has_month(low, month) and self._tells_day(low, month, day)
+        if expiry := _EXPIRY.fullmatch(text):
+            return _has_month(low, int(expiry[1])) and expiry[2][-2:] in low
+        if text.casefold() in _ABBREVIATIONS:
+            return any(word in low for word in _ABBREVIATIONS[text.casefold()])
+        runs = _RUN.findall(text)
+        if len(runs) > 1 and text.isalnum():
+            # Parts of an id such as AB12 may be known by themselves.
+            heard = _normalise(self.heard)
+            return all(f" {run.casefold()} " in heard for run in runs)
+        try:
+            return self._knows_number(float(text))
+        except ValueError:
+            return False
+
+    def _tells_day(self, words: str, month: int, day: int) -> bool:
+        """Tell whether a day of a month is known: as a date, a last day or a distance."""
+        days = self._spoken_days(words)
+        if day in days or (day >= _DAYS[month - 1] and "last day" in words):
+            return True
+        counted = re.findall(r"\b(\w++) days? (?:after|later|from)\b", words)
+        return any(
+            day - count in days
+            for word in counted
+            for count in list_spoken_numbers(word)
+            if count < day
+        )
+
+    def _spoken_days(self, words: str) -> set[int]:
+        return {int(day) for day in re.findall(r"(?<!\d)(\d{1,2})(?=st|nd|rd|th|\b)", words)} | {
+            int(number) for number in self._spoken
+        }
+
+    def _worked_out(self, number: float) -> str:
+        """Return a calculation of a number from two known ones, or the empty text."""
+        recent = " ".join([text[-_MAX_RESULT_CHARS:] for text in self.seen[1:][-_MAX_RESULTS:]])
+        found = {_parse_value(match) for match in _NUMBER.findall(recent)}
+        known = sorted({*self._spoken, *found})[:_MAX_OPERANDS]
+        for left, right in permutations(known, 2):
+            for sign, value in (("+", left + right), ("-", left - right), ("*", left * right)):
+                if value and isclose(value, number, rel_tol=1e-6, abs_tol=1e-9):
+                    return f"{left:g} {sign} {right:g}"
+            if right and isclose(left / right, number, rel_tol=1e-4):
+                return f"{left:g} / {right:g}"
+        return ""
+
+
+def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
+    """Split words into the longest pieces that occur in a source, from the left."""
+    pieces: list[list[str]] = []
+    for word in words:
+        longer = [*pieces[-1], word] if pieces else [word]
+        if pieces and any(f" {' '.join(longer)} " in source for source in sources):
+            pieces[-1] = longer
+        else:
+            pieces.append([word])
+    return pieces
+
+
+def list_spoken_numbers(words: str) -> set[float]:
+    """Return the numbers in a user's words, in digits or words, with scales such as k and %."""
+    low = words.casefold()
+    found: set[float] = set()
+    for digits, scale in _AMOUNT.findall(low):
+        value = _parse_value(digits)
+        found |= {value, value * _SCALES.get(scale, 1)}
+    tokens = re.findall(r"[a-z]+", low)
+    for token in tokens:
+        if token in _WORDS:
+            found.add(_WORDS[token])
+    for token, following in pairwise(tokens):
+        if following in _SCALES:
+            found.add(_WORDS.get(token, 1) * _SCALES[following])
+        if token in TENS and following in ONES:
+            found.add(_WORDS[token] + _WORDS[following])
+    return found
+
+
+def _parse_value(digits: str) -> float:
+    return float(digits.replace(",", ""))
+
+
+def _has_month(words: str, month: int) -> bool:
+    if not 1 <= month <= 12:
+        return False
+    name = MONTHS[month - 1]
+    if re.search(rf"\b{ORDINALS[month - 1]} month\b", words):
+        return True
+    numeric = rf"(?<!\d)0?{month}[/.-]|[/.-]0?{month}(?!\d)"
+    return bool(re.search(rf"\b{name[:3]}(?:{name[3:]}|t)?\b|{numeric}", words))
+
+
+def _has_number(number: float, text: str) -> bool:
+    """Tell whether a text contains a number in any usual format."""
+    size = abs(number)
+    forms = {repr(size), f"{size:g}", f"{size:,}", f"{size:.2f}", f"{size:.1f}", f"{size:,.2f}"}
+    if float(size).is_integer():
+        forms |= {str(int(size)), f"{int(size):,}"}
+    exact = [form for form in forms if isclose(_parse_value(form), size, rel_tol=1e-9)]
+    return _is_written(exact, text, r"(?:\.0+)?(?!\d|[.,]\d)")
+
+
+def _is_written(forms: Iterable[str], text: str, end: str) -> bool:
+    """Tell whether a text contains a whole number in one of the formats."""
+    there = [re.escape(form) for form in forms if form in text]
+    return bool(there) and re.search(rf"(?<![\w.])(?:{'|'.join(there)}){end}", text) is not None
+
+
+def _contains(source: str, text: str) -> bool:
+    if text in source and len(text) > _MAX_CHANCE_CHARS:
+        return True
+    plain = _normalise(text)
+    if plain in _normalise(source):
+        return True
+    squashed = plain.replace(" ", "")
+    return len(squashed) > _MAX_CHANCE_CHARS and squashed in _squash(source)
+
+
+@lru_cache(maxsize=512)
+def _normalise(text: str) -> str:
+    """Return a text in lower case with single spaces instead of other characters."""
+    return f" {' '.join(_PIECE.findall(text.casefold()))} "
+
+
+@lru_cache(maxsize=512)
+def _squash(text: str) -> str:
+    return _normalise(text).replace(" ", "")

@@ -1,0 +1,149 @@
+"""Required information of a turn: facts that its final answer should report.
+
+The kind of a fact follows from its JSON object's required member: ``number``, ``text``, ``items``,
+``yes`` or ``date``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_DECIMALS, MAX_VALUE = 12, 10**15
+"""Maximum decimals of a rounded number and maximum absolute value of a number."""
+_MAX_READ_VALUE = 1e300
+_DATE = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number, reported by its value.
+
+    Attributes:
+        number: Exact value.
+        unit: Unit or currency under any usual name (``USD``, ``gallon``, ``%``), or the counted
+            thing (``messages``). An answer may omit the unit, but not use another one.
+        decimals: Minimum decimals of a rounded number; None forbids rounding.
+        tolerance: Maximum absolute difference.
+    """
+
+    number: int | float
+    unit: str = ""
+    decimals: int | None = None
+    tolerance: int | float = 0
+
+    def __post_init__(self) -> None:
+        """Check the bounds. Raises ValueError if a member is out of bounds."""
+        if not abs(self.number) <= MAX_VALUE:
+            raise ValueError(f"number must be from -{MAX_VALUE} to {MAX_VALUE}")
+        if self.decimals is not None and not 0 <= self.decimals <= MAX_DECIMALS:
+            raise ValueError(f"decimals must be from 0 to {MAX_DECIMALS}")
+        if not 0 <= self.tolerance < float("inf"):
+            raise ValueError("tolerance must be finite and at least 0")
+
+    def __str__(self) -> str:
+        """Return the number with its unit."""
+        return f"{self.number} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text, reported by its words regardless of case, punctuation and markup.
+
+    Attributes:
+        text: Text of the result.
+        alternatives: Other wordings.
+    """
+
+    text: str
+    alternatives: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the texts. Raises ValueError if a text is blank."""
+        _check_texts((self.text, *self.alternatives), "text and alternatives")
+
+    def __str__(self) -> str:
+        """Return the text in quotes."""
+        return repr(self.text)
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list, reported by all of its items; an answer may have more.
+
+    Attributes:
+        items: Texts and numbers, at least one.
+        ordered: Whether the order matters.
+    """
+
+    items: tuple[str | int | float, ...]
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the items.
+
+        Raises ValueError if there is no item, or an item is blank or not finite.
+        """
+        if not self.items:
+            raise ValueError("items must not be empty; write an empty list as yes: false")
+        _check_texts([item for item in self.items if isinstance(item, str)], "items")
+        if not all(isinstance(item, str) or abs(item) <= _MAX_READ_VALUE for item in self.items):
+            raise ValueError("items must be finite")
+
+    def __str__(self) -> str:
+        """Return the items in one line."""
+        return (" > " if self.ordered else ", ").join(map(str, self.items))
+
+
+@dataclass(frozen=True)
+class YesNo:
+    """A statement that is true or false.
+
+    Attributes:
+        yes: Whether the statement is true.
+        about: Wordings of the statement: ``locked``, ``logged in``.
+        opposite: Wordings of its opposite, besides negations (``not locked``) and usual opposites
+            (``unlocked``).
+        subject: Subject of the statement if an answer may have several: ``rear left``.
+    """
+
+    yes: bool
+    about: tuple[str, ...]
+    opposite: tuple[str, ...] = ()
+    subject: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the texts. Raises ValueError if ``about`` is empty, or a text is blank."""
+        if not self.about:
+            raise ValueError("about must not be empty")
+        _check_texts((*self.about, *self.opposite), "about and opposite")
+
+    def __str__(self) -> str:
+        """Return the statement or its negation."""
+        of = f"{self.subject}: " if self.subject else ""
+        return f"{of}{'' if self.yes else 'not '}{self.about[0]}"
+
+
+@dataclass(frozen=True)
+class Date:
+    """A date such as ``2024-06-01``; an answer may omit the year."""
+
+    date: str
+
+    def __post_init__(self) -> None:
+        """Check the format. Raises ValueError if the format is another one."""
+        if not _DATE.fullmatch(self.date):
+            raise ValueError("date must have the form 2024-06-01")
+
+    def __str__(self) -> str:
+        """Return the date."""
+        return self.date
+
+
+Fact = Number | Text | Items | YesNo | Date
+"""One piece of required information."""
+
+
+def _check_texts(texts: tuple[str, ...] | list[str], names: str) -> None:
+    if not all(re.search(r"\w", text) for text in texts):
+        raise ValueError(f"{names} must contain a letter or digit")

@@ -1,1 +1,0 @@
-"""The reader of answers: whether the words that end a turn tell the user a fact. English only."""

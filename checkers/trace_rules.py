@@ -1,0 +1,113 @@
+"""Rules on the trace of a turn that the state does not show: prohibited calls and dictated orders.
+
+A prohibited call fails the turn even if it is undone. An order holds for the calls that the model
+made as the ground truth does; other calls are judged by the state alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from checkers.entry_queries import EntryQueries
+from checkers.evidence import CallEvidence
+from checkers.reasons import Reason
+from checkers.verdict import Failure, TurnOutcome
+from envs.calls import Call
+
+
+def check_prohibited(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
+    """Check the last turn for a successful call that the user has ruled out."""
+    prohibited = scene.prohibited(len(model) - 1)
+    if not prohibited:
+        return None
+    for call in _list_done(model[-1]):
+        for rule in prohibited:
+            if call.name == rule.name and _includes(scene.filled(call), rule.kwargs):
+                message = f"the user has ruled out {rule}"
+                evidence = CallEvidence(
+                    Reason.PROHIBITED_CALL, message, call.name, actual=str(call)
+                )
+                return Failure(Reason.PROHIBITED_CALL, evidence)
+    return None
+
+
+def check_order(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
+    """Check the last turn for calls, or items of an argument, in another order than dictated."""
+    for right in scene.ordered(len(model) - 1):
+        done = _list_done(model[-1])
+        failure = (
+            _check_items(right[0], done, scene)
+            if len(right) == 1
+            else _check_calls(right, done, scene)
+        )
+        if failure is not None:
+            return failure
+    return None
+
+
+def _list_done(outcome: TurnOutcome) -> list[Call]:
+    made = zip(outcome.calls, outcome.results, strict=True)
+    return [call for call, result in made if result.ok and isinstance(call, Call)]
+
+
+def _includes(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Tell whether arguments have wanted values, and lists all wanted members."""
+    return all(
+        name in given
+        and (
+            all(member in given[name] for member in value)
+            if isinstance(value, list) and isinstance(given[name], (list, tuple))
+            else given[name] == value
+        )
+        for name, value in wanted.items()
+    )
+
+
+def _check_items(right: Call, done: Sequence[Call], scene: EntryQueries) -> Failure | None:
+    expected = scene.filled(right)
+    same = [
+        given
+        for call in done
+        if call.name == right.name
+        for given in (scene.filled(call),)
+        if _sort_items(given) == _sort_items(expected)
+    ]
+    if not same or any(given == expected for given in same):
+        return None
+    name = next(name for name, value in expected.items() if same[0].get(name) != value)
+    evidence = CallEvidence(
+        Reason.WRONG_ORDER,
+        "the items are in another order than the user asked for",
+        right.name,
+        name,
+        expected=expected[name],
+        actual=repr(same[0][name]),
+    )
+    return Failure(Reason.WRONG_ORDER, evidence)
+
+
+def _sort_items(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: sorted(map(repr, value)) if isinstance(value, (list, tuple)) else value
+        for name, value in given.items()
+    }
+
+
+def _check_calls(
+    right: Sequence[Call], done: Sequence[Call], scene: EntryQueries
+) -> Failure | None:
+    reached, before = -1, right[0]
+    deeds = [scene.deed(call) for call in done]
+    for call in right:
+        wanted = scene.deed(call)
+        places = [place for place, deed in enumerate(deeds) if deed == wanted]
+        if not places:
+            continue
+        later = [place for place in places if place > reached]
+        if not later:
+            message = f"the user wanted it after {before}"
+            evidence = CallEvidence(Reason.WRONG_ORDER, message, call.name, actual=str(call))
+            return Failure(Reason.WRONG_ORDER, evidence)
+        reached, before = later[0], call
+    return None

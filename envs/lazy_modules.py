@@ -1,0 +1,32 @@
+"""Lazy imports of modules that are slow to load and rarely needed.
+
+Modules that import pydantic or network libraries take longer to load than most commands to run::
+
+    if TYPE_CHECKING:
+        from envs import schema
+    else:
+        schema = lazy_module(".schema", __package__)
+
+The standard library's LazyLoader adds modules to ``sys.modules`` before they are loaded, and other
+threads may see partially loaded ones.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import resolve_name
+from types import ModuleType
+from typing import Any
+
+
+class _LazyModule(ModuleType):
+    def __getattr__(self, member: str) -> Any:
+        value = getattr(import_module(self.__name__), member)
+        # Python calls this method only for names that are not in the dictionary.
+        self.__dict__[member] = value
+        return value
+
+
+def lazy_module(name: str, package: str | None = None) -> ModuleType:
+    """Return a module that is loaded on first use; its name may be relative to a package."""
+    return _LazyModule(resolve_name(name, package))

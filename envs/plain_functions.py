@@ -1,0 +1,206 @@
+"""Backends made of plain functions over a state object, or of an object's methods."""
+
+from __future__ import annotations
+
+import inspect
+import keyword
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import is_dataclass
+from functools import wraps
+from typing import Any, NamedTuple, get_type_hints
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic_core import PydanticSerializationError, to_jsonable_python
+from typing_extensions import TypedDict
+
+from envs import schema
+from envs.coroutines import finish
+from envs.docstrings import parse_docstring
+from envs.errors import ConfigProblem, Refused, ToolError
+from envs.state import copy_json
+from envs.tool import ToolMark, place
+
+_REFUSALS = (ValueError, LookupError, PermissionError)
+"""Exceptions by which plain functions refuse a call; others are errors of the function."""
+_STATE_NAMES = ("self", "state")
+
+
+class StateCodec(NamedTuple):
+    """Conversion between a state object and the fields of a backend."""
+
+    kind: type
+    """Class of the state object."""
+    types: Mapping[str, Any]
+    """Type of each field."""
+    build: Callable[[dict[str, Any]], Any]
+    """Makes a state object of fields, which it may keep."""
+    dump: Callable[[Any], Mapping[str, Any]]
+    """Returns the fields of a state object as plain data."""
+
+
+def make_backend(
+    base: type[Any],
+    state: object,
+    functions: Iterable[Callable[..., Any]],
+    name: str | None = None,
+) -> type[Any]:
+    """Return a backend whose state fields are the members of a state object.
+
+    A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or
+    has the state's class as type; what it changes there becomes the new state. A function that is
+    not marked with ``reads`` counts as writing. A ``ValueError``, ``LookupError`` or
+    ``PermissionError`` refuses the call. The initial config has the fields of the state, whose
+    values are the defaults.
+
+    Raises TypeError if the state is not plain data, or a function does not fit.
+
+    Args:
+        base: Class that the backend extends.
+        state: A dict, dataclass, pydantic model or object with plain attributes.
+        functions: Typed functions with docstrings.
+        name: Name of the backend (default: the class of the state).
+    """
+    codec = _find_codec(state)
+    fields = _dump_fields(codec, state)
+    name = name or codec.kind.__name__
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise TypeError(f"{name!r} is no name of a class; give name=")
+    members: dict[str, Any] = {
+        function.__name__: _make_method(function, codec) for function in functions
+    }
+    if not members:
+        raise TypeError(f"{name}: there is no function")
+    config = TypedDict(f"{name}Config", dict(codec.types), total=False)  # type: ignore[misc]  # noqa: UP013
+    members |= {"_load": _make_loader(codec), "check_config": classmethod(_check_config)}
+    members |= {"Config": config, "__annotations__": dict(codec.types), **fields}
+    members["__doc__"] = inspect.getdoc(state) if not isinstance(state, dict) else None
+    return type(name, (base,), members | {"__module__": codec.kind.__module__})
+
+
+def make_backend_of_object(base: type[Any], instance: object, name: str | None = None) -> type[Any]:
+    """Return a backend of an object's attributes and its public methods with docstrings.
+
+    Raises TypeError as ``make_backend`` does.
+    """
+    kind = type(instance)
+    methods = [
+        member
+        for each in reversed(kind.__mro__[:-1])
+        if each.__module__ != BaseModel.__module__
+        for key, member in vars(each).items()
+        if inspect.isfunction(member) and not key.startswith("_") and member.__doc__
+    ]
+    latest = {method.__name__: getattr(kind, method.__name__) for method in methods}
+    return make_backend(base, instance, list(latest.values()), name)
+
+
+def _find_codec(state: object) -> StateCodec:
+    kind = type(state)
+    if isinstance(state, dict):
+        return StateCodec(kind, dict.fromkeys(state, Any), copy_json, dict)
+    if isinstance(state, BaseModel) or is_dataclass(state):
+        adapter: TypeAdapter[Any] = TypeAdapter(kind)
+        types = get_type_hints(kind, include_extras=True)
+        names = kind.model_fields if isinstance(state, BaseModel) else kind.__dataclass_fields__  # type: ignore[attr-defined]
+        known = {field: types[field] for field in names}
+
+        def dump(live: Any) -> Mapping[str, Any]:
+            found: Mapping[str, Any] = adapter.dump_python(live, mode="json")
+            return found
+
+        return StateCodec(kind, known, adapter.validate_python, dump)
+
+    def build(fields: dict[str, Any]) -> Any:
+        live = object.__new__(kind)
+        live.__dict__.update(copy_json(fields))
+        return live
+
+    return StateCodec(kind, dict.fromkeys(vars(state), Any), build, vars)
+
+
+def _dump_fields(codec: StateCodec, state: object) -> dict[str, Any]:
+    fields = codec.dump(state)
+    for name, value in fields.items():
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise TypeError(
+                f"{codec.kind.__name__}: the field {name!r} needs a name like a variable's"
+            )
+        try:
+            to_jsonable_python(value)
+            copy_json(value)
+        except (PydanticSerializationError, ValueError):
+            kind = type(value).__name__
+            raise TypeError(
+                f"{codec.kind.__name__}.{name} holds a {kind}; a state consists of plain data"
+            ) from None
+    return copy_json(dict(fields))
+
+
+def _check_config(cls: type[Any], config: object) -> list[ConfigProblem]:
+    # Not strict: an object of a config becomes a dataclass or model.
+    return schema.check_config(cls.__name__, cls.Config, config, strict=False)
+
+
+def _make_loader(codec: StateCodec) -> Callable[..., None]:
+    def load(self: Any, *_: object) -> None:
+        # As the state object would write it, so that reading changes nothing.
+        self.__dict__.update(codec.dump(codec.build({n: getattr(self, n) for n in codec.types})))
+
+    return load
+
+
+def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..., Any]:
+    """Return a backend's method that calls a function with a copy of the state."""
+    signature = inspect.signature(function)
+    takes_state = _takes_state(signature, codec.kind)
+
+    @wraps(function)
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        # The caller's arguments stay as they are, whatever the function does with them.
+        args, kwargs = deepcopy((args, kwargs))
+        fields = {name: getattr(self, name) for name in codec.types}
+        live = codec.build(dict(fields)) if takes_state else None
+        try:
+            value = function(*((live,) if takes_state else ()), *args, **kwargs)
+            if inspect.iscoroutine(value):
+                value = finish(value)
+        except ToolError:
+            raise
+        except _REFUSALS as error:
+            said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            raise Refused(said or type(error).__name__, error) from None
+        for name, new in (codec.dump(live) if takes_state else {}).items():
+            if name not in fields:
+                raise TypeError(f"{place(function)}: sets {name}, which the state does not declare")
+            if new != fields[name]:
+                setattr(self, name, new)
+        return to_jsonable_python(value)
+
+    method.__doc__ = _complete_docstring(function, [*signature.parameters][takes_state:])
+    if not takes_state:
+        first = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        shown = [first, *signature.parameters.values()]
+        method.__dict__["__signature__"] = signature.replace(parameters=shown)
+    method.__dict__.setdefault("_tool", ToolMark(writes=True))
+    return method
+
+
+def _complete_docstring(function: Callable[..., Any], names: Iterable[str]) -> str:
+    """Return the docstring of a function with words for what it does not describe."""
+    known = parse_docstring(function)
+    args = [f"    {name}: {known.parameters.get(name, name.replace('_', ' '))}" for name in names]
+    return "\n".join(
+        [
+            known.summary or function.__name__.replace("_", " ") + ".",
+            *(["", "Args:", *args] if args else []),
+            *("", "Returns:", f"    {known.returns or 'The result.'}"),
+        ]
+    )
+
+
+def _takes_state(signature: inspect.Signature, kind: type) -> bool:
+    first = next(iter(signature.parameters.values()), None)
+    if first is None:
+        return False
+    return first.name in _STATE_NAMES or first.annotation in (kind, kind.__name__)

@@ -1,0 +1,90 @@
+"""Sources of required information: ground-truth results so far and the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from checkers.answer_text.dates import is_day, list_days
+from checkers.known_values import KnownValues, OriginNote
+from checkers.required_info import Date, Fact, Items, Number, Text, YesNo
+from envs.results import Result
+
+
+class FactSources:
+    """Results and words up to one point of a ground truth."""
+
+    def __init__(self) -> None:
+        self._told = KnownValues()
+        self._texts: list[str] = []
+        self._counts: set[int] = set()
+        self._flags: dict[str, set[bool]] = {}
+        self._shown = False
+
+    def hear(self, words: str) -> None:
+        """Add a message of the user."""
+        self._told.hear(words)
+        self._texts.append(words)
+
+    def see(self, result: Result) -> None:
+        """Add a result; results of failed calls do not count."""
+        if result.ok:
+            self._told.see(result.text)
+            self._texts.append(result.text)
+            self._counts.update(counts(result.held))
+            for name, flag in _flags("", result.held):
+                self._flags.setdefault(name, set()).add(flag)
+            self._shown = True
+
+    def doubt(self, fact: Fact) -> OriginNote | None:
+        """Return the reason why a fact may not follow from the sources; None if it follows."""
+        match fact:
+            case Number(number=number):
+                return self._doubt(number)
+            case Text(text=text):
+                return self._doubt(text)
+            case Items(items=items):
+                return next((doubt for item in items if (doubt := self._doubt(item))), None)
+            case Date(date=date):
+                if any(is_day(day, date) for text in self._texts for day in list_days(text)):
+                    return None
+                return OriginNote(True, f"no message or result contains {date}")
+            case YesNo():
+                return self._answer_doubt(fact)
+
+    def _doubt(self, value: str | float) -> OriginNote | None:
+        return None if value in self._counts else self._told.doubt(value)
+
+    def _answer_doubt(self, fact: YesNo) -> OriginNote | None:
+        if not self._shown:
+            return OriginNote(True, f"{str(fact)!r}: no result has been shown yet")
+        for about in fact.about:
+            name = "".join(about.casefold().split())
+            if self._flags.get(name) == {not fact.yes}:
+                reason = f"{str(fact)!r}: a result says that {about} is {not fact.yes}"
+                return OriginNote(True, reason)
+        return None
+
+
+def counts(value: Any) -> Iterator[int]:
+    """Yield the lengths of all lists and mappings in a value."""
+    if isinstance(value, Mapping):
+        yield len(value)
+        for member in value.values():
+            yield from counts(member)
+    elif isinstance(value, (list, tuple)):
+        yield len(value)
+        for member in value:
+            yield from counts(member)
+
+
+def _flags(name: str, value: Any) -> Iterator[tuple[str, bool]]:
+    """Yield all booleans in a value with the names of their members."""
+    if isinstance(value, bool):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for key, member in value.items():
+            yield from _flags(str(key).casefold().replace("_", ""), member)
+    elif isinstance(value, (list, tuple)):
+        for member in value:
+            yield from _flags(name, member)

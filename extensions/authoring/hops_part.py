@@ -1,0 +1,43 @@
+"""Report part with the score by number of hops of the ground truth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from extensions.authoring.rules.entry import Unplayable
+from extensions.authoring.statistics import count_hops
+from runner.analysis.breakdowns import Breakdown, score_part
+from runner.analysis.episode_output import Json
+from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
+from runner.analysis.report.parts import PagePart
+from trajectories.schema import MULTI_TURN
+
+
+class HopsPart(PagePart):
+    """Score by the longest chain of calls that use the result of the one before."""
+
+    def __init__(self, run: ReplayedRun) -> None:
+        self._run = run
+
+    def about(self) -> Json:
+        """Return the scores by number of hops, if these differ."""
+        known: dict[str, int | None] = {}
+        groups: defaultdict[int, list[ReplayedEpisode]] = defaultdict(list)
+        for each in self._run.episodes:
+            trajectory = each.trajectory
+            if trajectory.id not in known:
+                try:
+                    known[trajectory.id] = count_hops(self._run.dataset, trajectory)
+                except Unplayable:
+                    known[trajectory.id] = None
+            if (hops := known[trajectory.id]) is not None:
+                groups[hops].append(each)
+        parts = [score_part(str(hops), groups[hops]) for hops in sorted(groups)]
+        found = Breakdown("Score by hops of the ground truth", parts)
+        return {"hops": found.to_json()} if len(parts) > 1 else {}
+
+
+def hops_part(run: ReplayedRun) -> HopsPart | None:
+    """Return the part of a run with several multi-turn episodes."""
+    several = sum(each.trajectory.category in MULTI_TURN for each in run.episodes) > 1
+    return HopsPart(run) if several else None

@@ -1,0 +1,84 @@
+"""Words that a scenario refers to, and that generated items therefore avoid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from checkers.answer_text.dates import list_days
+from checkers.known_values import list_literals
+from envs.backends.travel_facts import AIRPORTS, CITIES
+from extensions.authoring.making.base import calls
+from trajectories.schema import Trajectory
+from trajectories.stated_values import list_messages
+from trajectories.vocabulary import NOTES, Phrases, list_clashing_words, split_words
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
+"""Functions whose results depend on whole files or directories."""
+
+
+def find_meant_words(
+    base: Trajectory, said: Sequence[str], phrases: Phrases = NOTES
+) -> tuple[str, ...]:
+    """Return the words that bulk avoids.
+
+    These are vocabulary words of the requests, parts of people's names that occur alone, airports,
+    days (without a year, of every year), files and directories whose whole content matters, and
+    the numbers that a variant waits for.
+    """
+    names = _names(base)
+    spoken = "\n".join([*list_messages(base.turns), *said])
+    truth = [call for turn in base.turns for call in calls(turn)]
+    literal = [str(value) for call in truth for value in list_literals(call.kwargs)]
+    alone = spoken
+    for name in names:
+        alone = re.sub(re.escape(name), " ", alone, flags=re.IGNORECASE)
+    heard = {*split_words(alone), *(word for text in literal for word in split_words(text))}
+    named = [word for name in names for word in split_words(name) if word not in split_words(alone)]
+    found = {*(list_clashing_words(heard, names, phrases) - {*named})}
+    airports = {CITIES[city] for city in CITIES if city.casefold() in spoken.casefold()}
+    airports |= {code for code in AIRPORTS if code in {*re.findall(r"\w+", spoken), *literal}}
+    found |= {code.casefold() for code in airports}
+    found |= {text for text in literal if _DAY.fullmatch(text)}
+    found |= {*_DAY.findall(spoken)}
+    found |= {f"{day.month:02}-{day.day:02}" for day in list_days(spoken) if day.year is None}
+    found |= {*NUMBER.findall("\n".join(said))}
+    whole = {str(v) for call in truth if call.name in _WHOLE for v in call.kwargs.values()}
+    moved = [call.kwargs for call in truth if call.name in ("cp", "mv")]
+    found |= whole | {move["source"] for move in moved if move["destination"] in whole}
+    return tuple(sorted(found))
+
+
+def find_replaced_files(base: Trajectory) -> set[str]:
+    """Return the existing files that the ground truth overwrites or removes.
+
+    Older entries in them would be lost, and no request says so.
+    """
+    there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
+    truth = [call for turn in base.turns for call in calls(turn)]
+    written = {call.kwargs.get("file_name") for call in truth if call.name in ("echo", "rm")}
+    return there & {name for name in written if name}
+
+
+def _list_files(contents: Mapping[str, Any]) -> Iterator[str]:
+    for name, node in contents.items():
+        if node["type"] == "directory":
+            yield from _list_files(node["contents"])
+        else:
+            yield name
+
+
+def _names(base: Trajectory) -> list[str]:
+    """Return the people and accounts of a scenario; bulk contains namesakes of them."""
+    get = base.config.get
+    people = [*get("MessageAPI", {}).get("user_map", {})]
+    cards = get("TravelAPI", {}).get("credit_card_list", {}).values()
+    people += [card.get("cardholder_name", "") for card in cards]
+    tweets = get("TwitterAPI", {}).get("tweets", {}).values()
+    people += [tweet["username"] for tweet in tweets]
+    people += get("TwitterAPI", {}).get("following_list", ())
+    # Longest first, so that no name matches a part of another.
+    return sorted({name for name in people if name}, key=lambda name: (-len(name), name))

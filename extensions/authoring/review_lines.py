@@ -1,0 +1,48 @@
+"""Terminal tables and lines for the reviews of a data set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from extensions.authoring.review_status import (
+    EntryReviewStatus,
+    ReviewerTally,
+    ReviewOutcome,
+    State,
+    changed,
+)
+from runner.analysis.figure_lines import percent, span
+
+
+def make_reviewer_rows(tallies: Iterable[ReviewerTally]) -> list[list[str]]:
+    """Return a heading and one row of outcomes per reviewer and category."""
+    rows = [["reviewer", "category", "reviewed", *ReviewOutcome, "not sound", "95% interval"]]
+    for tally in tallies:
+        counts = [str(tally.found[opinion]) for opinion in ReviewOutcome]
+        share = [percent(tally.not_sound), span(tally.interval)]
+        rows.append([tally.reader, tally.category, str(tally.found.total()), *counts, *share])
+    return rows
+
+
+def make_state_rows(entries: Sequence[EntryReviewStatus]) -> list[list[str]]:
+    """Return a heading and one row of review states per category."""
+    rows = [["category", *State, "changed since"]]
+    for category in dict.fromkeys(status.category for status in entries):
+        members = [status for status in entries if status.category is category]
+        states = Counter(status.state for status in members)
+        counts = [str(states[state]) for state in State]
+        rows.append([category, *counts, str(len(changed(members)))])
+    return rows
+
+
+def describe_status(standing: EntryReviewStatus) -> Iterator[str]:
+    """Yield an entry's review state and its reviews."""
+    since = "; changed since its last review" if changed([standing]) else ""
+    yield f"{standing.entry}: {standing.state}{since}"
+    for review in standing.readings:
+        parts = [f"reviewer {review.reader}: {review.found}"]
+        parts += [review.reason] if review.reason else []
+        ends = {"corrected": review.mended, "kept": review.kept, "withdrawn": review.withdrawn}
+        parts += [f"{end}: {how}" for end, how in ends.items() if how]
+        yield "; ".join(parts)

@@ -1,0 +1,270 @@
+"""Reviews of our data: one record per review, and the review status of each entry.
+
+A review names the fingerprint of the entry that the reviewer saw. An entry that has changed since
+keeps its reviews, but counts as changed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import combinations
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import Field, TypeAdapter
+
+from checkers.statistics import cohen_kappa, wilson
+from trajectories.dataset import DATA
+from trajectories.errors import DataError
+from trajectories.fingerprint import fingerprint
+from trajectories.jsonl import read_objects
+from trajectories.schema import Category, StrictRecord, Trajectory
+from trajectories.validation import validate_record
+
+RECORD = DATA / "readings.jsonl"
+"""Reviews of the built-in data set."""
+
+
+class ReviewOutcome(StrEnum):
+    """Verdict of a reviewer on an entry."""
+
+    SOUND = "sound"
+    """Sensible models pass, and other models fail."""
+    ARGUABLE = "arguable"
+    """Some sensible models would fail."""
+    WRONG = "wrong"
+    """Most sensible models would fail, or the entry does not fit its category."""
+
+
+class State(StrEnum):
+    """State of an entry after all its reviews."""
+
+    SOUND = "sound"
+    """All reviewers found it sound, and it was not changed."""
+    MENDED = "corrected"
+    """It was changed after a review, and no objection is open."""
+    OPEN = "open"
+    """A reviewer found it arguable or wrong, and it was not changed."""
+    WITHDRAWN = "withdrawn"
+    """It was removed from the data."""
+    UNREAD = "not reviewed"
+
+
+def parse_category(entry: str) -> Category:
+    """Return the category with which an entry's id begins."""
+    return max((each for each in Category if entry.startswith(f"{each}_")), key=len)
+
+
+@dataclass(frozen=True)
+class Review(StrictRecord):
+    """Review of an entry by one reviewer; ``found`` is ``class`` in the file."""
+
+    entry: str
+    reader: str
+    found: Annotated[ReviewOutcome, Field(alias="class")]
+    read: str
+    """Fingerprint of the reviewed entry."""
+    reason: str = ""
+    """Reason of the outcome; required unless the entry is sound."""
+    mended: str = ""
+    """Correction of the entry; ``kept`` and ``withdrawn`` have the reason if there is none."""
+    kept: str = ""
+    withdrawn: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the review is an objection, and the entry was not changed."""
+        return self.found is not ReviewOutcome.SOUND and not (self.mended or self.withdrawn)
+
+
+_ADAPTER = TypeAdapter(Review)
+
+
+def read_record(path: Path = RECORD) -> list[Review]:
+    """Read a file of reviews.
+
+    Raises DataError if a line is invalid, contradicts itself, or repeats another line.
+    """
+    found: dict[tuple[str, str, str], Review] = {}
+    for where, line in read_objects(path):
+        review = validate_record(_ADAPTER, line, where)
+        for contradiction in problems(review):
+            raise DataError(where, contradiction)
+        key = (review.entry, review.reader, review.read)
+        if key in found:
+            message = f"$.entry: duplicate review of {review.entry} by {review.reader}"
+            raise DataError(where, message)
+        found[key] = review
+    return list(found.values())
+
+
+def withdrawn(readings: Iterable[Review]) -> frozenset[str]:
+    """Return the ids of the withdrawn entries."""
+    return frozenset(review.entry for review in readings if review.withdrawn)
+
+
+def problems(reading: Review) -> Iterator[str]:
+    """Yield the contradictions in a review."""
+    if not any(reading.entry.startswith(f"{category}_") for category in Category):
+        yield f"$.entry: {reading.entry!r} does not begin with a category"
+    if len(reading.reader) != 1 or not "A" <= reading.reader <= "Z":
+        yield f"$.reader: must be a letter from A to Z, not {reading.reader!r}"
+    if reading.found is not ReviewOutcome.SOUND and not reading.reason.strip():
+        yield f"$.reason: must say why the entry is {reading.found}"
+    if sum(map(bool, (reading.mended, reading.kept, reading.withdrawn))) > 1:
+        yield "$: use only one of mended, kept and withdrawn"
+
+
+def to_json(reading: Review) -> dict[str, Any]:
+    """Return a review as a JSON object, without members at their default."""
+    shown: dict[str, Any] = _ADAPTER.dump_python(
+        reading, mode="json", by_alias=True, exclude_defaults=True
+    )
+    return shown
+
+
+@dataclass(frozen=True)
+class EntryReviewStatus:
+    """Reviews of an entry, and its fingerprint ``now``, which is empty if it was withdrawn."""
+
+    entry: str
+    now: str
+    readings: tuple[Review, ...]
+
+    @property
+    def category(self) -> Category:
+        """Category of the entry."""
+        return parse_category(self.entry)
+
+    @property
+    def state(self) -> State:
+        """State after all its reviews."""
+        if not self.readings:
+            return State.UNREAD
+        if not self.now:
+            return State.WITHDRAWN
+        if any(review.is_open for review in self.readings):
+            return State.OPEN
+        corrected = any(review.mended for review in self.readings)
+        return State.MENDED if corrected else State.SOUND
+
+    @property
+    def is_read_as_it_is(self) -> bool:
+        """Whether it was reviewed since its last change."""
+        return any(review.read == self.now for review in self.readings)
+
+
+def compute_statuses(
+    trajectories: Mapping[str, Trajectory], readings: Iterable[Review]
+) -> list[EntryReviewStatus]:
+    """Return the review status of entries, and of withdrawn entries of their categories."""
+    found: dict[str, list[Review]] = {id: [] for id in trajectories}
+    categories = {trajectory.category for trajectory in trajectories.values()}
+    for review in readings:
+        if parse_category(review.entry) in categories:
+            found.setdefault(review.entry, []).append(review)
+    now = {id: fingerprint(trajectory) for id, trajectory in trajectories.items()}
+    return [EntryReviewStatus(id, now.get(id, ""), tuple(each)) for id, each in found.items()]
+
+
+def summary(entries: Sequence[EntryReviewStatus]) -> str:
+    """Return the number of entries in each state as one line."""
+    states = Counter(status.state for status in entries)
+    always = (State.SOUND, State.MENDED, State.WITHDRAWN)
+    return ", ".join(f"{states[s]} {s}" for s in State if s in always or states[s])
+
+
+def changed(entries: Iterable[EntryReviewStatus]) -> list[str]:
+    """Return the ids of the entries that have changed since their last review."""
+    return [
+        each.entry for each in entries if each.now and each.readings and not each.is_read_as_it_is
+    ]
+
+
+class ReviewerTally(NamedTuple):
+    """Outcomes of one reviewer in one category."""
+
+    reader: str
+    category: Category
+    found: Counter[ReviewOutcome]
+
+    @property
+    def not_sound(self) -> float:
+        """Share of the entries with another outcome than sound, from 0 to 1."""
+        return 1 - self.found[ReviewOutcome.SOUND] / self.found.total()
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95% Wilson score interval of that share."""
+        total = self.found.total()
+        return wilson(total - self.found[ReviewOutcome.SOUND], total)
+
+
+def tallies(readings: Iterable[Review]) -> list[ReviewerTally]:
+    """Count the outcomes of each reviewer by category."""
+    counts: dict[tuple[str, Category], Counter[ReviewOutcome]] = {}
+    for review in readings:
+        key = (review.reader, parse_category(review.entry))
+        counts.setdefault(key, Counter())[review.found] += 1
+    order = list(Category)
+    keys = sorted(counts, key=lambda key: (key[0], order.index(key[1])))
+    return [ReviewerTally(*key, counts[key]) for key in keys]
+
+
+class ReviewerAgreement(NamedTuple):
+    """Agreement of two reviewers."""
+
+    readers: tuple[str, str]
+    unchanged: bool
+    """Whether only entries count that did not change between the two reviews."""
+    entries: int
+    alike: int
+    kappa: float | None
+    """Cohen's kappa; None if all outcomes are the same."""
+
+    @property
+    def text(self) -> str:
+        """The agreement as a sentence, with the 95% Wilson score interval."""
+        kappa = "undefined (all alike)" if self.kappa is None else f"{self.kappa:.2f}"
+        kind = "unchanged" if self.unchanged else "changed or unchanged"
+        low, high = wilson(self.alike, self.entries)
+        return (
+            f"{' and '.join(self.readers)}: kappa {kappa}; {self.alike} of {self.entries} "
+            f"({low:.1%} to {high:.1%}) entries, {kind} between the reviews, have the same outcome."
+        )
+
+
+def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
+    """Return the agreement of any two reviewers, on unchanged entries and, if others exist, on all.
+
+    If a reviewer has several reviews of an entry, the review of the same version as the other
+    reviewer's counts, else the last.
+    """
+    found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
+    for review in readings:
+        by_entry = found.setdefault(review.reader, {})
+        by_entry.setdefault(review.entry, {})[review.read] = review.found
+    made = []
+    for first, second in combinations(sorted(found), 2):
+        one, other = found[first], found[second]
+        pairs = [_pair(one[entry], other[entry]) for entry in one if entry in other]
+        same = sum(same for same, _, _ in pairs)
+        for unchanged in (True, False) if same < len(pairs) else (True,):
+            counted = [(a, b) for same, a, b in pairs if same or not unchanged]
+            alike = sum(a == b for a, b in counted)
+            kappa = cohen_kappa(counted)
+            made.append(ReviewerAgreement((first, second), unchanged, len(counted), alike, kappa))
+    return [each for each in made if each.entries]
+
+
+def _pair(
+    one: Mapping[str, ReviewOutcome], other: Mapping[str, ReviewOutcome]
+) -> tuple[bool, ReviewOutcome, ReviewOutcome]:
+    """Return whether two reviewers saw the same version, and the outcome of each."""
+    for read in reversed(list(one)):
+        if read in other:
+            return True, one[read], other[read]
+    return False, list(one.values())[-1], list(other.values())[-1]

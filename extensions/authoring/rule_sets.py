@@ -1,0 +1,171 @@
+"""Rules of ``dataset validate``: pure functions that return findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from extensions.authoring.rules import (
+    alternatives,
+    answers,
+    bulk,
+    detection,
+    empty_turns,
+    execution,
+    requested_actions,
+    required_facts,
+    statements,
+    texts,
+)
+from extensions.authoring.rules.entry import Entry
+from extensions.authoring.rules.finding import Finding, Severity
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+
+class Rule(NamedTuple):
+    """Rule with the functions that apply it."""
+
+    id: str
+    title: str
+    """Property of data without a finding."""
+    reads: Callable[[Entry], Iterator[Finding]] | None = None
+    """Checks a multi-turn entry without a replay."""
+    replays: Callable[[Entry], Iterator[Finding]] | None = None
+    """Checks a multi-turn entry with its ground truth replayed."""
+    compares: Callable[[Sequence[Entry]], Iterator[Finding]] | None = None
+    """Checks all entries together."""
+    documents: Callable[[Dataset], Iterator[Finding]] | None = None
+    """Checks the function documents of the data set."""
+    answers: Callable[[Entry], Iterator[Finding]] | None = None
+    """Checks an entry whose calls are compared, not executed."""
+
+
+def _check_documents(dataset: Dataset) -> Iterator[Finding]:
+    if dataset.folder is None:
+        return texts.check_own()
+    return texts.check_reference(dataset.folder)
+
+
+RULES = (
+    Rule(
+        execution.EXEC,
+        "every ground-truth call succeeds",
+        replays=execution.check_calls,
+        answers=statements.check_executed,
+    ),
+    Rule(
+        execution.CONFIG,
+        "the initial config is sound, and requested objects exist",
+        reads=execution.check_sound,
+        replays=execution.check_complete,
+        answers=execution.check_sound,
+    ),
+    Rule(execution.UNIQUE, "no call creates an existing object", replays=execution.check_unique),
+    Rule(execution.OFFER, "needed functions are offered in time", reads=execution.check_offers),
+    Rule(
+        empty_turns.WAITS,
+        "a turn without ground truth waits for a value or function that only comes later",
+        replays=empty_turns.check_waiting,
+    ),
+    Rule(
+        requested_actions.ASKED,
+        "the ground truth does all that the user asks for, and nothing else",
+        replays=requested_actions.check_asked,
+    ),
+    Rule(bulk.BULK, "the ground truth reads the long context", replays=bulk.check_bulk),
+    Rule(
+        bulk.WHOLE,
+        "no words mean the whole of something that bulk extends",
+        replays=bulk.check_whole,
+    ),
+    Rule(
+        bulk.DATES,
+        "the days of the config are in the scenario's years",
+        reads=bulk.check_dates,
+    ),
+    Rule(
+        alternatives.ACCEPTS,
+        "every accepted alternative shows a fact that its call is for",
+        replays=alternatives.check_alternatives,
+    ),
+    Rule(detection.BREVITY, "no ground-truth call is superfluous", replays=detection.check_brief),
+    Rule(
+        answers.PROVENANCE,
+        "every value is known before a call uses it",
+        replays=answers.check_provenance,
+    ),
+    Rule(
+        required_facts.TELLS,
+        "required information follows from results or the user's words",
+        replays=required_facts.check_tells,
+    ),
+    Rule(
+        execution.DETERMINISM,
+        "the same calls give the same results and states",
+        replays=execution.check_repeats,
+    ),
+    Rule(detection.NULL, "doing nothing fails", reads=detection.check_null),
+    Rule(
+        detection.DETECT,
+        "the checker rejects a missing call or a changed argument",
+        replays=detection.check_detected,
+        answers=statements.check_detected,
+    ),
+    Rule(
+        answers.ANSWERS,
+        "a model can give the answers, and they pass",
+        answers=answers.check_answers,
+    ),
+    Rule(texts.DUPLICATE, "no question is asked twice", compares=texts.check_duplicates),
+    Rule(texts.DOCS, "the function documents are correct", documents=_check_documents),
+)
+"""All rules, in the order of their application."""
+
+
+def validate(
+    dataset: Dataset, trajectories: Iterable[Trajectory], rules: Sequence[Rule] | None = None
+) -> list[Finding]:
+    """Return the findings of rules, by default all, in trajectories of a data set."""
+    applied = RULES if rules is None else rules
+    entries = [Entry(dataset, trajectory) for trajectory in trajectories]
+    findings: list[Finding] = []
+    for entry in entries:
+        # A new object each, so that replays do not accumulate in memory.
+        findings += _check_entry(Entry(dataset, entry.trajectory), applied)
+    for rule in applied:
+        if rule.compares:
+            findings += rule.compares(entries)
+        if rule.documents:
+            findings += rule.documents(dataset)
+    return findings
+
+
+def select_rules(names: Iterable[str]) -> list[Rule]:
+    """Return the rules with given ids, in the order of ``RULES``.
+
+    Raises DataError if an id is unknown.
+    """
+    wanted = [name.upper() for name in names]
+    known = [rule.id for rule in RULES]
+    for name in wanted:
+        if name not in known:
+            raise DataError("--rules", f"{name!r} is not a rule; use {', '.join(known)}")
+    return [rule for rule in RULES if rule.id in wanted]
+
+
+def _check_entry(entry: Entry, rules: Sequence[Rule]) -> Iterator[Finding]:
+    if not entry.trajectory.is_executed:
+        for rule in rules:
+            if rule.answers:
+                yield from rule.answers(entry)
+        return
+    fault = entry.fault if any(rule.replays for rule in rules) else ""
+    if fault:
+        yield entry.finding(execution.EXEC, Severity.ERROR, None, "ground_truth", fault)
+    for rule in rules:
+        if rule.reads:
+            yield from rule.reads(entry)
+        if rule.replays and not fault:
+            yield from rule.replays(entry)

@@ -1,0 +1,40 @@
+"""ACCEPTS: every accepted alternative shows something that its ground-truth call shows.
+
+Numbers say the same in other ways: a count in place of the counted lines. Only texts are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from checkers.known_values import list_literals
+from envs.calls import parse_call
+from envs.results import Result
+from extensions.authoring.rules.entry import Entry
+from extensions.authoring.rules.finding import Finding, Severity
+
+ACCEPTS = "ACCEPTS"
+
+_WORD = re.compile(r"\w+")
+
+
+def check_alternatives(entry: Entry) -> Iterator[Finding]:
+    """Yield alternatives whose results share no word with that of their call."""
+    for index, turn in enumerate(entry.trajectory.turns):
+        for position, alternative in enumerate(turn.accepts):
+            step = entry.turns[index][turn.ground_truth.index(alternative.call)]
+            results = step.before.fork().play([parse_call(text) for text in alternative.instead])
+            if any(not isinstance(v, str) for r in results for v in list_literals(r.held)):
+                continue
+            shown, wanted = _list_words(results), _list_words([step.result])
+            if step.function != "cd" and wanted and shown.isdisjoint(wanted):
+                message = f"{', '.join(alternative.instead)} shows nothing that the call shows"
+                field = f"accepts[{position}]"
+                yield entry.finding(ACCEPTS, Severity.WARNING, index, field, message)
+
+
+def _list_words(results: Iterable[Result]) -> set[str]:
+    values = list_literals([result.held for result in results if result.ok])
+    found = {word.casefold() for value in values for word in _WORD.findall(str(value))}
+    return set() if found and all(word.isdigit() for word in found) else found

@@ -1,0 +1,94 @@
+"""Savings of compression, and the values that later calls would miss."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from envs.calls import Call
+from extensions.compression.compression import Compression, load_kept_members
+from trajectories.dataset import Dataset
+from trajectories.prepare import load_session
+from trajectories.replay_queries import read_truth_calls
+from trajectories.schema import Trajectory
+
+_MIN_CHARS = 3
+"""Minimum length of a value; shorter ones occur in most texts by chance."""
+
+
+class Saving(NamedTuple):
+    """Counts over the results of the ground truth's calls."""
+
+    results: int = 0
+    over: int = 0
+    """Results over the limit."""
+    tokens: int = 0
+    kept: int = 0
+    """Tokens that remain."""
+    values: int = 0
+    """Values that a later call takes from a result, and that no user has stated."""
+    lost: int = 0
+    """Values that no compressed result contains."""
+    entries: int = 0
+    losing: int = 0
+    """Entries with a lost value."""
+
+    def __add__(self, other: tuple[Any, ...]) -> Saving:
+        """Return the sum of two counts."""
+        return Saving(*[one + more for one, more in zip(self, other, strict=True)])
+
+
+def measure_saving(
+    dataset: Dataset, entries: Iterable[Trajectory], compression: Compression
+) -> Saving:
+    """Return the effect of compression on the ground truth's results."""
+    return sum((_measure_entry(dataset, entry, compression) for entry in entries), Saving())
+
+
+def _measure_entry(dataset: Dataset, entry: Trajectory, compression: Compression) -> Saving:
+    session = load_session(dataset, entry)
+    found, user_text = Saving(entries=1), ""
+    whole: list[str] = []
+    shown: list[str] = []
+    taken: set[str] = set()
+    for turn in entry.turns:
+        user_text = f"{user_text}\n{turn.words}"
+        for call in read_truth_calls(turn):
+            values = {v for v in _values(call) if v not in taken and not _is_in(v, [user_text])}
+            needed = [v for v in sorted(values) if _is_in(v, whole)]
+            lost = sum(not _is_in(v, shown) for v in needed)
+            taken.update(needed)
+            found += Saving(values=len(needed), lost=lost)
+            text = session.call(call).text
+            tool = session.tools.get(call.name) if isinstance(call, Call) else None
+            keep = load_kept_members(tool.backend).get(tool.name) if tool else None
+            short = compression.shown(text, keep)
+            size, left = compression.tokens(text), compression.tokens(short)
+            found += Saving(1, int(size > compression.limit), size, left)
+            whole.append(text)
+            shown.append(short)
+    return found._replace(losing=int(found.lost > 0))
+
+
+def _is_in(value: str, texts: Iterable[str]) -> bool:
+    """Tell whether a text contains a value as a whole word."""
+    pattern = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)")
+    return any(pattern.search(text) for text in texts)
+
+
+def _values(call: object) -> Iterator[str]:
+    """Yield the values in a call's arguments that are long enough to be found in a text."""
+    if isinstance(call, Call):
+        for value in (*call.args, *call.kwargs.values()):
+            yield from _leaves(value)
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = [*value.values()]
+    if isinstance(value, list | tuple) and not isinstance(value, Call):
+        for inner in value:
+            yield from _leaves(inner)
+    elif not isinstance(value, bool | Call | None) and len(str(value)) >= _MIN_CHARS:
+        yield str(value)

@@ -1,0 +1,124 @@
+"""Shifted clock and changed environment variables for a test process.
+
+The parent process sets the time zone (``ZONE``). Reads by the environment's source are recorded
+with their lines.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from extensions.contract.source_lines import line_in
+
+ZONE = "AAA-13:45"
+_AHEAD = datetime.timedelta(days=400, hours=5, minutes=7, seconds=13, microseconds=123457)
+"""Offset that changes year, month, day of the week, hour, minute and second at any time."""
+_SECONDS = _AHEAD.total_seconds()
+_NANOSECONDS = int(_SECONDS * 1e9)
+_COUNTERS = ("time", "monotonic", "perf_counter", "process_time")
+_READERS = ("localtime", "gmtime", "ctime")
+
+
+def shift(source: str, readings: list[str]) -> None:
+    """Set the clock ahead, and change the environment variables that the source reads.
+
+    Args:
+        source: Common prefix of the paths of the source files.
+        readings: Receives the line of every read.
+    """
+
+    def noted(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def read(*args: Any, **kwargs: Any) -> Any:
+            line = line_in(source, sys._getframe(1))
+            readings.extend([line] if line else [])
+            return function(*args, **kwargs)
+
+        return read
+
+    _shift_time(noted)
+    _shift_dates(noted)
+    _shift_variables(source, readings)
+
+
+def _shift_time(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    now, form, write = time.time, time.strftime, time.asctime
+    local = time.localtime
+    for name in _COUNTERS:
+        count, count_ns = getattr(time, name), getattr(time, f"{name}_ns")
+        setattr(time, name, noted(lambda count=count: count() + _SECONDS))
+        setattr(time, f"{name}_ns", noted(lambda count=count_ns: count() + _NANOSECONDS))
+    for name in _READERS:
+        read = getattr(time, name)
+        later = lambda at=None, read=read: read(now() + _SECONDS if at is None else at)  # noqa: E731
+        setattr(time, name, noted(later))
+
+    def later_local(at: Any) -> Any:
+        return local(now() + _SECONDS) if at is None else at
+
+    time.strftime = noted(lambda text, at=None: form(text, later_local(at)))
+    time.asctime = noted(lambda at=None: write(later_local(at)))
+
+
+class _Kind(type):
+    """Metaclass for which instances of the replaced class count as instances of the new one."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, cls.__mro__[1])
+
+
+def _shift_dates(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    real_time = datetime.datetime
+
+    class date(datetime.date, metaclass=_Kind):
+        @classmethod
+        def today(cls) -> Any:
+            ahead = real_time.now() + _AHEAD
+            return cls(ahead.year, ahead.month, ahead.day)
+
+        def __repr__(self) -> str:
+            return f"datetime.{super().__repr__()}"
+
+    class moment(datetime.datetime, metaclass=_Kind):
+        @classmethod
+        def now(cls, tz: Any = None) -> Any:
+            return super().now(tz) + _AHEAD
+
+        @classmethod
+        def utcnow(cls) -> Any:
+            return super().now(datetime.UTC).replace(tzinfo=None) + _AHEAD
+
+        @classmethod
+        def today(cls) -> Any:
+            return super().now() + _AHEAD
+
+        def __repr__(self) -> str:
+            return f"datetime.{super().__repr__()}"
+
+    for kind, names in ((date, ("today",)), (moment, ("now", "utcnow", "today"))):
+        for name in names:
+            setattr(kind, name, classmethod(noted(vars(kind)[name].__func__)))
+    moment.__name__ = moment.__qualname__ = "datetime"
+    for kind in (date, moment):
+        kind.__module__ = "datetime"
+        setattr(datetime, kind.__name__, kind)
+
+
+def _shift_variables(source: str, readings: list[str]) -> None:
+    kind = type(os.environ)
+    real = kind.__getitem__
+
+    def other(self: Any, key: str) -> str:
+        line = line_in(source, sys._getframe(1))
+        if line is None:
+            return real(self, key)
+        readings.append(line)
+        return f"another {key}"
+
+    setattr(kind, "__getitem__", other)  # noqa: B010 - it is the library's own

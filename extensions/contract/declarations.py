@@ -1,0 +1,136 @@
+"""Checks of declared fields, config keys and types, and of loading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any, get_type_hints
+
+from envs.backend import Backend
+from envs.state import copy_json
+from envs.tool import ENDLESS, find_json_error
+from extensions.contract.source_lines import changing_line
+from extensions.contract.subject import ContractViolation, Subject, World
+from extensions.contract.timed_session import CallTimeout
+
+_KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
+
+
+def fields(subject: Subject) -> None:
+    """Check that all members are annotated and every config key is used."""
+    backend = subject.backend
+    for name, value in vars(backend).items():
+        if name in _KNOWN or name in backend.FIELDS or _is_code(value):
+            continue
+        if name.startswith("__") or name in backend.__annotations__:
+            continue
+        advice = f"annotate it, {name}: {type(value).__name__} = ..., or move it out of the class"
+        raise subject.broken(f"{name} has no annotation, so it is not state; {advice}", name)
+    taken = {*backend.KEYS, *_read_by_load(subject)}
+    for key in backend.Config.__annotations__:
+        if key not in taken:
+            advice = "add a field of this name, RENAMED, or a _load that reads it"
+            raise subject.config_broken(key, f"the key {key} has no field and no effect; {advice}")
+
+
+def _is_code(value: object) -> bool:
+    return callable(value) or isinstance(value, (classmethod, staticmethod, property))
+
+
+class _ReadKeys(dict[str, Any]):
+    """A config that records which keys are read."""
+
+    def __init__(self, config: Mapping[str, Any], names: set[str]) -> None:
+        super().__init__(config)
+        self._names = names
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self._names.add(key)
+        return super().get(key, default)
+
+    def __getitem__(self, key: str) -> Any:
+        self._names.add(key)
+        return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        self._names.add(str(key))
+        return super().__contains__(key)
+
+
+def _read_by_load(subject: Subject) -> set[str]:
+    """Return the keys that ``_load`` reads or mentions."""
+    if subject.backend._load is Backend._load:
+        return set()
+    names: set[str] = set()
+    for world in subject.worlds:
+        live = subject.backend()
+        live.__dict__.update(subject.backend.FIELDS)
+        config = copy_json(world.config)
+        for key in config.keys() & subject.backend.KEYS.keys():
+            setattr(live, subject.backend.KEYS[key], config[key])
+        load = partial(live._load, _ReadKeys(config, names), world.pack)
+        # Other checks find errors and endless loops of loading.
+        with suppress(Exception, SystemExit, CallTimeout):
+            subject.in_time("loading a config", load)
+    code = subject.backend._load.__code__
+    return names | {const for const in code.co_consts if isinstance(const, str)}
+
+
+def config_types(subject: Subject) -> None:
+    """Check that config types exist in JSON."""
+    config = subject.backend.Config
+    for key, kind in get_type_hints(config, include_extras=True).items():
+        defect = find_json_error(kind, (ENDLESS,))
+        if defect:
+            advice = "declare a JSON type, and convert it in _load"
+            raise subject.config_broken(key, f"the key {key}: {defect}; {advice}")
+
+
+def loading(subject: Subject) -> None:
+    """Check that loading does not change the config and shares nothing with the state."""
+    for world in (World(subject.example), World({})):
+        session = subject.session(world)
+        config = session.config
+        if config != world.config:
+            raise _changed(subject, config, world)
+        theirs = {id(part): path for path, part in _parts(config, "config")}
+        for field, value in session.backends[subject.name].__dict__.items():
+            for path, part in _parts(value, field):
+                if id(part) in theirs:
+                    message = f"{path} is {theirs[id(part)]} itself; copy it, with copy_json"
+                    raise _at_load(subject, field, message)
+
+
+def _changed(subject: Subject, config: Mapping[str, Any], world: World) -> ContractViolation:
+    key = next(key for key in {**config, **world.config} if _differs(key, config, world))
+    message = f"_load changes {key} of the config; read it, and set the field"
+    found = _at_load(subject, subject.backend.KEYS.get(key, key), message)
+    given = copy_json(world.config)
+    load = partial(subject.backend.load, given, world.pack)
+    line = changing_line(subject.source, load, lambda: repr(given))
+    return ContractViolation(line or found.place, found.message)
+
+
+def _differs(key: str, config: Mapping[str, Any], world: World) -> bool:
+    return key not in config or key not in world.config or config[key] != world.config[key]
+
+
+def _at_load(subject: Subject, field: str, message: str) -> ContractViolation:
+    method = "_load" if "_load" in vars(subject.backend) else "load"
+    if method not in vars(subject.backend):
+        return subject.broken(message)
+    return subject.at_line(method, field, message)
+
+
+def _parts(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the lists and objects in a value, including itself, with their paths."""
+    if isinstance(value, Mapping):
+        yield path, value
+        for key, member in value.items():
+            yield from _parts(member, f"{path}[{key!r}]")
+    elif isinstance(value, (list, tuple)):
+        if isinstance(value, list):
+            yield path, value
+        for index, member in enumerate(value):
+            yield from _parts(member, f"{path}[{index}]")

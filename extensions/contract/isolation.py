@@ -1,0 +1,268 @@
+"""Isolation checks: the same plays in other processes and in 10,000 concurrent sessions.
+
+One of the processes has another clock, another zone and other environment variables.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from envs.calls import Call
+from extensions.contract.changed_clock import ZONE, shift
+from extensions.contract.play import Script, scripts
+from extensions.contract.source_lines import Step, parting_line, steps_of
+from extensions.contract.subject import ContractViolation, Subject
+
+SESSIONS = 10_000
+"""Number of sessions: half of them are tasks of one thread, half run in several threads."""
+_THREADS = 8
+_STEPS = 3
+
+
+class _PlayResult(NamedTuple):
+    """Outcome of one script in another process."""
+
+    texts: Sequence[str]
+    """Text of every result, then the hash of the last state."""
+    readings: Sequence[Sequence[str]]
+    """For each text, the lines that have read the clock or a variable so far."""
+    at_import: Sequence[str]
+    """Lines that read the clock or a variable during the import of the module."""
+
+
+class _OtherProcess(NamedTuple):
+    """Outcomes of the same scripts in another process."""
+
+    forth: Sequence[_PlayResult]
+    back: Sequence[_PlayResult]
+    """Outcomes when the scripts run again in reverse order; listed in the original order."""
+
+
+def processes(subject: Subject) -> None:
+    """Play scripts in processes with other hash seeds, one with another clock, and compare.
+
+    Both processes play the same scripts before, so this check does not find state that sessions
+    share.
+    """
+    shifted, same = (_elsewhere(subject, shifts).forth for shifts in (True, False))
+    for script, theirs, others in zip(_whole(subject), shifted, same, strict=True):
+        for index, text in enumerate(others.texts):
+            if theirs.texts[index] != text:
+                lines = theirs.readings[index] or theirs.at_import
+                raise (
+                    _asking(subject, script, index, lines[-1])
+                    if lines
+                    else _unlike(subject, script, index, text, theirs.texts[index])
+                )
+
+
+def _asking(subject: Subject, script: Script, index: int, line: str) -> ContractViolation:
+    """Return the finding that a result depends on the clock or a variable."""
+    call = script.calls[min(index, len(script.calls) - 1)]
+    message = "with another clock, time zone or os.environ; keep this value in a field"
+    return ContractViolation(
+        line, f"{subject.name}.{call.name}: {call} returns something else {message}"
+    )
+
+
+def _unlike(
+    subject: Subject, script: Script, index: int, text: str, other: str
+) -> ContractViolation:
+    """Return the finding that two processes differ, with the first line that differs."""
+    found = _other(subject, script, index, text, other, "in another process")
+    once, again = (_followed(subject, script, shifts) for shifts in (True, False))
+    return ContractViolation(parting_line(once, again) or found.place, found.message)
+
+
+@cache
+def _elsewhere(subject: Subject, shifts: bool) -> _OtherProcess:
+    played = _in_process(subject, _whole(subject), shifts, follows=False)
+    forth, back = ([_PlayResult(*each) for each in order] for order in played)
+    return _OtherProcess(forth, back[::-1])
+
+
+def _followed(subject: Subject, script: Script, shifts: bool) -> list[list[Step]]:
+    """Return the executed lines of every call of a script, traced in a new process."""
+    steps: list[list[Step]] = _in_process(subject, [script], shifts, follows=True)
+    return steps
+
+
+def _in_process(
+    subject: Subject, played: Sequence[Script], shifts: bool, *, follows: bool
+) -> list[Any]:
+    path = os.pathsep.join(sys.path)
+    seed = "1" if shifts else "2"
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path}
+    if shifts:
+        environment["TZ"] = ZONE
+    scripts = [
+        (subject.worlds.index(s.world), [(call.name, dict(call.kwargs)) for call in s.calls])
+        for s in played
+    ]
+    asked = json.dumps([subject.name, subject.source if shifts else None, scripts, follows])
+    command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
+    done = subprocess.run(
+        command, input=asked, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        raise subject.broken(f"cannot be played in another process: {said}")
+    answered: list[Any] = json.loads(done.stdout)
+    return answered
+
+
+def answer() -> None:
+    """Read an environment and its scripts from standard input, and write the outcomes."""
+    name, source, scripts, follows = json.load(sys.stdin)
+    readings: list[str] = []
+    if source is not None:
+        shift(source, readings)
+    # What an environment prints is not the answer.
+    with redirect_stdout(sys.stderr):
+        subject = Subject(name)
+        made = len(readings)
+        if follows:
+            [[world, calls]] = scripts
+            session = subject.session(subject.worlds[world], tolerant=True)
+            played: list[Any] = [
+                steps_of(subject.source, partial(session.call, Call(name, (), kwargs)))
+                for name, kwargs in calls
+            ]
+        else:
+            played = [
+                [_answered(subject, world, calls, readings, made) for world, calls in order]
+                for order in (scripts, scripts[::-1])
+            ]
+    json.dump(played, sys.stdout)
+
+
+def _answered(
+    subject: Subject, world: int, calls: list[Any], readings: list[str], made: int
+) -> _PlayResult:
+    """Play a script; the first recorded reads are those of the module's import."""
+    del readings[made:]
+    session = subject.session(subject.worlds[world], tolerant=True)
+    texts, read = [], []
+    for name, kwargs in calls:
+        texts.append(session.call(Call(name, (), kwargs)).text)
+        read.append(readings[made:])
+    return _PlayResult(
+        [*texts, session.snapshot().digest()], [*read, readings[made:]], readings[:made]
+    )
+
+
+class _DifferentPlay(Exception):
+    """A play whose outcome differs from the same play alone."""
+
+    def __init__(self, script: Script, index: int, text: str, other: str, where: str) -> None:
+        super().__init__(where)
+        self.script = script
+        self.index = index
+        self.text = text
+        self.other = other
+        self.where = where
+
+
+def interleaved(subject: Subject) -> None:
+    """Play scripts in many sessions, one after another and concurrently, and compare."""
+    try:
+        whole, alone = _whole(subject), _elsewhere(subject, False)
+        for script, first, last in zip(whole, alone.forth, alone.back, strict=True):
+            _compare(script, first.texts, last.texts, "after other sessions")
+        _many_at_once(subject, [_short(subject, script) for script in whole])
+    except _DifferentPlay as unalike:
+        raise _shared(subject, unalike) from None
+
+
+def _shared(subject: Subject, found: _DifferentPlay) -> ContractViolation:
+    """Return the finding, with the first line that differs from a play in a new process."""
+    session = subject.session(found.script.world, tolerant=True)
+    calls = found.script.calls
+    here = [steps_of(subject.source, partial(session.call, call)) for call in calls]
+    line = parting_line(_followed(subject, found.script, shifts=False), here)
+    said = _other(subject, found.script, found.index, found.text, found.other, found.where)
+    return ContractViolation(line or said.place, said.message)
+
+
+def _many_at_once(subject: Subject, played: Sequence[Script]) -> None:
+    async def as_task(script: Script) -> None:
+        for _ in _playing(subject, script, "among other tasks"):
+            await asyncio.sleep(0)
+
+    async def as_tasks() -> None:
+        await asyncio.gather(*(as_task(script) for script in _many(played)))
+
+    asyncio.run(as_tasks())
+    interval = sys.getswitchinterval()
+    # Threads take turns so often that calls are cut in the middle.
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(lambda part: _in_turns(subject, part), _parts(played)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def _whole(subject: Subject) -> list[Script]:
+    """Return the plays in which the backend raises no bug."""
+    return [script for script in scripts(subject) if len(script.texts) == len(script.calls)]
+
+
+def _short(subject: Subject, script: Script) -> Script:
+    """Return the outcome of the beginning of a play, executed alone."""
+    session, calls = subject.session(script.world), script.calls[:_STEPS]
+    texts = [result.text for result in session.play(calls)]
+    return Script(script.world, calls, texts, session.snapshot())
+
+
+def _many(scripts: Sequence[Script]) -> Iterator[Script]:
+    return (scripts[number % len(scripts)] for number in range(SESSIONS // 2))
+
+
+def _parts(scripts: Sequence[Script]) -> list[list[Script]]:
+    everything = list(_many(scripts))
+    return [everything[start::_THREADS] for start in range(_THREADS)]
+
+
+def _in_turns(subject: Subject, scripts: Sequence[Script]) -> None:
+    """Play scripts in this thread, one call of each script in turn."""
+    playing = [_playing(subject, script, "among other threads") for script in scripts]
+    while playing:
+        playing = [play for play in playing if next(play, None)]
+
+
+def _playing(subject: Subject, script: Script, where: str) -> Iterator[bool]:
+    """Play a script call by call; yield after each, and compare at the end."""
+    session = subject.session(script.world, tolerant=True)
+    texts = []
+    for call in script.calls:
+        texts.append(session.call(call).text)
+        yield True
+    same = session.snapshot() == script.end
+    _compare(script, [*script.texts, ""], [*texts, "" if same else "another state"], where)
+
+
+def _compare(script: Script, ours: Sequence[str], theirs: Sequence[str], where: str) -> None:
+    """Return the first call that has another outcome."""
+    for index, (text, other) in enumerate(zip(ours, theirs, strict=True)):
+        if text != other:
+            raise _DifferentPlay(script, index, text, other, where)
+
+
+def _other(
+    subject: Subject, script: Script, index: int, text: str, other: str, where: str
+) -> ContractViolation:
+    call = script.calls[min(index, len(script.calls) - 1)]
+    another = index == len(script.calls)
+    gives = "leads to another state" if another else f"gives {text}, and {other}"
+    advice = "use no clock, no hash order, no randomness but RandomStream, no shared value"
+    return subject.broken(f"{call} {gives} {where}; {advice}", call)

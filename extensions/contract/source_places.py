@@ -1,0 +1,67 @@
+"""Source locations of an environment's members, parameters and docstring lines."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from envs.tool import place
+
+
+def member(owner: type, name: str | None) -> str:
+    """Return the line that defines a member of a class, or else the line of the class."""
+    file, line = place(owner).rsplit(":", 1)
+    for node in ast.walk(_tree(owner)):
+        target = node.target if isinstance(node, ast.AnnAssign) else node
+        target = node.targets[0] if isinstance(node, ast.Assign) else target
+        if getattr(target, "id", getattr(target, "name", None)) == name and name:
+            return f"{file}:{int(line) + target.lineno - 1}"  # type: ignore[attr-defined]
+    return f"{file}:{line}"
+
+
+def assigned(method: Callable[..., Any], word: str) -> str:
+    """Return the line where a method sets a field or names a key, or else its first line."""
+    file, line = place(method).rsplit(":", 1)
+    nodes = [*ast.walk(_tree(method))]
+    sets = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    found = [n.lineno for n in sets if n.attr == word]
+    found += [n.lineno for n in nodes if isinstance(n, ast.Constant) and n.value == word]
+    return f"{file}:{int(line) + (found or [1])[0] - 1}"
+
+
+def function(method: Callable[..., Any], part: str | None = None) -> str:
+    """Return the line of a method's ``def``, or the line of a part of the method.
+
+    A part is a parameter, or the beginning of a line in the docstring.
+    """
+    file, line = place(method).rsplit(":", 1)
+    return f"{file}:{int(line) + _line(_tree(method), part) - 1}"
+
+
+def _line(tree: ast.Module, part: str | None) -> int:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return next(_lines(node, part), node.lineno) if part else node.lineno
+    return 1
+
+
+def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef, part: str) -> Iterator[int]:
+    taken = node.args
+    for parameter in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs):
+        if parameter.arg == part:
+            yield parameter.lineno
+    match node.body[0]:
+        case ast.Expr(value=ast.Constant(value=str(text))) as said:
+            for number, line in enumerate(text.splitlines()):
+                if line.strip().startswith(part):
+                    yield said.lineno + number
+
+
+def _tree(thing: Any) -> ast.Module:
+    """Return the syntax tree of a class or function, empty if its source cannot be read."""
+    with suppress(OSError, SyntaxError):
+        return ast.parse(inspect.cleandoc("\n" + inspect.getsource(thing)))
+    return ast.Module([], [])

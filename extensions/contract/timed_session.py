@@ -1,0 +1,85 @@
+"""Session with a call timeout that reports the line of the interrupted call."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any, TypeVar
+
+from envs.calls import Call
+from envs.errors import BackendFault, MalformedCall
+from envs.results import Result
+from envs.session import Session
+from extensions.contract.source_lines import line_in
+
+CALL_SECONDS = 5.0
+"""Maximum seconds of a call, or of loading a config."""
+
+Value = TypeVar("Value")
+
+
+class CallTimeout(BaseException):
+    """A function did not end in time; ``except Exception`` in an environment does not catch this.
+
+    Attributes:
+        line: The environment's line at the timeout, or None if none of its code was running.
+        what: Name of the interrupted action.
+    """
+
+    def __init__(self, line: str | None, what: object) -> None:
+        super().__init__(f"{what} runs for more than {CALL_SECONDS:g} seconds")
+        self.line = line
+        self.what = what
+
+
+class TimedSession(Session):
+    """A session of one environment under test."""
+
+    __slots__ = ("config", "source")
+    source: str
+    config: Mapping[str, Any]
+    """Config from which the session was loaded."""
+
+    def call(self, call: Call | MalformedCall) -> Result:
+        """Make one call.
+
+        Raises:
+            BackendFault: A backend has a bug, or tried to end the process.
+            CallTimeout: The call did not end in time.
+        """
+        try:
+            return in_time(self.source, call, lambda: Session.call(self, call))
+        except SystemExit as error:
+            raise BackendFault(str(call), error) from error
+
+    def fork(self, *, checks_arguments: bool | None = None) -> TimedSession:
+        """Return an independent copy."""
+        copy = super().fork(checks_arguments=checks_arguments)
+        copy.source, copy.config = self.source, self.config
+        return copy
+
+
+def in_time(source: str, what: object, run: Callable[[], Value]) -> Value:
+    """Run a function for at most ``CALL_SECONDS``; only the first thread has this limit.
+
+    Raises CallTimeout if the function did not end in time.
+    """
+    if threading.current_thread() is not threading.main_thread() or not _TIMED:
+        return run()
+
+    def stop(_: int, frame: FrameType | None) -> Any:
+        raise CallTimeout(line_in(source, frame), what)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, CALL_SECONDS)
+    try:
+        return run()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+_TIMED = hasattr(signal, "setitimer")
+"""Whether the system has the needed timer; Windows has none."""

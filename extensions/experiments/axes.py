@@ -1,0 +1,339 @@
+"""Axes of experiments on the list of functions: their levels, designs and varied data.
+
+``function_counts`` changes the entries for a level, ``arrangement`` their presentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from itertools import product
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast, get_args
+
+from envs.lazy_modules import lazy_module
+from extensions.experiments.arrangement import Arrangement, Naming, Order, Place, Words
+from extensions.experiments.function_counts import (
+    MAX_FUNCTIONS,
+    Distractors,
+    Document,
+    Widening,
+    widened,
+)
+from extensions.experiments.paraphrases import Rewording, read_paraphrases, read_rewordings
+from extensions.retrieval.corpus import DescribedFunction
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError, require_extra, suggest_name
+from trajectories.jsonl import read_text
+from trajectories.replay_queries import list_own_functions
+from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from extensions.authoring.rules import answers, entry
+    from extensions.authoring.rules import finding as problems
+    from extensions.retrieval import function_texts, lexical
+else:
+    # Needed for reworded user messages only.
+    answers = lazy_module("extensions.authoring.rules.answers")
+    entry = lazy_module("extensions.authoring.rules.entry")
+    problems = lazy_module("extensions.authoring.rules.finding")
+    # Their libraries belong to the extra "retrieval".
+    lexical = lazy_module("extensions.retrieval.lexical")
+    function_texts = lazy_module("extensions.retrieval.function_texts")
+
+FLAG = "--vary"
+AXES: Mapping[str, tuple[str, ...]] = {
+    "tools": ("need", "all"),
+    "distractors": get_args(Distractors),
+    "place": get_args(Place),
+    "order": get_args(Order),
+    "names": get_args(Naming),
+    "descriptions": get_args(Words),
+    "words": ("as-is",),
+}
+"""Levels of each axis; ``tools`` also accepts numbers, ``descriptions`` and ``words`` accept
+files."""
+Design = Literal["full", "latin"]
+
+_TAKES_FILES = ("descriptions", "words")
+_DEFAULT_TOOLS = "20"
+"""Number of functions if only the distractors vary."""
+_NEEDS_OTHERS = ("place", "distractors")
+"""Axes that vary nothing if only needed functions are offered."""
+_read_rewordings = cache(read_rewordings)
+
+
+class Axis(NamedTuple):
+    """Axis with the levels to compare."""
+
+    name: str
+    levels: tuple[str, ...]
+
+
+class Levels(NamedTuple):
+    """Level of a run on each axis; part of the run's definition."""
+
+    axes: Mapping[str, str]
+    """Level by axis."""
+    seed: int = 0
+    latin: str | None = None
+    """Axis whose levels divide the entries among them; None if each level has all entries."""
+    dealt: tuple[str, ...] = ()
+    """Levels that divide the entries among them."""
+
+    @property
+    def name(self) -> str:
+        """Name of the run and its folder."""
+        return ",".join(f"{axis}={_label(level)}" for axis, level in self.axes.items())
+
+    @property
+    def arrangement(self) -> Arrangement | None:
+        """Presentation of the functions; None for the default one."""
+        words = self.axes.get("descriptions", "full")
+        file = words not in get_args(Words)
+        found = Arrangement(
+            cast(Order, self.axes.get("order", "as-is")),
+            cast("Place | None", self.axes.get("place")),
+            cast(Naming, self.axes.get("names", "plain")),
+            "full" if file else cast(Words, words),
+            read_paraphrases(Path(words)) if file else None,
+            self.seed,
+        )
+        return None if found == Arrangement(seed=self.seed) else found
+
+    @property
+    def varies_data(self) -> bool:
+        """Whether the entries differ from those of the data set."""
+        as_is = self.axes.get("words", "as-is") == "as-is"
+        return self.latin is not None or "tools" in self.axes or not as_is
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the levels as a run's definition stores them."""
+        found: dict[str, Any] = {**self.axes, "seed": self.seed}
+        if self.latin is not None:
+            found |= {"latin": self.latin, "dealt": [*self.dealt]}
+        for axis in _TAKES_FILES:
+            if _is_file(axis, self.axes.get(axis)):
+                text = read_text(Path(self.axes[axis]))
+                found[f"{axis}_sha256"] = sha256(text.encode()).hexdigest()
+        return found
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any], where: str) -> Self:
+        """Parse the levels of a run's definition. Raises DataError if they are malformed."""
+        try:
+            axes = {name: str(value[name]) for name in AXES if name in value}
+            dealt = tuple(map(str, value.get("dealt", ())))
+            levels = cls(axes, int(value["seed"]), value.get("latin"), dealt)
+        except (KeyError, TypeError, ValueError):
+            raise DataError(where, "$.definition.vary: must hold levels and a seed") from None
+        for axis, level in axes.items():
+            _check_level(axis, level)
+        return levels
+
+
+class VariedData(NamedTuple):
+    """Data of a run at some level."""
+
+    dataset: Dataset
+    sizes: Mapping[str, int]
+    """Number of functions that each entry offers, by id."""
+    raised: int
+    """Number of entries that need more functions than the level offers."""
+    left_out: Sequence[str]
+    """Ids of entries that cannot be varied."""
+
+
+class Block(NamedTuple):
+    """Runs at the levels of one axis, equal in all other settings."""
+
+    axis: str
+    runs: Mapping[str, Levels]
+    """Levels of each run by the axis's level; every other run is compared with the first."""
+
+
+def parse_axes(given: Sequence[str]) -> list[Axis]:
+    """Parse axes as the user types them, such as ``tools=need,5,10``.
+
+    Raises DataError if an axis or level is unknown or repeated, or two axes exclude each other.
+    """
+    found: dict[str, Axis] = {}
+    for text in given:
+        name, equals, listed = text.partition("=")
+        if name not in AXES:
+            hint = suggest_name(name, AXES) or f"; there are {', '.join(AXES)}"
+            raise DataError(FLAG, f"{name!r} is not an axis{hint}")
+        if name in found:
+            raise DataError(FLAG, f"{name} is given twice; put its levels into one list")
+        levels = [level.strip() for level in listed.split(",")] if equals and listed else []
+        if not levels:
+            raise DataError(FLAG, f"{name} needs levels, such as {name}={','.join(AXES[name])}")
+        for level in levels:
+            _check_level(name, level)
+        labels = [_label(level) for level in levels]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise DataError(FLAG, f"{name} has the level {label} twice")
+        found[name] = Axis(name, tuple(levels))
+    if {"place", "order"} <= found.keys():
+        raise DataError(FLAG, "place and order exclude each other: a list has one order")
+    if "distractors" in found and "tools" not in found:
+        found = {"tools": Axis("tools", (_DEFAULT_TOOLS,)), **found}
+    return [*found.values()]
+
+
+def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[Block]:
+    """Return the runs of an experiment, grouped by the axis that they vary.
+
+    By default each axis varies alone, with the others at their first level. If that leaves only
+    needed functions, the largest number of tools is used.
+    """
+    if design == "full":
+        return [*_cross_axes(axes, seed)]
+    first = {axis.name: axis.levels[0] for axis in axes}
+    blocks = []
+    for axis in axes:
+        if len(axis.levels) == 1 and len(axes) > 1:
+            continue
+        base = first
+        if axis.name in _NEEDS_OTHERS and first.get("tools") == "need":
+            base = {**first, "tools": _largest(next(a for a in axes if a.name == "tools"))}
+        dealt = (axis.name, axis.levels) if design == "latin" else (None, ())
+        runs = {
+            _label(level): Levels({**base, axis.name: level}, seed, *dealt) for level in axis.levels
+        }
+        blocks.append(Block(axis.name, runs))
+    return blocks or [Block(axes[0].name, {_label(axes[0].levels[0]): Levels(first, seed)})]
+
+
+def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[Block]:
+    """Yield a block of each axis for every combination of levels of the other axes."""
+    for axis in axes:
+        others = [each for each in axes if each is not axis]
+        for chosen in product(*(each.levels for each in others)):
+            rest = {each.name: level for each, level in zip(others, chosen, strict=True)}
+            runs = {}
+            for level in axis.levels:
+                at = {**rest, axis.name: level}
+                runs[_label(level)] = Levels({each.name: at[each.name] for each in axes}, seed)
+            if len(runs) > 1 or len(axes) == 1:
+                yield Block(axis.name, runs)
+
+
+def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -> VariedData:
+    """Return the data of a run: the given entries, or all, at some levels.
+
+    Raises DataError if a file cannot be used, or more functions would be offered than any
+    provider accepts.
+    """
+    chosen = [*dataset.trajectories] if ids is None else [*ids]
+    if levels.latin is not None:
+        chosen = _deal_out(dataset, chosen, levels)
+    known: dict[str, Trajectory] = dict(dataset.trajectories)
+    raised, left_out = 0, list[str]()
+    if "tools" in levels.axes:
+        made, left_out = widened(dataset, _widening(levels), _score_similarity, chosen)
+        known |= {id: each.trajectory for id, each in made.items()}
+        raised = sum(each.raised for each in made.values())
+        chosen = [*made]
+    words = levels.axes.get("words", "as-is")
+    if words != "as-is":
+        rewordings = _read_rewordings(Path(words))
+        kept = [
+            id
+            for id in chosen
+            if id in rewordings and (ids is None or _keeps_values(dataset, id, rewordings[id]))
+        ]
+        left_out += [id for id in chosen if id not in kept]
+        known |= {id: rewordings[id].of(known[id]) for id in kept}
+        chosen = kept
+    made_of = {id: known[id] for id in chosen}
+    sizes = {id: len(list_own_functions(entry)) for id, entry in made_of.items()}
+    # Without ids all entries stay, so that a partial run finds its entries.
+    whole = replace(dataset, trajectories=known if ids is None else made_of)
+    return VariedData(whole, sizes, raised, left_out)
+
+
+def vary_recorded_dataset(dataset: Dataset, levels: Levels) -> Dataset:
+    """Return the data set of a run at some levels, made from the data set that it names."""
+    if not levels.varies_data:
+        return dataset
+    return vary_dataset(dataset, levels._replace(latin=None)).dataset
+
+
+def _widening(levels: Levels) -> Widening:
+    tools = levels.axes["tools"]
+    count = int(tools) if tools.isdecimal() else cast(Literal["need", "all"], tools)
+    distractors = cast(Distractors, levels.axes.get("distractors", "far"))
+    return Widening(count, distractors, levels.seed)
+
+
+def _deal_out(dataset: Dataset, ids: Sequence[str], levels: Levels) -> list[str]:
+    """Return the entries of a level; levels share entries and their scenarios evenly."""
+    ordered = sorted(ids, key=lambda id: (dataset.trajectories[id].base, id))
+    start = Random(f"latin/{levels.seed}/{levels.latin}").randrange(len(levels.dealt))
+    place = levels.dealt.index(levels.axes[cast(str, levels.latin)])
+    dealt = {id for at, id in enumerate(ordered) if (at + start) % len(levels.dealt) == place}
+    return [id for id in ids if id in dealt]
+
+
+def _score_similarity(documents: Sequence[Document]) -> Sequence[Sequence[float]]:
+    """Score documents by the default ranking, each with its own text as the query."""
+    with require_extra("lexical", f"{FLAG} distractors=near"):
+        found = [DescribedFunction("", document) for document in documents]
+        texts = function_texts.make_texts(found)
+        scores: Sequence[Sequence[float]] = lexical.default(found).scores(texts).tolist()
+    return scores
+
+
+def _keeps_values(dataset: Dataset, id: str, rewording: Rewording) -> bool:
+    """Tell whether the user still states all values of the ground truth in other words."""
+    plain = dataset.trajectories[id]
+    if plain.expects is not None:
+        return True
+    after, before = (
+        sum(
+            problem.severity is problems.Severity.WARNING
+            for problem in answers.check_provenance(entry.Entry(dataset, each))
+        )
+        for each in (rewording.of(plain), plain)
+    )
+    return after <= before
+
+
+def _check_level(axis: str, level: str) -> None:
+    """Check that an axis has a level. Raises DataError if it does not."""
+    if axis == "tools" and level.isdecimal():
+        if not 1 <= int(level[:9]) <= MAX_FUNCTIONS:
+            limit = (
+                f"must be 1 to {MAX_FUNCTIONS}; no provider accepts more, and some accept only 128"
+            )
+            raise DataError(FLAG, f"tools={level:.20}: {limit}")
+        if level.lstrip("0") != level or not level.isascii():
+            raise DataError(FLAG, f"{level!r:.80} is not a level of tools; write {int(level[:9])}")
+        return
+    if level in AXES[axis] or _is_file(axis, level):
+        return
+    hint = suggest_name(level, AXES[axis])
+    more = " or a number" if axis == "tools" else " or a file" if axis in _TAKES_FILES else ""
+    known = f"; there are {', '.join(AXES[axis])}{more}"
+    raise DataError(FLAG, f"{level!r:.80} is not a level of {axis}{hint or known}")
+
+
+def _is_file(axis: str, level: str | None) -> bool:
+    if level is None or axis not in _TAKES_FILES or level in AXES[axis]:
+        return False
+    return level.endswith((".json", ".jsonl")) or Path(level).exists()
+
+
+def _label(level: str) -> str:
+    """Return the display name of a level; for a file its name without folders and suffix."""
+    return Path(level).stem if level.endswith((".json", ".jsonl")) or "/" in level else level
+
+
+def _largest(tools: Axis) -> str:
+    sizes = {"need": 0, "all": MAX_FUNCTIONS + 1}
+    return max(tools.levels, key=lambda level: sizes[level] if level in sizes else int(level))

@@ -1,0 +1,123 @@
+"""Experiment on the list of functions as text: a table for each axis, slopes, CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from extensions.experiments.experiment_scores import (
+    MEASURES,
+    AxisScore,
+    Experiment,
+    LevelScore,
+    level_json,
+)
+from runner.analysis.figure_lines import csv_cell, p_text, percent
+from runner.show.terminal import table, visible
+
+_HEADING = (
+    *("offered", "passed", "correct functions", "correct arguments", "distractors", "invented"),
+    *("tokens in", "latency s", "difference", "95%", "p", "p, Holm"),
+)
+CSV_HEADING = (
+    *("model", "axis", "at", "level", "run", "episodes", "errors", "tools"),
+    *("measure", "value", "low", "high", "p", "p_holm"),
+)
+
+
+def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
+    """Yield the text lines of experiments, one for each model."""
+    for number, found in enumerate(experiments):
+        if number:
+            yield ""
+        design = f", design {found.design}" if found.design else ""
+        data = f"data {visible(found.dataset)}, profile {found.profile}{design}"
+        yield f"{visible(found.model)}: {data}"
+        for axis in found.axes:
+            yield ""
+            yield from _axis_lines(axis, paired=found.design != "latin")
+    yield ""
+    yield (
+        "offered: mean number of functions; correct functions: share of needed calls with the "
+        "right function; correct arguments: share of these with all arguments right;"
+    )
+    yield (
+        "distractors: calls of unneeded functions; invented: functions and parameters; "
+        "tokens in: prompt tokens per episode"
+    )
+
+
+def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
+    at = ", ".join(f"{name}={level}" for name, level in axis.rest.items())
+    yield f"{axis.axis}{f', at {visible(at)}' if at else ''}"
+    yield table([[axis.axis, *_HEADING], *map(_make_row, axis.levels)])
+    compared = sum(each.difference is not None for each in axis.levels)
+    if compared:
+        how = "entry by entry" if paired else "other entries at every level"
+        yield f"difference from {visible(axis.levels[0].level)}, {how}; Holm over {compared} levels"
+    unscored = [each.level for each in axis.levels if not each.scored]
+    if unscored:
+        yield f"unfinished, or with too many errors: {visible(', '.join(unscored))}"
+    for name, slope in axis.slopes.items():
+        low, high = (100 * bound for bound in slope.interval)
+        yield (
+            f"{MEASURES[name]}: {100 * slope.value:+.2f} points for every doubling of the "
+            f"functions (95% {low:+.2f} to {high:+.2f})"
+        )
+    if axis.bias is not None:
+        meaning = "0 if every place has an equal share of right choices, at most 1"
+        yield f"position bias {axis.bias:.3f} ({meaning})"
+
+
+def _make_row(each: LevelScore) -> list[str]:
+    chosen, found = each.selection, each.difference
+    differs = ["-"] * 4
+    if found is not None and each.corrected is not None:
+        low, high = (100 * bound for bound in found.interval)
+        differs = [
+            f"{100 * found.difference:+.1f}",
+            f"{low:+.1f} to {high:+.1f}",
+            p_text(found.p_value),
+            p_text(each.corrected),
+        ]
+    shares = (each.passed, each.function_right, each.arguments_right)
+    return [
+        visible(each.level),
+        f"{each.tools:.1f}",
+        *(percent(share and share[0]) for share in shares),
+        f"{chosen.distractors} ({percent(chosen.distractor_calls.share)})" if chosen else "-",
+        f"{each.invented('functions')} and {each.invented('parameters')}",
+        "-" if each.tokens is None else f"{each.tokens:.0f}",
+        "-" if each.latency is None else f"{each.latency:.3f}",
+        *differs,
+    ]
+
+
+def csv_rows(experiments: Sequence[Experiment]) -> Iterator[Sequence[object]]:
+    """Yield the rows of a CSV file: one per level and measure, and per slope."""
+    yield CSV_HEADING
+    for found in experiments:
+        for axis in found.axes:
+            at = csv_cell(visible(" ".join(f"{k}={v}" for k, v in axis.rest.items())))
+            head = (csv_cell(visible(found.model)), axis.axis, at)
+            for each in axis.levels:
+                yield from _level_rows(each, head)
+            for name, slope in axis.slopes.items():
+                measure = f"slope per doubling/{name.replace(' ', '_')}"
+                yield (*head, "", "", "", "", "", measure, slope.value, *slope.interval, "", "")
+
+
+def _level_rows(each: LevelScore, head: Sequence[object]) -> Iterator[Sequence[object]]:
+    episodes = len(each.figures.outcomes)
+    names = csv_cell(visible(each.level)), csv_cell(visible(each.run))
+    prefix = (*head, *names, episodes, each.figures.errors, each.tools)
+    shares = (each.passed, each.function_right, each.arguments_right)
+    for name, share in zip(("passed", "function_right", "arguments_right"), shares, strict=True):
+        value, (low, high) = share or ("", ("", ""))
+        yield (*prefix, name, value, low, high, "", "")
+    figures, invented = level_json(each), ("invented_functions", "invented_parameters")
+    for name in ("distractor_calls", *invented, "tokens_in", "latency"):
+        figure = "" if figures[name] is None else figures[name]
+        yield (*prefix, name, figure, "", "", "", "")
+    if found := each.difference:
+        p_values = found.p_value, each.corrected
+        yield (*prefix, "difference", found.difference, *found.interval, *p_values)

@@ -1,0 +1,342 @@
+"""Entries with another number of functions: the needed ones and distractors.
+
+A distractor works: its backend is added with its example config, and a change that it makes is a
+state mismatch. User messages and ground truth do not change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from envs.calls import Call
+from envs.lazy_modules import lazy_module
+from envs.registry import BACKENDS, backend_class, get_example_file, list_tools, load_library
+from envs.session import Session
+from envs.tool import Document as Document
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.prepare import load_session
+from trajectories.replay_queries import needed, read_truth_calls
+from trajectories.schema import ExpectedCalls, ExpectedResults, JudgingMethod, Trajectory
+
+if TYPE_CHECKING:
+    from envs import schema
+else:
+    # It loads pydantic, which takes longer than most runs take to start.
+    schema = lazy_module("envs.schema")
+
+Distractors = Literal["far", "near"]
+Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
+"""Function that returns a row per document with its similarity to each document."""
+
+MAX_FUNCTIONS = 512
+"""Maximum functions of an entry; no provider accepts more, and some accept only 128."""
+
+
+class Widening(NamedTuple):
+    """Number and choice of the functions that entries offer."""
+
+    tools: int | Literal["need", "all"]
+    """Number of functions; ``need`` are those of the ground truth."""
+    distractors: Distractors = "far"
+    """Choice of distractors: functions of other backends first, or the most similar ones."""
+    seed: int = 0
+    """Seed of the distractors; a larger number of functions includes those of a smaller one."""
+
+
+class WidenedEntry(NamedTuple):
+    """Entry with another number of functions."""
+
+    trajectory: Trajectory
+    raised: bool
+    """Whether it needs more functions than were asked for."""
+
+
+def widened(
+    dataset: Dataset, widening: Widening, similar: Similar, ids: Iterable[str]
+) -> tuple[dict[str, WidenedEntry], list[str]]:
+    """Return entries by id with another number of functions, and the ids that are left out.
+
+    Irrelevance and relevance entries are left out, because a distractor might fit.
+
+    Raises DataError if more functions would be offered than any provider accepts.
+    """
+    pool = _DistractorPool(dataset, similar)
+    found: dict[str, WidenedEntry] = {}
+    left_out = []
+    for id in ids:
+        trajectory = dataset.trajectories[id]
+        if isinstance(trajectory.expects, ExpectedCalls) and not trajectory.expects.answers:
+            left_out.append(id)
+        else:
+            found[id] = _widen(trajectory, widening, pool)
+    return found, left_out
+
+
+@cache
+def example_config(environment: str) -> Mapping[str, Any]:
+    """Return the example config of a backend; empty if it has none."""
+    path = get_example_file(backend_class(environment))
+    if not path.is_file():
+        return {}
+    config: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8")).get(environment, {})
+    return config
+
+
+class _DistractorPool:
+    """Functions of a data set that can distract."""
+
+    def __init__(self, dataset: Dataset, similar: Similar) -> None:
+        self.dataset = dataset
+        self._similar = similar
+        self._documents: dict[str, list[Document]] = {}
+        self._near: dict[str, tuple[dict[str, int], Sequence[Sequence[float]]]] = {}
+
+    def nearness(
+        self, kind: str, documents: Sequence[Document], need: Iterable[str]
+    ) -> Callable[[str], float]:
+        """Return a function that scores a name by its similarity to the nearest needed function.
+
+        ``kind`` identifies the documents in the cache.
+        """
+        if kind not in self._near:
+            places = {_plain(each["name"]): place for place, each in enumerate(documents)}
+            self._near[kind] = places, self._similar(documents)
+        places, scores = self._near[kind]
+        rows = [scores[places[_plain(name)]] for name in need if _plain(name) in places]
+
+        def near(name: str) -> float:
+            place = places.get(_plain(name))
+            return max((row[place] for row in rows), default=0.0) if place is not None else 0.0
+
+        return near
+
+    def documents(self, language: str) -> list[Document]:
+        """Return the documents of all entries in a language, one for each signature."""
+        if language not in self._documents:
+            known: dict[str, Document] = {}
+            for each in self.dataset.trajectories.values():
+                if isinstance(each.expects, ExpectedCalls) and each.language == language:
+                    for document in each.expects.functions:
+                        known.setdefault(_signature(document), document)
+            self._documents[language] = [*known.values()]
+        return self._documents[language]
+
+
+def _widen(trajectory: Trajectory, widening: Widening, pool: _DistractorPool) -> WidenedEntry:
+    need = needed(trajectory)
+    if widening.tools == "need":
+        wanted = len(need)
+    else:
+        wanted = MAX_FUNCTIONS + 1 if widening.tools == "all" else widening.tools
+    if isinstance(trajectory.expects, ExpectedCalls):
+        return _add_documents(trajectory, trajectory.expects, wanted, widening, pool)
+    names = [*need]
+    if wanted > len(need):
+        others, room = [*_find_candidates(trajectory, need, pool)], wanted - len(need)
+        if len(others) <= room and trajectory.expects is None:
+            # Backends have an order of their own, so no draw is needed.
+            names += [each.name for each in others]
+        else:
+            names += _draw(trajectory, others, widening, pool)[:room]
+    return WidenedEntry(_offer(trajectory, names), _is_raised(widening, len(need)))
+
+
+def _is_raised(widening: Widening, need: int) -> bool:
+    return isinstance(widening.tools, int) and widening.tools < need
+
+
+class _Candidate(NamedTuple):
+    """Possible distractor."""
+
+    name: str
+    far: bool
+    """Whether none of the entry's own backends has it."""
+
+
+def _find_candidates(
+    trajectory: Trajectory, need: Sequence[str], pool: _DistractorPool
+) -> Iterator[_Candidate]:
+    """Yield the possible distractors of an entry, its own functions first.
+
+    Functions that the entry hides and plain functions with the right result are excluded.
+    """
+    plain = trajectory.judged_by is JudgingMethod.RESULTS
+    others = _plain_backends() if plain else tuple(BACKENDS)
+    refused = {*need, *trajectory.excluded}
+    session = _load_session(trajectory, others, pool.dataset) if plain else None
+    right = _right_results(trajectory, session) if session else ()
+    for environment in dict.fromkeys([*trajectory.environments, *others]):
+        for name in backend_class(environment).TOOLS:
+            if name not in refused and not (session and _is_equivalent(name, right, session)):
+                yield _Candidate(name, environment not in trajectory.environments)
+
+
+@cache
+def _plain_backends() -> tuple[str, ...]:
+    """Return the environments of plain functions, except the one that sends web requests."""
+    return tuple([name for name in load_library() if name != "RestClient"])
+
+
+def _load_session(
+    trajectory: Trajectory, others: Sequence[str], dataset: Dataset
+) -> Session | None:
+    """Return a session with all possible distractors; None if the entry sends web requests."""
+    if "RestClient" in trajectory.environments:
+        return None
+    added = tuple([name for name in others if name not in trajectory.environments])
+    return load_session(dataset, add_backends(trajectory, added))
+
+
+def _right_results(trajectory: Trajectory, session: Session) -> list[tuple[Call, str]]:
+    """Return the successful calls of the ground truth with their results."""
+    found = []
+    for turn in trajectory.turns:
+        for call in read_truth_calls(turn):
+            result = session.fork().call(call)
+            if isinstance(call, Call) and result.ok:
+                found.append((call, result.text))
+    return found
+
+
+def _is_equivalent(name: str, right: Sequence[tuple[Call, str]], session: Session) -> bool:
+    """Tell whether a function returns the result of a right call for the same arguments."""
+    # A forked session keeps the call out of the episode and its limits.
+    others = ((session.fork().call(call._replace(name=name)), text) for call, text in right)
+    return any(other.ok and other.text == text for other, text in others)
+
+
+def _draw(
+    trajectory: Trajectory, others: Sequence[_Candidate], widening: Widening, pool: _DistractorPool
+) -> list[str]:
+    """Return the names of candidates in the order in which they are added."""
+    order = [*others]
+    Random(f"{widening.seed}/{trajectory.id}").shuffle(order)
+    if widening.distractors == "far":
+        return [each.name for each in sorted(order, key=lambda each: not each.far)]
+    plain = trajectory.judged_by is JudgingMethod.RESULTS
+    near = pool.nearness(trajectory.judged_by, _backend_documents(plain), needed(trajectory))
+    return [each.name for each in sorted(order, key=lambda each: -near(each.name))]
+
+
+@cache
+def _backend_documents(plain: bool) -> Sequence[Document]:
+    """Return the documents of all backends, or of all plain functions."""
+    names = [*load_library()] if plain else [*BACKENDS]
+    return [schema.make_spec(tool).document() for tool in list_tools(tuple(names)).values()]
+
+
+def _offer(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:
+    """Return an entry that offers exactly the named functions."""
+    own = list_tools(trajectory.environments)
+    distractors = {name for name in names if name not in own}
+    others = [
+        name
+        for name in (*BACKENDS, *_plain_backends())
+        if name in trajectory.environments or own.keys().isdisjoint(backend_class(name).TOOLS)
+    ]
+    wide = add_backends(
+        trajectory, [e for e in others if not distractors.isdisjoint(backend_class(e).TOOLS)]
+    )
+    names = [name for name in names if name in list_tools(wide.environments)]
+    if isinstance(trajectory.expects, ExpectedResults):
+        # Its own functions keep their order.
+        kept = [name for name in trajectory.expects.functions if name in names]
+        shown = tuple(dict.fromkeys([*kept, *names]))
+        return replace(wide, expects=replace(trajectory.expects, functions=shown))
+    offered = {*names}
+    left = [name for name in list_tools(wide.environments) if name not in offered]
+    return replace(wide, excluded=tuple(dict.fromkeys([*trajectory.excluded, *left])))
+
+
+def add_backends(trajectory: Trajectory, environments: Iterable[str]) -> Trajectory:
+    """Return an entry with further backends in their example configs behind its own."""
+    added = [name for name in environments if name not in trajectory.environments]
+    if not added:
+        return trajectory
+    config = {**trajectory.config, **{name: example_config(name) for name in added}}
+    environments = (*trajectory.environments, *added)
+    return replace(trajectory, environments=environments, config=config)
+
+
+def _add_documents(
+    trajectory: Trajectory,
+    expects: ExpectedCalls,
+    wanted: int,
+    widening: Widening,
+    pool: _DistractorPool,
+) -> WidenedEntry:
+    """Return an entry with expected calls that offers further documents behind its own."""
+    need = needed(trajectory)
+    own = [document for document in expects.functions if document["name"] in need]
+    everything = pool.documents(trajectory.language)
+    if widening.tools == "all" and len(everything) > MAX_FUNCTIONS:
+        size = f"the data set has {len(everything)} {trajectory.language} functions"
+        limit = (
+            f"no provider accepts more than {MAX_FUNCTIONS}, "
+            "and some accept only 128; give a number"
+        )
+        raise DataError("--vary", f"tools=all: {size}; {limit}")
+    others = [*everything] if wanted > len(own) else []
+    Random(f"{widening.seed}/{trajectory.id}").shuffle(others)
+    if widening.distractors == "near" and others:
+        near = pool.nearness(trajectory.language, everything, need)
+        others.sort(key=lambda document: -near(document["name"]))
+    chosen: dict[str, Document] = {_plain(document["name"]): document for document in own}
+    for document in others:
+        if len(chosen) >= wanted:
+            break
+        if _plain(document["name"]) not in chosen and not _fits(document, expects, own):
+            chosen[_plain(document["name"])] = document
+    taken = {*map(id, chosen.values())}
+    kept = [document for document in expects.functions if id(document) in taken]
+    behind = [d for d in chosen.values() if not any(d is each for each in kept)]
+    wide = replace(expects, functions=(*kept, *behind))
+    return WidenedEntry(replace(trajectory, expects=wide), _is_raised(widening, len(own)))
+
+
+def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
+    """Tell whether the name or parameters of a document would allow a second right answer."""
+    names = {_plain(each["name"]) for each in expects.functions}
+    if _plain(document["name"]) in names:
+        return not any(document is each for each in expects.functions)
+    documents = {each["name"]: each for each in own}
+    for answer in expects.answers:
+        for function, allowed in answer.items():
+            given = [name for name, values in allowed.items() if [*values] != [""]]
+            if function in documents and _accepts(document, given, documents[function]):
+                return True
+    return False
+
+
+def _accepts(document: Document, given: Sequence[str], right: Document) -> bool:
+    """Tell whether a function accepts the given arguments of the right function."""
+    accepted, expected = _properties(document), _properties(right)
+    if not {*_required(document)} <= {*given} or not {*given} <= accepted.keys():
+        return False
+    return all(accepted[name].get("type") == expected.get(name, {}).get("type") for name in given)
+
+
+def _properties(document: Document) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = document["parameters"].get("properties", {})
+    return found
+
+
+def _required(document: Document) -> Sequence[str]:
+    found: Sequence[str] = document["parameters"].get("required", ())
+    return found
+
+
+def _plain(name: str) -> str:
+    """Return a name as all calling formats show it: without dots and in lower case."""
+    return name.replace(".", "_").lower()
+
+
+def _signature(document: Document) -> str:
+    shape = {name: each.get("type") for name, each in _properties(document).items()}
+    return json.dumps([document["name"], shape, sorted(_required(document))], sort_keys=True)

@@ -1,0 +1,99 @@
+"""Paraphrases of functions, drafted by a live model and checked, for people to review."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from random import Random
+from typing import NamedTuple
+
+from envs.tool import Document
+from extensions.experiments.arrangement import Paraphrase
+from extensions.experiments.paraphrases import find_defects, parse_paraphrase
+from runner.live.engine import Done, Engine, Job, RateLimits
+from runner.live.loop import Ask
+from runner.models.base import Model, Request
+from runner.models.blocks import object_within
+
+_TRIES = 3
+_MAX_REPLY_CHARS = 20_000
+"""Length of the part of an answer that is parsed."""
+_ASKED = """\
+Say what this function and its parameters are in other words, as a colleague would who has never
+seen them. Keep every fact, number, unit, format and choice; add none; name no function.
+Answer with one JSON object and nothing else: {"description": TEXT, "parameters": {NAME: TEXT}},
+with the parameters that have a description here, under their names.
+
+"""
+
+NOT_REACHED = "the model stopped before"
+"""Problem of a function without a request."""
+
+
+class Draft(NamedTuple):
+    """Paraphrase of a function."""
+
+    name: str
+    words: Paraphrase
+    problem: str | None
+    """Reason why the description stays unchanged; None for a paraphrase."""
+
+
+async def collect_drafts(
+    model: Model, jobs: Sequence[Job], do: Callable[[Job, Ask], Awaitable[Done]], concurrency: int
+) -> tuple[list[Done], str | None]:
+    """Return the finished drafts, and the reason if the model stopped early."""
+    done: list[Done] = []
+    limits = RateLimits(concurrency, waits_for_server=False)
+    engine = Engine[Job, Done](model, limits, Random(0))
+    try:
+        await engine.run(jobs, do, done.append)
+    finally:
+        await model.close()
+    return done, engine.stop_reason
+
+
+async def draft_paraphrases(
+    model: Model, documents: Sequence[Document], names: Sequence[str], concurrency: int
+) -> tuple[list[Draft], str | None]:
+    """Return the paraphrases of functions, and the reason if the model stopped early.
+
+    ``names`` lists all functions; a paraphrase must not name any of them. A function without a
+    valid paraphrase keeps its own words.
+    """
+
+    async def draft(document: Document, ask: Ask) -> Draft:
+        return await _draft(document, names, ask)
+
+    drafts, stop_reason = await collect_drafts(model, documents, draft, concurrency)
+    done = {each.name: each for each in drafts}
+    unreached = [Draft(each["name"], own_words(each), NOT_REACHED) for each in documents]
+    return [done.get(each.name, each) for each in unreached], stop_reason
+
+
+def own_words(document: Document) -> Paraphrase:
+    """Return the words of a document."""
+    members = document["parameters"].get("properties", {})
+    known = {name: str(member.get("description", "")) for name, member in members.items()}
+    words = {name: text for name, text in known.items() if text}
+    return Paraphrase(str(document.get("description", "")), words)
+
+
+async def _draft(document: Document, names: Sequence[str], ask: Ask) -> Draft:
+    prompt = _ASKED + json.dumps(document, ensure_ascii=False)
+    messages = [{"role": "user", "content": prompt}]
+    problem = ""
+    for _ in range(_TRIES):
+        reply = (await ask(Request(messages, None))).reply
+        answer = (reply.text or "")[:_MAX_REPLY_CHARS]
+        words = parse_paraphrase(object_within(answer))
+        problem = "the answer is no such JSON object"
+        if words is not None:
+            found = next(find_defects(document, words, names), None)
+            if found is None:
+                return Draft(document["name"], words, None)
+            problem = found
+        again = f"That does not hold: {problem}. Answer with the whole object again."
+        answered = {"role": "assistant", "content": answer}
+        messages = [*messages, answered, {"role": "user", "content": again}]
+    return Draft(document["name"], own_words(document), problem)

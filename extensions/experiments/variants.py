@@ -1,0 +1,110 @@
+"""Variants of ``--vary``: one run for each level of the axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from envs.registry import BACKENDS, list_tools, load_library
+from extensions.experiments.axes import (
+    FLAG,
+    Levels,
+    VariedData,
+    parse_axes,
+    plan_blocks,
+    vary_dataset,
+)
+from extensions.experiments.experiment_lines import experiment_lines
+from extensions.experiments.experiment_scores import VaryFile, load_experiment, write_vary_file
+from extensions.experiments.feature import VaryFeature, VaryOptions
+from extensions.experiments.paraphrases import find_defects
+from runner.analysis.variants import variant_lines
+from runner.commands.eval_options import EvalOptions
+from runner.commands.shared import note
+from runner.commands.variants import Variant, Variants
+from runner.live.live_run import RunPlan, function_docs_folder
+from runner.models.tools import documents_of
+from trajectories.errors import DataError
+from trajectories.replay_queries import list_own_functions
+from trajectories.schema import Trajectory
+
+
+def make_vary_variants(
+    options: EvalOptions, own: VaryOptions, plan: RunPlan, trajectories: Sequence[Trajectory]
+) -> Variants:
+    """Return a run for each level of the axes that the user names.
+
+    Raises DataError if an axis, a level or a file cannot be used, or no entry is left.
+    """
+    axes = parse_axes(own.vary)
+    if plan.settings.mode == "prompt" and any(axis.name == "names" for axis in axes):
+        raise DataError(
+            FLAG, "the axis names needs function calling, because calls in text use the real names"
+        )
+    blocks = plan_blocks(axes, own.design, own.vary_seed)
+    runs = {levels.name: levels for block in blocks for levels in block.runs.values()}
+    ids = [trajectory.id for trajectory in trajectories]
+    members, sizes, notes = [], {}, list[str]()
+    for name, levels in runs.items():
+        made = vary_dataset(plan.dataset, levels, ids)
+        if not made.sizes:
+            reason = "no function fits, or the file has no valid words for them"
+            raise DataError(FLAG, f"{name}: none of the {len(ids)} entries can be varied: {reason}")
+        _check_words(levels, made, plan)
+        notes += _describe_changes(name, made)
+        changed = plan.with_feature(VaryFeature(levels))._replace(dataset=made.dataset)
+        members.append(Variant(name, changed, [*made.dataset.trajectories.values()]))
+        sizes[name] = made.sizes
+    file = VaryFile.of(blocks, sizes, trajectories, own.design, options.trials)
+
+    def begin(folder: Path) -> None:
+        write_vary_file(file, folder)
+        for line in notes:
+            note(line)
+
+    lines = partial(variant_lines, "run")
+    return Variants(FLAG, "run", members, lines, begin, partial(_result_lines, options))
+
+
+def _result_lines(options: EvalOptions, folder: Path) -> Iterator[str]:
+    yield from experiment_lines([load_experiment(folder, allow_errors=options.allow_errors)])
+    yield f"next: turnwise vary {folder} --html curves.html"
+
+
+def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
+    """Yield how the entries of a run differ from the requested ones."""
+    if made.raised:
+        mean = sum(made.sizes.values()) / len(made.sizes)
+        yield (
+            f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than the "
+            f"level; they offer all needed functions; all entries offer {mean:.1f} on average"
+        )
+    if made.left_out:
+        reason = "no function fits, or the file has no valid words for them"
+        yield f"{name}: {len(made.left_out)} entries are left out: {reason}"
+
+
+def _check_words(levels: Levels, made: VariedData, plan: RunPlan) -> None:
+    """Check that a file describes every offered function well. Raises DataError if it does not."""
+    arrangement = levels.arrangement
+    if arrangement is None or arrangement.paraphrases is None:
+        return
+    words, known = levels.axes["descriptions"], arrangement.paraphrases
+    folder = function_docs_folder(plan.settings, plan.dataset)
+    offered: dict[str, Trajectory] = {}
+    for trajectory in made.dataset.trajectories.values():
+        for name in list_own_functions(trajectory):
+            offered.setdefault(name, trajectory)
+    for name in offered:
+        if name not in known:
+            raise DataError(words, f"does not describe the function {name}")
+    everything = {
+        document["name"]: document
+        for trajectory in {id(t): t for t in offered.values()}.values()
+        for document in documents_of(trajectory, folder)
+    }
+    names = sorted({*everything, *list_tools((*BACKENDS, *load_library()))})
+    for name in offered:
+        for defect in find_defects(everything[name], known[name], names):
+            raise DataError(words, f"$.{name}: {defect}")

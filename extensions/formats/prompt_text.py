@@ -1,0 +1,199 @@
+"""Shared builders of calling formats: first message, calls, results and prompt frames.
+
+A frame renders a conversation as one text for ``/completions`` servers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from envs.calls import Call
+from envs.errors import MalformedCall
+from runner.models.base import ChatMessage
+from runner.models.calling_formats.base import PromptFrame, TextFormat
+from runner.models.prompting import read_texts
+from runner.models.tools import Document
+
+TEXTS = Path(__file__).parents[2] / "configs" / "prompts" / "protocols.toml"
+
+EXAMPLE = (
+    Call("first_function", (), {"name": "value", "count": 2}),
+    Call("second_function", (), {"flag": True}),
+)
+"""Example calls; formats with one call per reply show the first."""
+
+_STRING = {"type": "string"}
+_EXAMPLE_DOCUMENTS: Sequence[Document] = (
+    {
+        "name": "first_function",
+        "parameters": {"properties": {"name": _STRING, "count": {"type": "integer"}}},
+    },
+    {"name": "second_function", "parameters": {"properties": {"flag": {"type": "boolean"}}}},
+)
+
+RESULT = "tool_response"
+"""Role of a result without the id that the role ``tool`` requires."""
+
+Documents = Sequence[Document]
+Made = Sequence[Call | MalformedCall]
+"""Calls of a reply, with the error in place of an unreadable one."""
+Write = Callable[[Sequence[Call], str, Documents], str]
+Read = Callable[[str, Documents], list[Call]]
+Listing = Callable[[Documents], str]
+Show = Callable[[Documents], list[ChatMessage]]
+Answer = Callable[[Made, Sequence[str], str], list[ChatMessage]]
+
+
+@cache
+def texts() -> Mapping[str, str]:
+    """Return the prompt texts by name."""
+    return {name: text.strip() for name, text in read_texts(TEXTS)[0].items()}
+
+
+def as_json(value: object) -> str:
+    """Return a value as JSON without escaping letters."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def arguments_json(call: Call) -> str:
+    """Return the arguments of a call as a JSON object."""
+    return as_json(dict(call.kwargs))
+
+
+def lines(documents: Documents) -> str:
+    """Return documents as JSON lines."""
+    return "\n".join(map(as_json, documents))
+
+
+def indented(documents: Documents) -> str:
+    """Return documents as one indented JSON list."""
+    return json.dumps(list(documents), indent=2, ensure_ascii=False)
+
+
+def in_tags(documents: Documents) -> str:
+    """Return documents as JSON lines between tags."""
+    return f"<tools>\n{lines(documents)}\n</tools>"
+
+
+def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Show:
+    """Return a function that writes the first message.
+
+    ``how`` names the text with reply instructions; ``thought`` precedes its example.
+    """
+
+    def show(documents: Documents) -> list[ChatMessage]:
+        example = write(EXAMPLE[: 2 if how == "several" else 1], thought, _EXAMPLE_DOCUMENTS)
+        instructions = texts()[how].replace("{example}", example)
+        # The functions come last, since their descriptions may contain placeholders.
+        system, _, _ = texts()["system"].partition("{functions}")
+        content = system.replace("{how}", instructions) + listing(documents)
+        return [{"role": "system", "content": content}]
+
+    return show
+
+
+def declaring(role: str) -> Show:
+    """Return a function that writes documents as JSON tools in a message of a role."""
+
+    def show(documents: Documents) -> list[ChatMessage]:
+        tools = [{"type": "function", "function": document} for document in documents]
+        return [{"role": role, "content": as_json(tools)}]
+
+    return show
+
+
+def writing(
+    each: Callable[[Call, Documents], str],
+    between: str = "\n",
+    opening: str = "",
+    closing: str = "",
+) -> Write:
+    """Return a writer of calls one by one, between an opening and a closing mark."""
+
+    def write(calls: Sequence[Call], text: str, documents: Documents) -> str:
+        shown = between.join([each(call, documents) for call in calls])
+        return before(text, f"{opening}{shown}{closing}" if calls else "")
+
+    return write
+
+
+def before(text: str, calls: str) -> str:
+    """Return the calls with the text before them."""
+    return f"{text}\n{calls}" if text and calls else text or calls
+
+
+def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
+    """Return a function that writes results as messages, all in one if ``together``.
+
+    ``form`` has the placeholders ``{name}`` (of the function) and ``{result}``.
+    """
+
+    def answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
+        shown = [
+            form.replace("{name}", name_of(call)).replace("{result}", result)
+            for call, result in zip(calls, results, strict=True)
+        ]
+        if together:
+            shown = ["\n".join(shown)]
+        return [{"role": role, "content": text} for text in shown]
+
+    return answer
+
+
+def name_of(call: Call | MalformedCall) -> str:
+    """Return the function name for a result."""
+    return call.name if isinstance(call, Call) else "unreadable"
+
+
+def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
+    """Return a frame whose marks differ only in the ``{role}`` of the form.
+
+    ``others`` are roles besides system, user and assistant; ``a=b`` names the role ``a`` ``b``.
+    """
+    named = (role.partition("=")[::2] for role in ("system", "user", "assistant", *others))
+    marks = {role: (form.replace("{role}", shown or role), after) for role, shown in named}
+    return PromptFrame(marks, marks["assistant"][0], begin)
+
+
+def chatml(*others: str) -> PromptFrame:
+    """Return the ChatML frame with roles besides system, user and assistant."""
+    return framed("<|im_start|>{role}\n", "<|im_end|>\n", *others)
+
+
+LLAMA = framed(
+    "<|start_header_id|>{role}<|end_header_id|>\n\n",
+    "<|eot_id|>",
+    "ipython",
+    begin="<|begin_of_text|>",
+)
+LLAMA_STOPS = ("<|eot_id|>", "<|eom_id|>")
+
+
+def as_text(
+    name: str, how: str, write: Write, listing: Listing, read: Read, answer: str = "{result}"
+) -> TextFormat:
+    """Return a family's calling format in ordinary messages.
+
+    ``how`` names the text with reply instructions, "several" for parallel calls; ``answer`` is the
+    form of one result.
+    """
+    show = showing(how, write, listing)
+    return TextFormat(
+        name,
+        "text",
+        parallel=how == "several",
+        show=show,
+        write=write,
+        answer=answering(answer),
+        read=read,
+    )
+
+
+def as_raw(text: TextFormat, frame: PromptFrame, *stops: str, **others: Any) -> TextFormat:
+    """Return the raw variant of a text format; ``others`` are further fields."""
+    name = f"{text.name}-raw"
+    return text._replace(name=name, kind="raw", frame=frame, stops=stops, **others)

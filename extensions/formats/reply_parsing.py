@@ -1,0 +1,195 @@
+"""Shared parsing of replies: bounds, JSON values, calls in objects and after marks.
+
+Replies are untrusted. Parsing is one pass with ``find`` and the standard library's JSON, and the
+first error raises.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, NoReturn
+
+from envs.bounds import BOUNDS
+from envs.calls import MAX_TEXT, Call, make_call_from_tool
+from envs.errors import MalformedCall
+from envs.state import brief
+from envs.syntax_errors import describe_json_error
+from extensions.formats.prompt_text import Documents, Read
+
+ReadOne = Callable[[str, int, Documents], tuple[list[Call], int]]
+
+MAX_NAME_CHARS = 200
+"""Maximum characters of a function name; longer text is prose."""
+
+_NAME = re.compile(r"\w[\w.-]*+")
+_BLANKS = re.compile(r"\s*+")
+_MEANT = re.compile(r"[{(<\[=]")
+
+
+def _no_constant(constant: str) -> NoReturn:
+    """Refuse Infinity and NaN, which the library accepts. Always raises ValueError."""
+    raise ValueError(f"{constant} is no JSON")
+
+
+_JSON = json.JSONDecoder(parse_constant=_no_constant)
+
+
+def check_length(text: str) -> None:
+    """Refuse a reply that is too long. Raises MalformedCall if the reply is too long."""
+    if len(text) > MAX_TEXT:
+        raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
+
+
+def bounded(calls: Iterable[Call]) -> list[Call]:
+    """Return the calls of a reply. Raises MalformedCall if the reply has too many calls."""
+    made = list(islice(calls, BOUNDS.calls + 1))
+    if len(made) > BOUNDS.calls:
+        raise MalformedCall(f"The reply has more than {BOUNDS.calls} calls.")
+    return made
+
+
+def reading(each: Callable[[str, Documents], Iterable[Call]]) -> Read:
+    """Return a reader of replies that applies the bounds to a generator of calls."""
+
+    def read(text: str, documents: Documents) -> list[Call]:
+        check_length(text)
+        return bounded(each(text, documents))
+
+    return read
+
+
+def after_blanks(text: str, position: int) -> int:
+    """Return the position of the next non-blank character."""
+    found = _BLANKS.match(text, position)
+    return found.end() if found else position
+
+
+def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]:
+    """Return the JSON value at a position, after blanks, and its end.
+
+    Raises MalformedCall if the JSON is invalid.
+    """
+    try:
+        return _JSON.raw_decode(text, after_blanks(text, position))
+    except (ValueError, RecursionError) as error:
+        raise MalformedCall(f"{what} is not valid JSON: {describe_json_error(error)}.") from None
+
+
+def call_of(value: object, arguments: str = "arguments") -> Call:
+    """Return the call in an object; its arguments may be an object or JSON text.
+
+    Raises MalformedCall if the object has no name or no arguments.
+    """
+    match value:
+        case {"name": str(name), **members} if arguments in members:
+            return make_call_from_tool(name, members[arguments])
+    raise MalformedCall(f"{brief(value)} is no object of name and {arguments}.")
+
+
+def listed_calls(value: object) -> list[Call]:
+    """Return the calls in one object or a list of objects.
+
+    Raises MalformedCall if a member is not a call, or the list is too long.
+    """
+    return bounded(map(call_of, value if isinstance(value, list) else [value]))
+
+
+def meant(text: str) -> bool:
+    """Tell whether the text between marks was meant as a call."""
+    return bool(_MEANT.search(text))
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text is a valid function name."""
+    return len(text) <= MAX_NAME_CHARS and _NAME.fullmatch(text) is not None
+
+
+def reading_after(mark: str, one: ReadOne) -> Read:
+    """Return a reader of the calls after each mark.
+
+    ``one`` returns the calls at a position (none for prose) and their end.
+    """
+
+    @reading
+    def read(text: str, documents: Documents) -> Iterator[Call]:
+        position = text.find(mark)
+        while position >= 0:
+            calls, end = one(text, position + len(mark), documents)
+            yield from calls
+            position = text.find(mark, end)
+
+    return read
+
+
+def objects_at(
+    beginning: re.Pattern[str], text: str, what: str = "The call"
+) -> Iterator[dict[str, Any]]:
+    """Yield all JSON objects that start with a pattern.
+
+    Raises MalformedCall if an object is not valid JSON.
+    """
+    found = beginning.search(text)
+    while found:
+        value, end = json_at(text, found.start(), what)
+        yield value
+        found = beginning.search(text, end)
+
+
+# Values as text: strings unchanged, other values as JSON, with end marks escaped.
+
+
+def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
+    """Return a text's value: parsed as JSON unless a string is expected or the JSON is invalid.
+
+    One line break at each end is removed.
+    """
+    text = text.removeprefix("\n").removesuffix("\n")
+    if schema is not None and schema.get("type") == "string":
+        return text
+    try:
+        value, end = json_at(text, 0)
+    except MalformedCall:
+        return text
+    return value if after_blanks(text, end) == len(text) else text
+
+
+def text_of(value: Any, schema: Mapping[str, Any] | None) -> str:
+    """Return a value as text that ``value_of`` reads back."""
+    if isinstance(value, str) and value == value_of(f"\n{value}\n", schema):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def wrapped(text: str) -> str:
+    """Return a text between line breaks if it begins or ends with one."""
+    return f"\n{text}\n" if text[:1] == "\n" or text[-1:] == "\n" else text
+
+
+class Quoting:
+    """Escaping of an end mark inside a value: the mark's ``<`` becomes an entity.
+
+    Texts without the mark stay unchanged, entities included.
+    """
+
+    def __init__(self, mark: str) -> None:
+        self._mark = mark
+        self._quoted = f"&lt;{mark[1:]}"
+        self._entity = re.compile(rf"&(?:amp;)*+lt;{re.escape(mark[1:])}")
+
+    def quoted(self, text: str) -> str:
+        """Escape the mark in a text."""
+        text = self._entity.sub(lambda found: f"&amp;{found[0][1:]}", text)
+        return text.replace(self._mark, self._quoted)
+
+    def unquoted(self, text: str) -> str:
+        """Undo ``quoted``."""
+        if self._quoted[1:] not in text:
+            return text
+        return self._entity.sub(self._one, text)
+
+    def _one(self, found: re.Match[str]) -> str:
+        entity = found[0]
+        return self._mark if entity == self._quoted else f"&{entity.removeprefix('&amp;')}"

@@ -1,0 +1,310 @@
+"""Generation models: those that write, solve and judge entries within one budget."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from checkers.profile import STRICT
+from extensions.generation.answers import AnswerLog, CachedModel
+from extensions.generation.entries.filters import FilterChain
+from extensions.generation.entries.tasks import WritingTask, make_dataset
+from extensions.generation.entry_making import Align, EntryMaker, EntryModels, MakingPlan, Write
+from extensions.generation.scripted import ScriptedWriter, Shares
+from extensions.generation.solver import Solver, make_live_solver, make_scripted_solver
+from extensions.generation.writer_questions import WriterPrompts, WriterQuestions
+from extensions.judges.judge_questions import REPORT, read_judge_prompts
+from extensions.judges.judge_setting import JudgeSetting, check_name, open_replies, report_as
+from extensions.judges.judged_episode import JudgedEpisode, LabelTerms
+from extensions.judges.probes import make_probe
+from extensions.judges.votes import Vote
+from extensions.judges.voting import EpisodeCase, NoModel, VoteCount
+from extensions.search.fallible_model import ErrorRates
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.scripted_models import ScriptedBehaviour
+from runner.live.budget import Budget
+from runner.live.loop import ModelAnswer
+from runner.live.meter import Meter
+from runner.live.run_control import limits_of, secrets_of
+from runner.models.base import CHARACTERS_PER_TOKEN, Model, Request, Usage
+from runner.models.connect import connect, price_of
+from runner.models.model_name import Scripted, chosen, parsed
+from runner.records.masking import SecretMask
+from runner.records.store import server_meant
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+_PER_TURN, _PER_CALL = 90, 40
+"""Approximate completion tokens of a turn in words, and of a call."""
+_TOKENS_OF_PLAY = 4000
+"""Approximate prompt tokens of a solver's request."""
+_VOTES = 5
+"""Maximum votes on an entry."""
+_TERMS = LabelTerms("paper", "judged", "episode")
+_ORACLE = 0
+"""Kind of the probe that plays the ground truth with truthful words."""
+
+
+@dataclass(frozen=True)
+class GenerationOrder(MakingPlan):
+    """Entries to make, and the names of their models."""
+
+    model: str
+    solver: str
+    judge: str | None
+    prompts: WriterPrompts
+    own: Sequence[Trajectory]
+    """Entries whose questions must not recur."""
+
+    @property
+    def solves(self) -> bool:
+        """Whether the solver plays entries or searches calls."""
+        return bool(self.trials) or self.tasks.how.origin == "functions"
+
+    @property
+    def live(self) -> list[str]:
+        """Distinct models that receive requests."""
+        names = [self.model, *([self.solver] if self.solves else []), self.judge]
+        return list(dict.fromkeys([n for n in names if n and not isinstance(parsed(n), Scripted)]))
+
+    @cached_property
+    def secrets(self) -> SecretMask:
+        """Secrets to mask in files."""
+        found = [text for n in self.live for text in secrets_of(n, self.settings, os.environ)]
+        return SecretMask(list(dict.fromkeys(found)))
+
+    @cached_property
+    def judging(self) -> JudgeSetting | None:
+        """Judge model, if any."""
+        if self.judge is None:
+            return None
+        seed = self.tasks.how.seed
+        return JudgeSetting(self.judge, self.settings, read_judge_prompts(), "steps", seed)
+
+    def check(self) -> None:
+        """Check the models before any request.
+
+        Raises:
+            DataError: A model does not exist, or cannot be reached with these settings.
+        """
+        for option, name, task in (
+            ("--model", self.model, "write"),
+            ("--solver", self.solver, "solve"),
+        ):
+            check_name(name, option, task)
+            with report_as(option):
+                chosen(name, self.settings.base_url)
+        if isinstance(parsed(self.model), Scripted):
+            Shares.named(self.model)
+        with report_as("--solver"):
+            self.errors()
+        if self.judging is not None:
+            self.judging.check()
+        scripted = isinstance(parsed(self.solver), Scripted)
+        live = not isinstance(parsed(self.model), Scripted)
+        if self.tasks.how.origin == "functions" and scripted and live:
+            message = "a scripted solver cannot solve requests that a live model invents"
+            raise DataError("--solver", f"{message}; name a live model")
+        asyncio.run(self._check_connections())
+
+    async def _check_connections(self) -> None:
+        options = self.settings.request_options()
+        roles = {"--model": self.model, **({"--solver": self.solver} if self.solves else {})}
+        for option, name in roles.items():
+            if not isinstance(parsed(name), Scripted):
+                with report_as(option):
+                    model = connect(name, options)
+                await model.close()
+
+    def errors(self) -> ErrorRates | None:
+        """Return the error rates of a scripted solver; None for a live one."""
+        if not isinstance(parsed(self.solver), Scripted):
+            return None
+        return ErrorRates(ScriptedBehaviour.named(self.solver, policies=False).error_rate)
+
+
+class GenerationModels:
+    """The models of one command, with their answers and budget."""
+
+    def __init__(
+        self, order: GenerationOrder, log: AnswerLog, say: Callable[[str], object]
+    ) -> None:
+        settings = order.settings
+        self._order = order
+        self._log = log
+        self._say = say
+        self._budget = Budget(settings.max_requests, settings.max_cost, log.spent)
+        self.askers: dict[str, CachedModel] = {}
+
+    async def make(self, meter: Callable[[int], Meter]) -> EntryMaker:
+        """Make all entries within the budget.
+
+        Raises DataError if a kind has no suitable task, or an answer cannot be written.
+        """
+        order = self._order
+        try:
+            models = EntryModels(
+                self._make_writer(),
+                self._make_solver(),
+                self._make_aligner(),
+                self._make_provenance(),
+            )
+            askers = [*self.askers.values()]
+            maker = EntryMaker(order, models, FilterChain(order.own), askers, meter)
+            await maker.make()
+        finally:
+            for asker in self.askers.values():
+                await asker.close()
+        return maker
+
+    def _make_writer(self) -> Write:
+        order, how = self._order, self._order.tasks.how
+        if isinstance(parsed(order.model), Scripted):
+            self._add_asker("writer", NoModel(), {})
+            shares = Shares.named(order.model)
+            return _make_scripted_writer(ScriptedWriter(how.graph, shares, how.seed, order.own))
+        questions = WriterQuestions(order.prompts, how.graph)
+        return _make_live_writer(questions, self._connect("writer", order.model))
+
+    def _make_solver(self) -> Solver | None:
+        order = self._order
+        if not order.solves:
+            return None
+        errors = order.errors()
+        if errors is not None:
+            return make_scripted_solver(errors, order.tasks.how.seed)
+        return make_live_solver(self._connect("solver", order.solver))
+
+    def _make_aligner(self) -> Align | None:
+        judging = self._order.judging
+        if judging is None:
+            return None
+        asked = {"model": judging.name, "forced": REPORT, "prompts": judging.prompts.sha256}
+        asker = self._add_asker("judge", judging.model(REPORT) or NoModel(), asked)
+        judge = judging.judge()
+
+        async def align(entry: Trajectory) -> str:
+            viewed = make_probe(make_dataset(entry), entry, STRICT, STEP_LIMIT, _ORACLE, 0)
+            if viewed is None or viewed.examined is None:
+                return "fail"
+
+            async def ask(request: Request) -> ModelAnswer:
+                return await asker.ask((f"{entry.id} judge", request.trial), request)
+
+            exhibit = JudgedEpisode(viewed, viewed.examined, "steps")
+            case = EpisodeCase(exhibit, judge, _TERMS, VoteCount(_VOTES))
+            votes: list[Vote] = []
+            while not case.is_over(votes):
+                votes.append(await case.draw(len(votes), ask))
+            return case.outcome(votes)
+
+        return align
+
+    def _connect(self, role: str, name: str) -> CachedModel:
+        with report_as("--solver" if role == "solver" else "--model"):
+            model = connect(name, self._order.settings.request_options())
+        return self._add_asker(role, model, {"model": name})
+
+    def _add_asker(self, role: str, model: Model, asked: Mapping[str, Any]) -> CachedModel:
+        settings = self._order.settings
+        asked = {**asked, **settings.of_requests()}
+        server = asked["base_url"]
+        asker = CachedModel(
+            model,
+            # The same server may have another port when the command resumes.
+            {**asked, "base_url": server and [*server_meant(server)]},
+            limits=limits_of(settings)._replace(waits_for_server=False),
+            log=self._log,
+            replies=open_replies(settings, asked, self._order.secrets),
+            budget=self._budget,
+            say=self._say,
+        )
+        self.askers[role] = asker
+        return asker
+
+    def _make_provenance(self) -> dict[str, str]:
+        order, how = self._order, self._order.tasks.how
+        provenance = {
+            "source": "generated",
+            "author": f"turnwise generate, {order.model}",
+            "generator": order.model,
+            "from": how.origin,
+            "seed": str(how.seed),
+        }
+        if not isinstance(parsed(order.model), Scripted):
+            provenance["prompts"] = order.prompts.sha256
+        return provenance | ({"solver": order.solver} if order.solves else {})
+
+
+class GenerationEstimate:
+    """Estimated requests and tokens of a command that keeps every answer."""
+
+    def __init__(self, order: GenerationOrder) -> None:
+        self._asked: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for kind, wanted in order.wanted.items():
+            for number in range(wanted):
+                self._add(order, order.tasks.draw(kind, number, order.wishes))
+        self._walks = sum(n for (_, why), n in order.tasks.drawn.items() if not why)
+
+    def _add(self, order: GenerationOrder, task: WritingTask) -> None:
+        turns, calls = len(task.bare.turns), len(task.steps)
+        if not isinstance(parsed(order.model), Scripted):
+            request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
+            characters = sum(len(str(message["content"])) for message in request.messages)
+            prompt = characters // CHARACTERS_PER_TOKEN
+            self._asked["writer"].update(requests=1, prompt=prompt, completion=turns * _PER_TURN)
+        if order.solves and not isinstance(parsed(order.solver), Scripted):
+            times = order.trials
+            times += order.solutions if order.tasks.how.origin == "functions" else 0
+            requests = times * (turns + calls)
+            prompt, completion = requests * _TOKENS_OF_PLAY, requests * _PER_CALL
+            self._asked["solver"].update(requests=requests, prompt=prompt, completion=completion)
+        if order.judging is not None and order.judging.is_live:
+            votes = _VOTES // 2 + 1
+            prompt, completion = votes * _TOKENS_OF_PLAY, votes * turns * _PER_TURN
+            self._asked["judge"].update(requests=votes, prompt=prompt, completion=completion)
+
+    def lines(self, order: GenerationOrder) -> Iterator[str]:
+        """Yield requests, tokens and cost of each model."""
+        entries = sum(order.wanted.values())
+        yield f"{entries} entries wanted; {self._walks} walks drawn for their tasks"
+        names = {"writer": order.model, "solver": order.solver, "judge": order.judge or ""}
+        for role, asked in self._asked.items():
+            price = price_of(names[role], order.settings.request_options())
+            cost = price and price.of(Usage(asked["prompt"], asked["completion"]))
+            dollars = "" if cost is None else f", about ${cost:.2f}"
+            yield (
+                f"{role} {names[role]}: {asked['requests']} requests, about {asked['prompt']} "
+                f"prompt and {asked['completion']} completion tokens{dollars}"
+            )
+        if not self._asked:
+            yield "no requests: all models are scripted"
+        else:
+            yield "if every answer is kept; refused answers are requested again"
+
+
+def _make_scripted_writer(writer: ScriptedWriter) -> Write:
+    async def write(task: WritingTask, attempt: int, _reason: str) -> str:
+        await asyncio.sleep(0)
+        return writer.answer(task, attempt)
+
+    return write
+
+
+def _make_live_writer(questions: WriterQuestions, asker: CachedModel) -> Write:
+    last: dict[str, str] = {}
+
+    async def write(task: WritingTask, attempt: int, reason: str) -> str:
+        request = questions.ask(task)
+        if attempt:
+            request = questions.again(request, last[task.key], reason)
+        answer = await asker.ask((f"{task.key} write", attempt), request)
+        last[task.key] = answer.reply.text or ""
+        return last[task.key]
+
+    return write

@@ -1,0 +1,212 @@
+"""Solver: plays an entry, or searches for its calls, from words and functions only.
+
+Solutions agree if they end every turn in the same state. The ground truth needs the calls that lead
+to these states, and the reads that all solutions share. A read that only some solutions make is not
+needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+from zlib import crc32
+
+from checkers.profile import STRICT, Mode
+from checkers.turn import check_turn
+from checkers.verdict import TurnOutcome
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.session import Session
+from extensions.authoring.rules.entry import Entry
+from extensions.generation.answers import CachedModel
+from extensions.generation.entries.filters import FilteredOut
+from extensions.generation.entries.tasks import make_dataset
+from extensions.generation.yield_table import AGREE
+from extensions.search.fallible_model import ErrorRates, FallibleModel
+from extensions.search.search import Gone, Propose, SearchLimits, SearchObserver, Trail, search
+from runner.episodes.dialogue import Dialogue
+from runner.episodes.episode import STEP_LIMIT
+from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
+from runner.models.base import Reply, Request
+from runner.models.conversation import Style
+from runner.models.prompting import read_prompts
+from runner.models.tools import OWN_FOOTNOTES, toolbox_of
+from trajectories.prepare import prepare
+from trajectories.schema import Trajectory
+
+CHILDREN = 3
+"""Maximum children of a node in a search."""
+_SEARCHES, _TRIALS = "search", "play"
+
+Made = Call | MalformedCall
+Solution = Sequence[Sequence[Made]]
+"""Calls by turn."""
+
+
+Solver = Callable[[str, Trajectory, int], Propose]
+"""Function that returns the model of one play or search.
+
+Its arguments are ``play`` or ``search``, the entry with calls for a scripted solver, and the number
+of the play or search, which serves as its seed.
+"""
+
+
+def make_scripted_solver(errors: ErrorRates, seed: int) -> Solver:
+    """Return a solver that knows the calls and makes errors at these rates."""
+
+    def solve(task: str, known: Trajectory, number: int) -> Propose:
+        prepared = prepare(make_dataset(known), known, STRICT)
+        return FallibleModel(prepared, errors, crc32(f"{seed}/{task}/{number}".encode()))
+
+    return solve
+
+
+def make_live_solver(asker: CachedModel) -> Solver:
+    """Return a solver that sends requests to a model."""
+
+    def solve(task: str, known: Trajectory, number: int) -> Propose:
+        async def propose(request: Request) -> Reply:
+            return (await asker.ask((f"{known.id} {task}", number), request)).reply
+
+        return propose
+
+    return solve
+
+
+class SolverPlays(NamedTuple):
+    """Outcomes of a solver's plays of an entry."""
+
+    passed: int
+    failed: int
+    error: str | None
+
+
+async def play_entry(entry: Trajectory, solver: Solver, mode: Mode, trials: int) -> SolverPlays:
+    """Play an entry ``trials`` times, and count the outcomes."""
+    passed, failed, error = 0, 0, None
+    for trial in range(trials):
+        record = await run_live(_set_up(entry, mode, solver(_TRIALS, entry, trial)))
+        passed += record.outcome == "passed"
+        failed += record.outcome == "failed"
+        error = record.error or error
+    return SolverPlays(passed, failed, error)
+
+
+async def solutions(
+    said: Trajectory, known: Trajectory, solver: Solver, mode: Mode, count: int, most: int
+) -> list[Solution]:
+    """Search ``count`` times for calls that serve an entry, and return the complete solutions.
+
+    ``known`` is the entry with calls, for a scripted solver. A search takes at most ``most``
+    requests.
+
+    Raises ModelError if a request failed.
+    """
+    found: list[Solution] = []
+    limits = SearchLimits(CHILDREN, most, most)
+    for number in range(count):
+        propose, ends = solver(_SEARCHES, known, number), _TurnEndings()
+        dialogue = _set_up(said, mode, propose).dialogue()
+        dialogue, _ = await search(dialogue, propose, limits, follows=ends)
+        if not (ends.gone or dialogue.episode.terminated):
+            found.append([outcome.calls for outcome in dialogue.episode.outcomes])
+    return found
+
+
+class _TurnEndings(SearchObserver):
+    """Observer that notes whether a turn of a search ended without an answer."""
+
+    def __init__(self) -> None:
+        self.gone = False
+
+    def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
+        self.gone = self.gone or gone is not None
+
+
+def _set_up(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
+    async def ask(request: Request) -> ModelAnswer:
+        return ModelAnswer(await propose(request), 0)
+
+    prompts = read_prompts(nests=STRICT.execution.checks_arguments)
+    return EpisodeSetup(
+        prepared=prepare(make_dataset(entry), entry, STRICT),
+        style=Style(toolbox_of(entry, notes=OWN_FOOTNOTES), prompts, "all"),
+        mode=mode,
+        profile=STRICT,
+        step_limit=STEP_LIMIT,
+        ask=ask,
+        put_tools=lambda _digest, _tools: None,
+    )
+
+
+def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
+    """Return an entry with the ground truth that solutions agree on.
+
+    The ground truth is the shortest solution without needless calls; every solution passes by it.
+
+    Raises FilteredOut if the solutions do not agree.
+    """
+    template = Entry(make_dataset(said), said).template
+    plays = [_play(template, solution) for solution in solutions]
+    for index in range(len(said.turns)):
+        first, *others = [outcomes[index].snapshot for outcomes in plays]
+        if any(other != first for other in others):
+            raise FilteredOut(AGREE, f"turn {index} ends in different states")
+    _, shortest = min(enumerate(solutions), key=lambda each: (sum(map(len, each[1])), each[0]))
+    wanted = [
+        set.intersection(*[_list_reads(template, outcomes[number]) for outcomes in plays])
+        for number in range(len(said.turns))
+    ]
+    turns = []
+    for index, calls in enumerate(_drop_needless(template, shortest, wanted)):
+        if not calls:
+            raise FilteredOut(AGREE, f"turn {index}: there is no call that all solutions need")
+        turns.append(replace(said.turns[index], ground_truth=tuple(map(str, calls))))
+    found = replace(said, turns=tuple(turns))
+    entry = Entry(make_dataset(found), found)
+    for outcomes in plays:
+        for index in range(len(turns)):
+            failure = check_turn(
+                entry.truth[: index + 1], outcomes[: index + 1], entry.profile, entry.scene
+            )
+            if failure is not None:
+                raise FilteredOut(AGREE, f"turn {index}: {failure.reason}")
+    return found
+
+
+def _play(template: Session, solution: Solution) -> list[TurnOutcome]:
+    session, outcomes = template.fork(), []
+    for calls in solution:
+        made = tuple(calls)
+        results = tuple(session.play(made))
+        outcomes.append(TurnOutcome(results, session.snapshot(), bool(made), made))
+    return outcomes
+
+
+def _list_reads(template: Session, outcome: TurnOutcome) -> set[str]:
+    """Return the results of a turn's calls that only read."""
+    return {
+        result.text
+        for call, result in zip(outcome.calls, outcome.results, strict=True)
+        if result.ok and isinstance(call, Call) and not template.tools[call.name].writes
+    }
+
+
+def _drop_needless(
+    template: Session, solution: Solution, wanted: Sequence[set[str]]
+) -> list[list[Made]]:
+    """Drop calls, last first, as long as all states and all wanted results remain."""
+    goal = [outcome.snapshot for outcome in _play(template, solution)]
+    kept = [[*calls] for calls in solution]
+    for index in reversed(range(len(kept))):
+        for position in reversed(range(len(kept[index]))):
+            shorter = [[*calls] for calls in kept]
+            del shorter[index][position]
+            outcomes = _play(template, shorter)
+            if all(
+                outcome.snapshot == there and results <= _list_reads(template, outcome)
+                for outcome, there, results in zip(outcomes, goal, wanted, strict=True)
+            ):
+                kept = shorter
+    return kept

@@ -1,0 +1,94 @@
+"""Yield table: counts the instructions that each filter and check let pass, by kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from extensions.generation.entries.filters import Filter
+from extensions.generation.entries.kinds import InstructionKind
+from runner.analysis.figure_lines import percent
+from runner.show.terminal import table
+
+RULES, AGREE, SOLVED, ALIGN, ERROR = "RULES", "AGREE", "SOLVED", "ALIGN", "ERROR"
+"""Checks after the filters."""
+MEANINGS: Mapping[str, str] = {
+    Filter.FORM: "the answer is not a JSON object of the requested form",
+    Filter.INVENTED: "the answer uses functions that the writer was not shown",
+    Filter.NAMED: "the text names a function",
+    Filter.WORDS: "the text is too short",
+    Filter.VALUES: "a call has a value of unknown origin (rule PROVENANCE)",
+    Filter.ECHO: "the text reveals a value that only a result shows",
+    Filter.DUPLICATE: "the built-in data or this output has a similar request",
+    Filter.LANGUAGE: "the text is not in English",
+    Filter.LONG: "the text is too long",
+    AGREE: "the searches do not agree on calls",
+    RULES: "a rule of turnwise dataset validate has an error or a warning",
+    SOLVED: "the solver, given only the text and functions, never passes",
+    ALIGN: "the judge model does not confirm that the calls serve the request",
+    ERROR: "a request failed",
+}
+
+
+class LostAnswer(NamedTuple):
+    """An answer or instruction that was not kept."""
+
+    by: str
+    """Filter or check."""
+    reason: str
+    answer: str = ""
+
+
+class YieldTable:
+    """Counts of tasks and answers by outcome; a lost task names its rule, as ``RULES EXEC``."""
+
+    def __init__(self, kinds: Sequence[InstructionKind]) -> None:
+        self.kinds = kinds
+        self.refused: Counter[tuple[InstructionKind, str]] = Counter()
+        self.lost: Counter[tuple[InstructionKind, str]] = Counter()
+        self.tasks: Counter[InstructionKind] = Counter()
+        self.answers: Counter[InstructionKind] = Counter()
+        self.kept: Counter[InstructionKind] = Counter()
+
+    def share(self, kind: InstructionKind | None = None) -> float | None:
+        """Return the share of kept tasks, of one kind or all; None without tasks."""
+        tasks, kept = (
+            counter[kind] if kind else counter.total() for counter in (self.tasks, self.kept)
+        )
+        return kept / tasks if tasks else None
+
+    def rows(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield the counts of each outcome by kind, in the order of the checks."""
+        yield "tasks", [self.tasks[kind] for kind in self.kinds]
+        yield "answers", [self.answers[kind] for kind in self.kinds]
+        for filter in Filter:
+            yield f"refused: {filter}", [self.refused[kind, filter] for kind in self.kinds]
+        yield "tasks lost by filters", [sum(self.lost[k, f] for f in Filter) for k in self.kinds]
+        others = dict.fromkeys(name for _, name in self.lost if name not in [*Filter])
+        order = (AGREE, RULES, SOLVED, ALIGN, ERROR)
+        for name in sorted(others, key=lambda name: (order.index(name.split()[0]), name)):
+            yield f"lost: {name}", [self.lost[kind, name] for kind in self.kinds]
+        yield "kept", [self.kept[kind] for kind in self.kinds]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the table."""
+        rows = [["", *self.kinds, "all"]]
+        rows += [[name, *map(str, counts), str(sum(counts))] for name, counts in self.rows()]
+        shares = [self.share(kind) for kind in self.kinds]
+        rows.append(["yield", *map(percent, [*shares, self.share()])])
+        yield table(rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts by kind as JSON."""
+        return {
+            kind: {
+                "tasks": self.tasks[kind],
+                "answers": self.answers[kind],
+                "refused": {f.value: self.refused[kind, f] for f in Filter},
+                "lost": {name: n for (k, name), n in sorted(self.lost.items()) if k is kind},
+                "kept": self.kept[kind],
+                "yield": self.share(kind),
+            }
+            for kind in self.kinds
+        }

@@ -1,0 +1,135 @@
+"""Settings of a judge model, live or scripted, and checks of its name."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from extensions.judges.brief import Show
+from extensions.judges.judge_questions import REPORT, JudgePrompts, JudgeQuestions
+from extensions.judges.label_rules import Criterion
+from extensions.judges.scripted import ScriptedJudge
+from extensions.judges.votes import JudgeDefinition
+from extensions.judges.voting import AnyJudge, LiveJudge
+from runner.data.cache import replies_folder
+from runner.live.run_control import secrets_of
+from runner.live.settings import Settings
+from runner.models.base import Model
+from runner.models.connect import connect
+from runner.models.model_name import parsed
+from runner.records.masking import SecretMask
+from runner.records.replies import ReplyCache
+from runner.records.store import server_meant
+from trajectories.errors import DataError
+
+_RUN_MODELS = ("oracle", "null", "replay:", "python:")
+"""Models that only play runs."""
+
+
+@dataclass(frozen=True)
+class JudgeSetting:
+    """A judge model with its settings."""
+
+    name: str
+    settings: Settings
+    """Connection and request settings of a live judge model."""
+    prompts: JudgePrompts
+    show: Show
+    seed: int = 0
+    by_turn: bool = False
+    """Whether a scripted judge model draws a label for each turn."""
+
+    @property
+    def is_live(self) -> bool:
+        """Whether votes take requests."""
+        return parsed(self.name).is_live
+
+    @property
+    def secrets(self) -> SecretMask:
+        """Secrets to mask in files."""
+        return SecretMask(secrets_of(self.name, self.settings, os.environ))
+
+    def judge(self, criteria: Sequence[Criterion] = ()) -> AnyJudge:
+        """Return the judge model; with criteria, one that compares two episodes.
+
+        Raises DataError if the name of a scripted judge model is malformed.
+        """
+        if not self.is_live:
+            return ScriptedJudge.named(self.name, self.seed, by_turn=self.by_turn)
+        questions = JudgeQuestions(self.prompts, self.settings.mode, criteria)
+        asked = {"model": self.name, **self.settings.of_requests(), "forced": questions.tool}
+        return LiveJudge(questions, open_replies(self.settings, asked, self.secrets))
+
+    def model(self, tool: str) -> Model | None:
+        """Return a client that forces calls of ``tool``; None for a scripted judge model.
+
+        Raises DataError if the model cannot be reached with these settings.
+        """
+        if not self.is_live:
+            return None
+        options = self.settings.request_options()
+        if self.settings.mode == "fc":
+            forced = {"type": "function", "function": {"name": tool}}
+            options = replace(options, calling={"tool_choice": forced})
+        with report_as("--judge"):
+            return connect(self.name, options)
+
+    def check(self) -> None:
+        """Check the judge model's name and settings before any file is written.
+
+        Raises:
+            DataError: The model does not exist, or cannot be reached with these settings.
+        """
+        self.judge()
+
+        async def connected() -> None:
+            model = self.model(REPORT)
+            if model is not None:
+                await model.close()
+
+        asyncio.run(connected())
+
+    def definition(self, **of: Any) -> JudgeDefinition:
+        """Return the definition of the votes, with further members ``of``."""
+        if not self.is_live:
+            asked: Mapping[str, Any] = {"seed": self.seed, "by_turn": self.by_turn}
+            return JudgeDefinition(self.name, asked, "", self.show, **of)
+        asked = dict(self.settings.defining().to_json())
+        if asked["base_url"] is not None:
+            asked["base_url"] = [*server_meant(asked["base_url"])]
+        return JudgeDefinition(self.name, asked, self.prompts.sha256, self.show, **of)
+
+
+def open_replies(
+    settings: Settings, asked: Mapping[str, Any], secrets: SecretMask
+) -> ReplyCache | None:
+    """Return the shared reply cache, or None if the settings turn it off."""
+    if settings.reply_cache is None:
+        return None
+    folder = Path(settings.reply_cache) if settings.reply_cache else replies_folder()
+    return ReplyCache(folder, asked, secrets)
+
+
+@contextmanager
+def report_as(option: str) -> Iterator[None]:
+    """Report errors of ``--model`` under the option that named the model."""
+    try:
+        yield
+    except DataError as error:
+        text = str(error)
+        if not text.startswith("--model: "):
+            raise
+        raise DataError(option, text.removeprefix("--model: ")) from None
+
+
+def check_name(name: str, option: str = "--judge", task: str = "judge") -> None:
+    """Refuse models that only play runs. Raises DataError if the model cannot do the task."""
+    for other in _RUN_MODELS:
+        if name == other or (other.endswith(":") and name.startswith(other)):
+            message = f"{name!r:.80} cannot {task}; use a live model or scripted:SHARE"
+            raise DataError(option, message)

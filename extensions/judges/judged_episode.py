@@ -1,0 +1,284 @@
+"""Judged episode: its brief, the end of each turn, and the labels that votes give it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from checkers.calls.documents import ComparisonKind
+from checkers.causes.divergence import match_effects
+from envs.calls import Call
+from extensions.judges.brief import Brief, BriefWriter, Show, TurnEnding, find_endings
+from extensions.judges.label_rules import (
+    ANSWERED,
+    Cast,
+    Ended,
+    EpisodeMerits,
+    JudgeLabel,
+    JudgingRules,
+    label_chat,
+    label_episode,
+    label_turn,
+)
+from extensions.judges.votes import Vote
+from runner.analysis.replayed_runs import ReplayedEpisode
+from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
+from runner.records.record import EpisodeRecord, Key, call_text
+from trajectories.errors import DataError
+from trajectories.schema import FACTS, Category, Trajectory, Turn
+
+Unit = Literal["episode", "turn"]
+"""The thing that a label describes."""
+SolvableBy = Literal["known", "judged"]
+"""Source of whether a turn is solvable: the ground truth or the judge model."""
+
+CHATS = frozenset({Category.CHAT, Category.CHATABLE})
+"""Categories whose entries need no call: the label says whether the answer is relevant."""
+
+_ENDINGS: Mapping[str, Ended] = {
+    "content_filter": "nothing",
+    "cut_off": "cut_off",
+    "exhausted": "step_limit",
+    "give_up": "give_up",
+    "step_limit": "step_limit",
+    "unreadable": "nothing",
+    "empty": "nothing",
+}
+"""Ending of a turn by its recorded reason; any other reason is an answer."""
+
+
+class LabelTerms(NamedTuple):
+    """Options for making labels from observations."""
+
+    rules: JudgingRules = "paper"
+    solvable: SolvableBy = "known"
+    unit: Unit = "episode"
+
+
+class JudgedTurn(NamedTuple):
+    """A turn's facts for labels."""
+
+    ended: Ended
+    solvable: bool
+    """Whether the ground truth of the turn has calls or required information."""
+    reached: bool
+    passed: bool | None
+    """Verdict on the turn; None if there is none."""
+
+
+class JudgedEpisode:
+    """An episode that judge models vote on.
+
+    Raises DataError if ``show`` is ``answer``, and the record has no words.
+    """
+
+    def __init__(self, viewed: ReplayedEpisode, examined: RejudgedEpisode, show: Show) -> None:
+        record = viewed.recorded.record
+        self.viewed = viewed
+        self.trajectory: Trajectory = viewed.trajectory
+        self.key: Key = record.key
+        self._examined = examined
+        self._show: Show = show
+        self.closings: Sequence[TurnEnding] = examined.show(_TurnEndings(record))
+        if show == "answer" and not record.messages and not any(c.words for c in self.closings):
+            message = "the record has no words; use --show steps"
+            raise DataError(f"{self.key[0]}, trial {self.key[1]}", message)
+
+    @cached_property
+    def brief(self) -> Brief:
+        """Text for judge models."""
+        return self._examined.show(BriefWriter(self._show, self.closings))
+
+    @cached_property
+    def turns(self) -> tuple[JudgedTurn, ...]:
+        """All turns of the entry."""
+        return tuple([self._judge_turn(n, turn) for n, turn in enumerate(self.trajectory.turns)])
+
+    @cached_property
+    def doings(self) -> EpisodeActs:
+        """Calls, words and merits, for comparisons."""
+        return self._examined.show(_ActFinder(self.closings))
+
+    @property
+    def passed(self) -> bool | None:
+        """Verdict, or None."""
+        verdict = self.viewed.judged.verdict
+        return verdict and verdict.valid
+
+    @property
+    def cause(self) -> str | None:
+        """Cause of a failure."""
+        diagnosis = None if self.passed else self._examined.diagnosis
+        return diagnosis and diagnosis.cause.value
+
+    @property
+    def cluster(self) -> str:
+        """Scenario of the entry."""
+        return self.trajectory.base
+
+    @property
+    def is_chat(self) -> bool:
+        """Whether labels say that the words are relevant, not that the turn is solved."""
+        return self.trajectory.category in CHATS
+
+    @property
+    def words(self) -> int:
+        """Number of characters in the final words of all turns."""
+        return sum(len(closing.words or "") for closing in self.closings)
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """Turns that a judge model reports on."""
+        return tuple([n for n, turn in enumerate(self.turns) if turn.ended in ANSWERED])
+
+    def fails_unasked(self, unit: Unit) -> bool:
+        """Return whether the labels follow from the ends of the turns alone."""
+        return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
+
+    def labels(self, vote: Vote, terms: LabelTerms) -> list[JudgeLabel] | None:
+        """Return the label that a vote gives each turn; None for an abstention."""
+        if vote.labels is not None:
+            return [*vote.labels]
+        if vote.abstained is not None:
+            return None
+        observed = {each.turn: each for each in vote.turns}
+        found: list[JudgeLabel] = []
+        for number, turn in enumerate(self.turns):
+            if number not in observed:
+                found.append("fail")
+                continue
+            seen = observed[number]
+            if terms.solvable == "known":
+                seen = seen._replace(solvable="yes" if turn.solvable else "no")
+            if self.is_chat:
+                found.append(label_chat(seen, turn.ended))
+            else:
+                found.append(label_turn(seen, turn.ended, terms.rules))
+        return found
+
+    def units(self, unit: Unit) -> list[int | None]:
+        """Return None for the episode, or the number of each turn that was reached."""
+        if unit == "episode":
+            return [None]
+        return [number for number, turn in enumerate(self.turns) if turn.reached]
+
+    def cast(self, votes: Iterable[Vote], terms: LabelTerms) -> list[Cast]:
+        """Return the labels of each unit, one per vote."""
+        labels = [self.labels(vote, terms) for vote in votes]
+        return [
+            [None if each is None else _pick_label(each, number) for each in labels]
+            for number in self.units(terms.unit)
+        ]
+
+    def _judge_turn(self, number: int, turn: Turn) -> JudgedTurn:
+        reached = number < len(self.closings)
+        kind = FACTS[self.trajectory.category].calls
+        solvable = bool(turn.ground_truth) or turn.only_asks
+        if kind is not None:
+            solvable = kind is not ComparisonKind.IRRELEVANCE
+        return JudgedTurn(self._find_ending(number), solvable, reached, self._find_verdict(number))
+
+    def _find_ending(self, number: int) -> Ended:
+        record, is_last = self.viewed.recorded.record, number == len(self.closings) - 1
+        reasons = {end.turn: end.why for end in record.turn_ends}
+        if number in reasons:
+            return _ENDINGS.get(reasons[number], "answer")
+        if number >= len(self.closings):
+            return "nothing"
+        if is_last and self._examined.model and self._examined.model.terminated:
+            return "step_limit"
+        # Calls end a single turn, and result files do not record the ends of turns.
+        answered = self.trajectory.expects is not None or not record.messages
+        return "answer" if answered else "nothing"
+
+    def _find_verdict(self, number: int) -> bool | None:
+        """Return the verdict on a turn; None for the turns after a failed one."""
+        verdict = self.viewed.judged.verdict
+        if verdict is None or verdict.valid or number < verdict.turns_passed:
+            return None if verdict is None else True
+        return False if number == (verdict.failed_turn or 0) else None
+
+
+def _pick_label(labels: Sequence[JudgeLabel], turn: int | None) -> JudgeLabel:
+    return label_episode(labels) if turn is None else labels[turn]
+
+
+def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[JudgedEpisode]:
+    """Yield the episodes that can be judged: all but errors.
+
+    Raises DataError if ``show`` is ``answer``, and a record has no words.
+    """
+    for viewed in episodes:
+        if viewed.examined is not None and viewed.judged.outcome != "error":
+            yield JudgedEpisode(viewed, viewed.examined, show)
+
+
+class EpisodeActs(NamedTuple):
+    """The acts of an episode."""
+
+    calls: tuple[tuple[str, ...], ...]
+    """Calls of each turn."""
+    words: tuple[str | None, ...]
+    """Final words of each turn."""
+    merits: EpisodeMerits
+
+
+class _TurnEndings:
+    """Finder of the ends of turns."""
+
+    def __init__(self, record: EpisodeRecord) -> None:
+        self._record = record
+
+    def turns(self, examined: RejudgedTurns) -> Sequence[TurnEnding]:
+        """Return the ends of several turns."""
+        traced = examined.model.turns if examined.model else ()
+        return find_endings(self._record, traced, len(examined.trajectory.turns))
+
+    def pairs(self, examined: RejudgedCalls) -> Sequence[TurnEnding]:
+        """Return the end of a single turn; nothing if the request failed."""
+        words, problem, failed = examined.paired.said
+        note = f"No call could be read in the answer: {problem}" if problem else ""
+        return () if failed else (TurnEnding(words or None, note),)
+
+
+class _ActFinder:
+    """Finder of calls, words and merits."""
+
+    def __init__(self, closings: Sequence[TurnEnding]) -> None:
+        self._words = tuple([closing.words for closing in closings])
+
+    def turns(self, examined: RejudgedTurns) -> EpisodeActs:
+        """Return the acts of several turns."""
+        traced = examined.model.turns if examined.model else ()
+        milestones = sum(
+            len(truth.calls) - len(match_effects(truth, model).missing)
+            for truth, model in zip(examined.truth.turns, traced, strict=False)
+        )
+        good = {
+            call.name
+            for turn in traced
+            for call, result, _ in turn.calls
+            if isinstance(call, Call) and result.ok and call.name in turn.offered
+        }
+        calls = [tuple([call_text(each.call) for each in turn.calls]) for turn in traced]
+        return self._count(calls, milestones, good)
+
+    def pairs(self, examined: RejudgedCalls) -> EpisodeActs:
+        """Return the acts of a single turn."""
+        made = [pair for pair in examined.paired.pairs if pair.call is not None]
+        milestones = sum(pair.expected is not None and pair.problem is None for pair in made)
+        good = {
+            pair.call.name
+            for pair in made
+            if isinstance(pair.call, Call) and (pair.result is None or pair.result.ok)
+        }
+        calls = tuple([call_text(pair.call) for pair in made if pair.call is not None])
+        return self._count([calls], milestones, good)
+
+    def _count(
+        self, calls: Sequence[tuple[str, ...]], milestones: int, good: set[str]
+    ) -> EpisodeActs:
+        repeats = sum(len(made) - len(set(made)) for made in calls)
+        merits = EpisodeMerits(milestones, len(good), repeats)
+        return EpisodeActs(tuple(calls), self._words, merits)

@@ -1,0 +1,107 @@
+"""Judging session: the votes of one command, on disk and within one budget."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from extensions.judges.judge_setting import JudgeSetting
+from extensions.judges.votes import VOTES_FILE, AnyVote, JudgeDefinition, VoteStore
+from extensions.judges.voting import Case, VotingResult, collect_votes
+from runner.live.budget import Budget
+from runner.live.meter import Meter
+from runner.live.run_control import RunEnding, limits_of
+from runner.records.record import SpentBudget
+from runner.records.redaction import redact_command
+from trajectories.errors import DataError
+
+
+class JudgingSession:
+    """The votings of one command; ``resumes`` requires kept votes.
+
+    Attributes:
+        stopped: Ending of the voting that stopped early, or None.
+        used: Requests, tokens and cost of all votings, earlier commands included.
+        failed: Error of each episode that has no vote.
+        folders: Folders of the votes.
+    """
+
+    def __init__(
+        self, setting: JudgeSetting, command: Sequence[str], *, resumes: bool = False
+    ) -> None:
+        self.setting = setting
+        self.stopped: RunEnding | None = None
+        self.used = SpentBudget()
+        self.failed: dict[str, str] = {}
+        self.folders: list[Path] = []
+        self._command = command
+        self._resumes = resumes
+
+    def hear(
+        self,
+        cases: Sequence[Case[AnyVote]],
+        folder: Path,
+        definition: JudgeDefinition,
+        kind: type[AnyVote],
+        tool: str,
+    ) -> VotingResult[AnyVote]:
+        """Collect votes on all cases within the budget, and keep them in a folder below ``folder``.
+
+        The judge model answers by calls of ``tool``.
+
+        Raises DataError if the folder or the judge model cannot be used.
+        """
+        setting, settings = self.setting, self.setting.settings
+        place = folder / definition.folder
+        self._check_resumed(folder, place)
+        created = datetime.now().isoformat(timespec="seconds")
+        note = {"created": created, "command": redact_command(self._command)}
+        with VoteStore(place, definition, kind, note, setting.secrets) as store:
+            self.folders.append(place)
+            if self.stopped is not None:
+                return VotingResult()
+            used = self.used
+            requests = settings.max_requests and settings.max_requests - used.requests
+            cost = settings.max_cost and settings.max_cost - (used.cost or 0.0)
+            budget = Budget(requests, cost, store.spent)
+            meter = Meter(len(cases), sys.stderr, time.monotonic)
+            limits = limits_of(settings)._replace(waits_for_server=False)
+
+            async def vote() -> VotingResult[AnyVote]:
+                return await collect_votes(cases, store, setting.model(tool), limits, budget, meter)
+
+            result = asyncio.run(vote())
+        self._count(result)
+        return result
+
+    def kept(
+        self, folder: Path, definition: JudgeDefinition, kind: type[AnyVote]
+    ) -> VoteStore[AnyVote] | None:
+        """Return the kept votes in a closed store, or None."""
+        place = folder / definition.folder
+        if not (place / VOTES_FILE).exists():
+            return None
+        with VoteStore(place, definition, kind, {}, self.setting.secrets) as store:
+            return store
+
+    def _count(self, result: VotingResult[AnyVote]) -> None:
+        ending = result.ending
+        assert ending is not None
+        spent, used = ending.spent, self.used
+        cost = used.cost if spent.cost is None else (used.cost or 0.0) + spent.cost
+        self.used = SpentBudget(used.requests + spent.requests, used.tokens + spent.tokens, cost)
+        self.failed |= {f"{id}, trial {trial}": why for (id, trial), why in result.failed.items()}
+        if ending.stop_reason is not None:
+            self.stopped = ending
+
+    def _check_resumed(self, folder: Path, place: Path) -> None:
+        if not self._resumes or (place / VOTES_FILE).exists():
+            return
+        others = sorted(path.parent.name for path in folder.glob(f"*/{VOTES_FILE}"))
+        there = f"; it has {', '.join(others)}" if others else ""
+        message = f"{folder} has no votes of this judge model under these options{there}"
+        raise DataError("--resume", message)

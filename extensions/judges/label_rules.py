@@ -1,0 +1,337 @@
+"""Label rules: turn a judge model's observations into labels, majorities and agreement.
+
+A judge model reports observations of each turn, and these rules make the label. The same
+observations can therefore be labelled under several rules. The end of a turn comes from the record.
+Without a majority the label is ``unsure``; nothing is drawn at random.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from statistics import mean, pstdev
+from typing import Literal, NamedTuple, get_args
+
+from checkers.statistics import kappa, percentiles, resample_counts, wilson
+
+Solvable = Literal["yes", "no", "unsure"]
+Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
+"""End of a turn: an answer, a call of a function that gives up, or no answer."""
+AnswerKind = Literal["solved", "partly", "refusal", "false_claim", "undeterminable"]
+JudgeLabel = Literal["pass", "fail", "unsure"]
+JudgingRules = Literal["paper", "toolbench", "stable", "fac"]
+"""Rules of ToolLLM's paper, of its code, of StableToolBench, and of the answer alone."""
+
+ENDINGS: tuple[Ended, ...] = get_args(Ended)
+ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})
+"""Endings that the judge model reports on; all others fail."""
+SCORES: Mapping[JudgeLabel, float] = {"pass": 1.0, "unsure": 0.5, "fail": 0.0}
+USUAL_VOTES: Mapping[JudgingRules, int] = {"paper": 5, "toolbench": 5, "stable": 3, "fac": 3}
+MIN_VOTES: Mapping[JudgingRules, int] = {"paper": 4, "toolbench": 4, "stable": 3, "fac": 3}
+
+
+class TurnObservation(NamedTuple):
+    """A judge model's report on one turn."""
+
+    turn: int
+    solvable: Solvable
+    """Whether the offered functions can serve the request."""
+    information: bool
+    """Whether results held the needed information."""
+    tried_all: bool
+    """Whether the model tried all functions that could have helped."""
+    answer: AnswerKind
+    """Kind of the final words; ``partly`` counts as not solved."""
+    why: str = ""
+
+
+def label_turn(
+    observed: TurnObservation, ended: Ended, rules: JudgingRules = "paper"
+) -> JudgeLabel:
+    """Return the label of a turn."""
+    return _TABLES[rules](observed, ended) if ended in ANSWERED else "fail"
+
+
+def _apply_paper(observed: TurnObservation, ended: Ended) -> JudgeLabel:
+    solvable, answer = observed.solvable, observed.answer
+    if solvable == "unsure":
+        return "pass" if answer == "solved" else "unsure"
+    # A model that tried everything and found nothing may say so.
+    excused = solvable == "no" or (observed.tried_all and not observed.information)
+    if ended == "answer":
+        if answer == "undeterminable":
+            # The paper does not cover unsolvable requests here.
+            return "unsure"
+        if answer in ("solved", "false_claim"):
+            # The paper does not cover false claims.
+            return "pass" if answer == "solved" else "fail"
+    return "pass" if excused else "fail"
+
+
+def _apply_toolbench(observed: TurnObservation, ended: Ended) -> JudgeLabel:
+    solvable, answer = observed.solvable, observed.answer
+    if solvable == "unsure":
+        return "pass" if answer == "solved" else "unsure"
+    if solvable == "no":
+        return "pass"
+    return _apply_stable(observed, ended)
+
+
+def _apply_stable(observed: TurnObservation, ended: Ended) -> JudgeLabel:
+    return "fail" if ended == "give_up" else _label_answer(observed.answer)
+
+
+def _apply_fac(observed: TurnObservation, ended: Ended) -> JudgeLabel:
+    return "pass" if ended == "answer" and observed.answer == "solved" else "fail"
+
+
+def _label_answer(answer: AnswerKind) -> JudgeLabel:
+    if answer == "undeterminable":
+        return "unsure"
+    return "pass" if answer == "solved" else "fail"
+
+
+_TABLES: Mapping[JudgingRules, Callable[[TurnObservation, Ended], JudgeLabel]] = {
+    "paper": _apply_paper,
+    "toolbench": _apply_toolbench,
+    "stable": _apply_stable,
+    "fac": _apply_fac,
+}
+
+
+def label_chat(observed: TurnObservation, ended: Ended) -> JudgeLabel:
+    """Return whether the answer of a chat entry is relevant; the rules make no difference."""
+    return _label_answer(observed.answer) if ended == "answer" else "fail"
+
+
+def label_episode(labels: Iterable[JudgeLabel]) -> JudgeLabel:
+    """Return the label of an episode: fail if a turn fails, pass if all turns pass."""
+    found = set(labels)
+    if "fail" in found:
+        return "fail"
+    return "unsure" if "unsure" in found else "pass"
+
+
+Cast = Sequence[JudgeLabel | None]
+"""Labels of the votes on an episode or turn, in order; None for an abstention."""
+
+
+def find_majority(cast: Cast, votes: int) -> JudgeLabel:
+    """Return the label of more than half of all votes, else ``unsure``."""
+    counts = Counter(cast)
+    return next((label for label in SCORES if 2 * counts[label] > votes), "unsure")
+
+
+def is_settled(cast: Cast, votes: int) -> bool:
+    """Return whether no further vote can change the majority."""
+    return _is_final(cast, votes, ("pass", "fail"))
+
+
+def _is_final(cast: Sequence[str | None], votes: int, winners: Iterable[str]) -> bool:
+    counts, left = Counter(cast), votes - len(cast)
+    if left <= 0 or any(2 * counts[winner] > votes for winner in winners):
+        return True
+    # A majority of "unsure" or "tie" has the same effect as no majority.
+    return all(2 * (counts[winner] + left) <= votes for winner in winners)
+
+
+class VoteRounds(NamedTuple):
+    """Scores of rounds: all first votes, all second votes, and so on."""
+
+    rounds: int
+    mean: float
+    """Mean of the rounds' scores, each from 0 to 1."""
+    deviation: float
+    """Standard deviation of the rounds' scores."""
+
+
+def summarize_rounds(cast: Sequence[Cast]) -> VoteRounds | None:
+    """Summarize the rounds that are complete, without abstentions."""
+    complete = min(map(len, cast), default=0)
+    scores = []
+    for number in range(complete):
+        labels = [label for votes in cast if (label := votes[number]) is not None]
+        if labels:
+            scores.append(mean(SCORES[label] for label in labels))
+    return VoteRounds(len(scores), mean(scores), pstdev(scores)) if scores else None
+
+
+Criterion = Literal["richness", "facts", "reason", "milestones", "exploration", "repetition"]
+CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
+"""Criteria for comparing two episodes; the first that separates them decides."""
+IN_WORDS: tuple[Criterion, ...] = ("richness", "facts", "reason")
+"""Criteria that need a judge model."""
+Choice = Literal["first", "second", "equal"]
+Preference = Literal["win", "tie", "lose"]
+"""Result of the second run against the first."""
+
+
+class EpisodeMerits(NamedTuple):
+    """Counted merits of an episode with known ground truth."""
+
+    milestones: int
+    """Calls of the ground truth that the model made, or calls of the same effect."""
+    functions: int
+    """Distinct offered functions that succeeded."""
+    repeats: int
+    """Calls repeated in the same turn with the same arguments."""
+
+    def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
+        """Return the better episode by each counted criterion; this one is the first."""
+        return {
+            "milestones": _compare(self.milestones, other.milestones),
+            "exploration": _compare(self.functions, other.functions),
+            "repetition": _compare(other.repeats, self.repeats),
+        }
+
+
+def _compare(first: int, second: int) -> Choice:
+    if first == second:
+        return "equal"
+    return "first" if first > second else "second"
+
+
+def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
+    """Return the better episode by the first criterion that separates them."""
+    found = (choices.get(criterion, "equal") for criterion in CRITERIA)
+    return next((choice for choice in found if choice != "equal"), "equal")
+
+
+def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
+    """Return the vote on B from the answers in both orders; a tie unless they agree."""
+    if (a_first, b_first) == ("second", "first"):
+        return "win"
+    return "lose" if (a_first, b_first) == ("first", "second") else "tie"
+
+
+def find_preference(cast: Sequence[Preference | None], votes: int) -> Preference:
+    """Return the preference of more than half of all votes, else a tie."""
+    counts = Counter(cast)
+    wins: tuple[Preference, ...] = ("win", "lose")
+    return next((one for one in wins if 2 * counts[one] > votes), "tie")
+
+
+def is_decided(cast: Sequence[Preference | None], votes: int) -> bool:
+    """Return whether no further vote can change the preference."""
+    return _is_final(cast, votes, ("win", "lose"))
+
+
+class Confusion(NamedTuple):
+    """Confusion matrix of labels against verdicts."""
+
+    right_pass: int = 0
+    """Passed episodes with label pass."""
+    wrong_fail: int = 0
+    passed_unsure: int = 0
+    wrong_pass: int = 0
+    """Failed episodes with label pass."""
+    right_fail: int = 0
+    failed_unsure: int = 0
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[JudgeLabel, bool]]) -> Confusion:
+        """Count pairs of a label and whether the verdict passed."""
+        counts = Counter(pairs)
+        order: tuple[JudgeLabel, ...] = ("pass", "fail", "unsure")
+        return cls(*[counts[label, passed] for passed in (True, False) for label in order])
+
+    @property
+    def total(self) -> int:
+        """Number of labels."""
+        return sum(self)
+
+    @property
+    def passed(self) -> int:
+        """Number of passed episodes."""
+        return self.right_pass + self.wrong_fail + self.passed_unsure
+
+    @property
+    def failed(self) -> int:
+        """Number of failed episodes."""
+        return self.total - self.passed
+
+    @property
+    def agreement(self) -> float | None:
+        """Share of right labels; ``unsure`` is never right."""
+        return _share(self.right_pass + self.right_fail, self.total)
+
+    @property
+    def precision(self) -> float | None:
+        """Share of passed episodes among labels pass."""
+        return _share(self.right_pass, self.right_pass + self.wrong_pass)
+
+    @property
+    def recall(self) -> float | None:
+        """Share of labels pass among passed episodes."""
+        return _share(self.right_pass, self.passed)
+
+    @property
+    def specificity(self) -> float | None:
+        """Share of labels fail among failed episodes."""
+        return _share(self.right_fail, self.failed)
+
+    @property
+    def kappa(self) -> float | None:
+        """Cohen's kappa, with ``unsure`` as a third class of labels."""
+        names = [(one, other) for other in ("pass", "fail") for one in ("pass", "fail", "unsure")]
+        return kappa(dict(zip(names, self, strict=True)))
+
+
+class AgreementFigures(NamedTuple):
+    """A confusion matrix with its figures and their intervals."""
+
+    confusion: Confusion
+    figures: Mapping[str, float | None]
+    intervals: Mapping[str, tuple[float, float] | None]
+    """95% intervals from resampling scenarios."""
+    clusters: int
+    """Number of scenarios."""
+
+
+class RatedLabel(NamedTuple):
+    """A label with the known result."""
+
+    cluster: str
+    """Scenario; entries of one scenario pass or fail together."""
+    label: JudgeLabel
+    passed: bool
+
+
+def measure_agreement(rated: Sequence[RatedLabel]) -> AgreementFigures:
+    """Measure the agreement of labels with known results."""
+    clusters: dict[str, list[tuple[JudgeLabel, bool]]] = {}
+    for cluster, label, passed in rated:
+        clusters.setdefault(cluster, []).append((label, passed))
+    tables = [Confusion.of(pairs) for pairs in clusters.values()]
+    whole = Confusion.of((label, passed) for _, label, passed in rated)
+    drawn = [Confusion(*counts) for counts in resample_counts(tables)]
+    return AgreementFigures(
+        whole,
+        {name: figure(whole) for name, figure in _FIGURES.items()},
+        {name: _estimate_interval(name, whole, drawn, len(clusters)) for name in _FIGURES},
+        len(clusters),
+    )
+
+
+def _estimate_interval(
+    name: str, whole: Confusion, drawn: Sequence[Confusion], clusters: int
+) -> tuple[float, float] | None:
+    figure = _FIGURES[name]
+    # With few scenarios the same resample recurs often.
+    values = {each: figure(each) for each in set(drawn)}
+    found = percentiles([value for each in drawn if (value := values[each]) is not None])
+    share = figure(whole)
+    if found is None or share is None or found[0] < found[1] or name == "kappa":
+        return found
+    # If all resamples are equal, each scenario counts as one trial.
+    return wilson(share * clusters, clusters)
+
+
+_FIGURES: Mapping[str, Callable[[Confusion], float | None]] = {
+    name: attrgetter(name) for name in ("agreement", "precision", "recall", "specificity", "kappa")
+}
+
+
+def _share(count: int, total: int) -> float | None:
+    return count / total if total else None

@@ -1,0 +1,21 @@
+"""Registration of the extension ``loggers``."""
+
+from __future__ import annotations
+
+from runner.extension import Command, Extension
+
+
+class LoggersExtension(Extension):
+    """Runs in the experiment trackers of others."""
+
+    name = "loggers"
+    commands = {
+        "log": Command(
+            "inspect",
+            "Send a run's figures and report to MLflow or Weights & Biases.",
+            f"{__package__}.commands.log",
+        )
+    }
+
+
+EXTENSION = LoggersExtension()

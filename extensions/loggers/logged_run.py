@@ -1,0 +1,81 @@
+"""A run as trackers keep it: parameters, metrics, tags and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runner.analysis.figure_table import rows_of
+from runner.analysis.figures import ActCounts, GpuServerUsage, RunFigures, totals_of
+from runner.analysis.replayed_runs import ReplayedRun, dataset_of, replay_run, resolve_rules
+from runner.analysis.report.run_report import report
+from runner.data.choose import Notify
+from runner.records.annotations import NOTHING
+from runner.records.run import open_run
+
+
+class LoggedRun(NamedTuple):
+    """A run as trackers keep it."""
+
+    name: str
+    """Name of the run folder."""
+    parameters: Mapping[str, Any]
+    """Settings by name; nested ones are joined by dots."""
+    metrics: Mapping[str, float]
+    """Scores and figures by name, such as ``score/all`` and ``score/base``."""
+    tags: tuple[str, ...]
+    report: str
+    """The report as an HTML page."""
+
+
+def load_logged_run(path: Path, dataset: str | None, notify: Notify) -> LoggedRun:
+    """Return a run for a tracker; its episodes are executed again for the report.
+
+    Raises DataError if the run cannot be read, or its data set is missing.
+    """
+    source = open_run(path)
+    data = dataset_of(source, dataset, notify)
+    profile, limit = resolve_rules(source, data)
+    replayed = replay_run(source, data, profile, limit)
+    definition = source.definition
+    settings = definition.to_json() if definition else {"model": source.name}
+    settings |= {"profile": profile.name, "dataset": data.name, "dataset_sha256": data.sha256}
+    tags = source.annotations.get(None, NOTHING).tags
+    metrics = dict(_metrics(_figures(replayed)))
+    return LoggedRun(source.path.name, dict(_flat(settings)), metrics, tags, report([replayed]))
+
+
+def _figures(run: ReplayedRun) -> RunFigures:
+    outcomes = [each.judged._replace(steps=each.recorded.record.steps) for each in run.episodes]
+    planned = {each.trajectory.id: each.trajectory for each in run.episodes}
+    machine = GpuServerUsage.of(run.source.lives, len(outcomes))
+    totals = replace(totals_of(run.source.records), machine=machine)
+    return RunFigures(outcomes, [*planned.values()], totals=totals if totals.requests else None)
+
+
+def _metrics(figures: RunFigures) -> Iterator[tuple[str, float]]:
+    # No name is the beginning of another: MLflow's folders would not allow it.
+    for score in figures.scores:
+        low, high = score.interval or (None, None)
+        found = {"score": score.rate, "score_low": low, "score_high": high}
+        found |= {"passed": score.passed, "failed": score.failed, "errors": score.errors}
+        yield from (
+            (f"{name}/{score.name}", value) for name, value in found.items() if value is not None
+        )
+    for row in rows_of([figures]):
+        value = row.value(figures)
+        if isinstance(value, ActCounts):
+            yield row.name, value.acts
+            yield f"{row.name}_share", value.share
+        elif value is not None:
+            yield row.name, value
+
+
+def _flat(value: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, member in value.items():
+        if isinstance(member, Mapping):
+            yield from _flat(member, f"{before}{name}.")
+        elif member is not None:
+            yield f"{before}{name}", member

@@ -1,0 +1,342 @@
+"""Corpora from files and servers: function documents, tools, OpenAPI files and MCP servers.
+
+A function without a usable document, or one that is already in the corpus, is left out with a note.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from checkers.calls.documents import misfits
+from envs.bounds import measure_size
+from envs.lazy_modules import lazy_module
+from envs.registry import BACKENDS
+from extensions.retrieval.corpus import (
+    Corpus,
+    DescribedFunction,
+    Signature,
+    bfcl_corpus,
+    load_full_corpus,
+    load_single_turns,
+    own_corpus,
+    signature,
+    single_turn_corpus,
+)
+from runner.data import choose
+from runner.models.tools import Document
+from trajectories.errors import DataError, require_extra, suggest_name
+from trajectories.jsonl import NonFiniteNumber, check_finite, parse_value, read_text
+
+if TYPE_CHECKING:
+    from extensions.drafting import openapi
+else:
+    openapi = lazy_module("extensions.drafting.openapi")
+
+NAMED = ("own", "all", "bfcl", "bfcl-single")
+"""Names of built-in corpora; any other corpus is a file or the path of an MCP server."""
+MCP = "mcp:"
+"""Prefix of a corpus that an MCP server provides."""
+
+_INTERPRETERS: Mapping[str, str] = {".py": sys.executable, ".js": "node", ".mjs": "node"}
+_YAML = (".yaml", ".yml")
+_TIMEOUT_SECONDS = 60.0
+_MAX_PAGES = 100
+_MAX_NOTES = 10
+_MAX_BYTES = 20_000_000
+"""Size of a YAML file with its aliases written out, as ``envs.bounds`` counts it."""
+_MAX_ERROR_BYTES = 2_000
+"""Bytes of a server's error output that are kept."""
+_TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})
+
+
+class Candidate(NamedTuple):
+    """Function as its source describes it, not yet checked."""
+
+    backend: str
+    document: Mapping[str, Any]
+    reads: bool = False
+    """Whether its source declares it read-only."""
+
+
+def load_corpus(name: str, dataset: str | None, notify: choose.Notify) -> Corpus:
+    """Return the corpus of a name in ``NAMED``, a file or an MCP server (``mcp:PATH``).
+
+    ``notify`` receives a line when a download starts, and one for each function left out.
+
+    Raises DataError if the corpus does not exist, or has no usable function.
+    """
+    if name == "own":
+        return own_corpus(BACKENDS)
+    if name == "all":
+        return load_full_corpus()
+    if name in ("bfcl", "bfcl-single"):
+        folder = choose.bfcl_folder(dataset or "bfcl", notify)
+        if name == "bfcl":
+            return bfcl_corpus(folder)
+        return single_turn_corpus(load_single_turns(folder))
+    corpus = _filter_usable(name, _read_candidates(name))
+    for line in corpus.notes:
+        notify(line)
+    return corpus
+
+
+def _read_candidates(name: str) -> list[Candidate]:
+    path = Path(name.removeprefix(MCP))
+    if not path.is_file():
+        advice = suggest_name(name, NAMED)
+        known = ", ".join(NAMED)
+        raise DataError("--corpus", f"{name!r} is neither one of {known} nor a file{advice}")
+    interpreter = _INTERPRETERS.get(path.suffix)
+    if name.startswith(MCP) or interpreter or _is_program(path):
+        command = [interpreter, str(path)] if interpreter else [str(path.absolute())]
+        return _list_tools(path.stem, command, None)
+    value = _read_value(path)
+    if isinstance(value, Mapping) and "mcpServers" in value:
+        return [tool for server in _read_servers(path, value) for tool in _list_tools(*server)]
+    if _is_openapi(value):
+        return _read_operations(value, path)
+    if path.suffix in _YAML:
+        raise DataError(str(path), "is YAML, but not an OpenAPI file; write documents as JSON")
+    return [*_read_documents(value, path)]
+
+
+def read_openapi_operations(path: Path) -> list[Candidate]:
+    """Return the operations of an OpenAPI file.
+
+    Raises DataError if the file is not an OpenAPI file.
+    """
+    value = _read_value(path)
+    if not _is_openapi(value):
+        raise DataError(str(path), "is not an OpenAPI file: both openapi and swagger are missing")
+    return _read_operations(value, path)
+
+
+def _is_openapi(value: object) -> bool:
+    return isinstance(value, Mapping) and ("openapi" in value or "swagger" in value)
+
+
+def _read_operations(value: Any, path: Path) -> list[Candidate]:
+    return [Candidate(*each) for each in openapi.functions(value, str(path))]
+
+
+def list_mcp_tools(command: str) -> list[Candidate]:
+    """Return the tools of the MCP server that a command starts.
+
+    Raises DataError if the command is malformed, or does not start an MCP server.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise DataError("--from-mcp", f"{command!r:.80} is not a command: {error}") from None
+    if not words or shutil.which(words[0]) is None:
+        raise DataError("--from-mcp", f"program {(words or [''])[0]!r:.80} was not found")
+    return _list_tools(Path(words[-1]).stem, words, None)
+
+
+def _is_program(path: Path) -> bool:
+    return not path.suffix and bool(shutil.which(str(path.absolute())))
+
+
+def _read_value(path: Path) -> object:
+    """Return the content of a JSON, JSON lines or YAML file.
+
+    Raises DataError if the file is none of the three, or too large.
+    """
+    text = read_text(path)
+    if path.suffix in _YAML:
+        with require_extra("lexical", str(path)):
+            value = openapi.read_yaml(text, str(path))
+        # An alias repeats its target, and may even contain itself.
+        if measure_size(value, _MAX_BYTES) > _MAX_BYTES:
+            raise DataError(str(path), "is too large with its aliases written out, or too deep")
+        check_finite(value, str(path))
+        return value
+    try:
+        return parse_value(text, str(path))
+    except NonFiniteNumber:
+        raise
+    except DataError as error:
+        whole = error
+    try:
+        return [parse_value(line, str(path)) for line in text.splitlines() if line.strip()]
+    except NonFiniteNumber:
+        raise
+    except DataError:
+        raise DataError(str(path), f"is neither JSON nor JSON lines; as JSON, {whole}") from None
+
+
+def _read_documents(value: object, path: Path) -> Iterator[Candidate]:
+    """Yield the functions of a file in any of the usual layouts."""
+    if isinstance(value, Mapping):
+        value = next((value[n] for n in ("tools", "functions", "result") if n in value), [value])
+        if isinstance(value, Mapping):
+            value = value.get("tools", [value])
+    if not isinstance(value, list) or not value:
+        raise DataError(str(path), "holds no function documents")
+    for entry in value:
+        yield Candidate(path.stem, as_document(entry))
+
+
+def as_document(entry: object) -> Mapping[str, Any]:
+    """Return a tool of chat completions, Anthropic's API or MCP as a function document."""
+    if not isinstance(entry, Mapping):
+        return {"name": str(entry)[:80], "parameters": None}
+    if isinstance(inner := entry.get("function"), Mapping):
+        entry = inner
+    schemas = ("parameters", "inputSchema", "input_schema")
+    schema: Any = next((entry[name] for name in schemas if entry.get(name) is not None), {})
+    if isinstance(schema, Mapping):
+        schema = {"type": "object", "properties": {}, **schema}
+    name, described = entry.get("name"), entry.get("description")
+    return {"name": name, "description": described, "parameters": schema}
+
+
+def _filter_usable(name: str, given: Sequence[Candidate]) -> Corpus:
+    """Return the usable functions, with a note on each of the others.
+
+    Raises DataError if no function is usable.
+    """
+    kept: dict[Signature, DescribedFunction] = {}
+    left_out = []
+    for backend, document, _ in given:
+        problem = _find_problem(document)
+        if problem is None and (key := signature(document)) in kept:
+            same = kept[key].document == document
+            problem = "is a duplicate" if same else "is defined twice: the first definition is used"
+        if problem is None:
+            kept[signature(document)] = DescribedFunction(backend, document)
+        else:
+            left_out.append(f"{str(document.get('name'))[:80]} {problem}")
+    if not kept:
+        why = f": {left_out[0]}" if left_out else ""
+        raise DataError(name, f"holds no usable function{why}")
+    notes = [f"{name}: left out, {line}" for line in left_out[:_MAX_NOTES]]
+    if len(left_out) > _MAX_NOTES:
+        notes.append(f"{name}: left out, {len(left_out) - _MAX_NOTES} more")
+    return Corpus(name, tuple(kept.values()), tuple(notes))
+
+
+def _find_problem(document: Document) -> str | None:
+    """Return the reason why a function cannot be found or called, or None."""
+    name, described = document.get("name"), document.get("description")
+    if not isinstance(name, str) or not name.strip():
+        return "has no name"
+    if not isinstance(described, str) or not described.strip():
+        return "has no description"
+    for path, problem in misfits([document]):
+        return f"is malformed: {path.removeprefix('[0].')} {problem}"
+    for parameter, schema in document["parameters"]["properties"].items():
+        if not _TYPING.intersection(schema):
+            return f"has no type for {parameter}"
+    return None
+
+
+def _read_servers(
+    path: Path, value: Mapping[str, Any]
+) -> Iterator[tuple[str, list[str], dict[str, str] | None]]:
+    """Yield name, command and environment of each server in an MCP client's configuration."""
+    servers = value["mcpServers"]
+    for name, server in servers.items() if isinstance(servers, Mapping) else ():
+        match server:
+            case {"command": str(command)}:
+                more, env = server.get("args", []), server.get("env")
+                if isinstance(more, list) and isinstance(env, Mapping | None):
+                    words = {str(k): str(v) for k, v in env.items()} if env else None
+                    yield str(name), [command, *map(str, more)], words
+                    continue
+        raise DataError(f"{path}: mcpServers.{name}", "has no command that starts the server")
+
+
+def _list_tools(name: str, command: Sequence[str], env: dict[str, str] | None) -> list[Candidate]:
+    """Start an MCP server, list its tools, and stop it.
+
+    Raises DataError if the server does not answer.
+    """
+    with require_extra("serve", f"{MCP}{command[-1]}"):
+        return asyncio.run(_request_tools(name, command, env))
+
+
+async def _request_tools(
+    name: str, command: Sequence[str], env: dict[str, str] | None
+) -> list[Candidate]:
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    # Output that is not a message would be logged with a traceback; our own line is enough.
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
+    server = StdioServerParameters(command=command[0], args=[*command[1:]], env=env)
+    found: list[Candidate] = []
+    errors = _ErrorOutput()
+    try:
+        transport = stdio_client(server, errors.file)
+        async with asyncio.timeout(_TIMEOUT_SECONDS), Client(transport) as client:
+            cursor = None
+            for _ in range(_MAX_PAGES):
+                page = await client.list_tools(cursor=cursor)
+                for tool in page.tools:
+                    reads = tool.annotations is not None and bool(tool.annotations.read_only_hint)
+                    document = as_document(tool.model_dump(by_alias=True))
+                    found.append(Candidate(name, document, reads))
+                cursor = page.next_cursor
+                if not cursor:
+                    break
+    except TimeoutError:
+        message = f"did not list its tools within {_TIMEOUT_SECONDS:g} seconds"
+        raise DataError(f"{MCP}{name}", message + errors.close()) from None
+    except Exception as error:  # any error of a foreign program
+        message = f"is not an MCP server: {_describe(error)}"
+        raise DataError(f"{MCP}{name}", message + errors.close()) from None
+    finally:
+        errors.close()
+    return found
+
+
+class _ErrorOutput:
+    """Pipe for a server's error output, of which only the end is kept.
+
+    Attributes:
+        file: End to write to.
+    """
+
+    def __init__(self) -> None:
+        reading, writing = os.pipe()
+        self.file = os.fdopen(writing, "w")
+        self._end = b""
+        self._reader = Thread(target=self._read, args=(reading,), daemon=True)
+        self._reader.start()
+
+    def _read(self, handle: int) -> None:
+        with open(handle, "rb", buffering=0) as pipe:
+            while part := pipe.read(1 << 16):
+                self._end = (self._end + part)[-_MAX_ERROR_BYTES:]
+
+    def close(self) -> str:
+        """Return the last line of the output as the end of a message, empty without one."""
+        self.file.close()
+        # A process that the server left behind may keep the pipe open.
+        self._reader.join(timeout=1)
+        lines = self._end.decode(errors="replace").split("\n")
+        said = [line.strip() for line in lines if line.strip()]
+        return f"; it printed: {said[-1]:.200}" if said else ""
+
+
+def _describe(error: BaseException) -> str:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
+def corpus_lines(functions: Iterable[DescribedFunction]) -> Iterator[str]:
+    """Yield functions as JSON lines that can be read as a corpus file."""
+    for each in functions:
+        yield json.dumps({"backend": each.backend, **each.document}, allow_nan=False) + "\n"

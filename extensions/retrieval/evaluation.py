@@ -1,0 +1,80 @@
+"""Queries with their corpus, and the measured quality of a ranking on these queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from envs.lazy_modules import lazy_module
+from extensions.retrieval.corpus import Corpus, Signature
+from extensions.retrieval.corpus_files import load_corpus
+from extensions.retrieval.queries import (
+    Query,
+    QuerySplit,
+    SplitKind,
+    load_queries,
+    match_queries,
+    parts,
+)
+from extensions.retrieval.rankings import Ranking
+from runner.data.choose import Notify
+from trajectories.errors import DataError, require_extra
+
+if TYPE_CHECKING:
+    from extensions.retrieval import measures
+    from extensions.retrieval.measures import Measures
+else:
+    measures = lazy_module("extensions.retrieval.measures")
+
+_ABOUT = {"own": "own", "exec": "all", "bfcl": "bfcl", "bfcl-single": "bfcl-single"}
+"""Default corpora of named queries."""
+
+
+class QuerySet(NamedTuple):
+    """Named queries and the corpus that they search."""
+
+    name: str
+    corpus: Corpus
+    queries: tuple[Query, ...]
+
+
+class SplitSettings(NamedTuple):
+    """Settings that divide queries into training and held-out ones."""
+
+    kind: SplitKind
+    fold: int = 0
+    folds: int = 5
+    seed: int = 0
+
+    def of(self, query_set: QuerySet) -> QuerySplit:
+        """Return the split of one set; raises the errors of ``parts``."""
+        return self.of_all([query_set])[0]
+
+    def of_all(self, query_sets: Sequence[QuerySet]) -> list[QuerySplit]:
+        """Return the split of each set; raises the errors of ``parts``."""
+        sets = [(each.queries, each.corpus) for each in query_sets]
+        return parts(sets, self.kind, fold=self.fold, folds=self.folds, seed=self.seed)
+
+
+def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
+    """Return named queries with a corpus, by default the one that belongs to their name.
+
+    Raises DataError if a name is unknown, or the corpus has no function that the queries need.
+    """
+    searched = load_corpus(corpus or _ABOUT.get(name, "all"), dataset, notify)
+    found, left_out = match_queries(searched, load_queries(name, dataset, notify))
+    for line in left_out:
+        notify(f"{name}: {line}")
+    if not found:
+        raise DataError("--queries", f"{searched.name} has no function that {name} needs")
+    return QuerySet(name, searched, tuple(found))
+
+
+def measure(ranking: Ranking, queries: Sequence[Query]) -> Measures:
+    """Return the measures of a ranking; documents with the same signature count as one."""
+    places: dict[Signature, int] = {}
+    classes = [places.setdefault(each.signature, len(places)) for each in ranking.corpus.functions]
+    relevant = [frozenset(places[s] for s in query.relevant) for query in queries]
+    with require_extra("lexical", ranking.by):
+        scores = ranking.scores([query.words for query in queries])
+        return measures.measure_scores(scores, classes, relevant)

@@ -1,0 +1,270 @@
+"""Retrieval policies: the functions that each turn offers, and their coverage of the ground truth.
+
+The query of a turn is its user's words. A function that the entry adds in a later turn is not
+offered earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from envs.calls import Call
+from envs.registry import BACKENDS, list_tools, names
+from extensions.authoring.graph import graph
+from extensions.experiments.function_counts import add_backends
+from extensions.retrieval.corpus import Corpus, DescribedFunction
+from extensions.retrieval.corpus_files import load_corpus
+from extensions.retrieval.rankings import Ranking
+from runner.models.tools import Document, bfcl_documents, own_documents
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.offering import Offering
+from trajectories.replay_queries import read_truth_calls
+from trajectories.schema import JudgingMethod, Trajectory, Turn
+
+How = Literal["top", "backends", "search", "oracle"]
+_load_graph = cache(graph.load)
+
+
+class Policy(NamedTuple):
+    """Number and kind of the functions that are offered."""
+
+    how: How
+    number: int = 0
+    needs: bool = False
+    """Whether prerequisites of the found functions, by the function graph, are offered, too."""
+
+    @classmethod
+    def named(cls, text: str) -> Policy:
+        """Parse a policy as the user types it.
+
+        Raises DataError if the name is unknown, or the number is not positive.
+        """
+        how, equals, number = text.partition("=")
+        if text == "oracle":
+            return cls("oracle")
+        number, plus, more = number.partition("+")
+        if plus and (how, more) != ("top", "needs"):
+            raise DataError("--retrieve", f"{text!r:.60}: only top=N can be followed by +needs")
+        if how in ("top", "backends", "search") and equals:
+            if number.isdecimal() and len(number) < 6 and int(number) > 0:
+                return cls(how, int(number), bool(plus))  # type: ignore[arg-type]
+            raise DataError("--retrieve", f"{text!r:.60}: {number!r:.40} is not a positive number")
+        forms = "backends=N, top=N, top=N+needs, search=N or oracle"
+        raise DataError("--retrieve", f"{text!r:.60} is not one of {forms}")
+
+    def __str__(self) -> str:
+        """Return the policy as the user types it."""
+        more = "+needs" if self.needs else ""
+        return f"{self.how}={self.number}{more}" if self.number else self.how
+
+
+class RetrieveReference(NamedTuple):
+    """Retrieval as recorded in a run."""
+
+    policy: str
+    """Policy, such as ``backends=3``."""
+    pool: str
+    """Searched functions: ``own``, ``all`` or a file."""
+    by: str
+    """Ranking."""
+    keep: bool
+    """Whether functions offered in an earlier turn stayed."""
+    pool_sha256: str
+    """First digits of the hash of the pool's documents, in hex."""
+
+
+class Retrieval(NamedTuple):
+    """Retrieval settings of a run."""
+
+    policy: Policy
+    pool: str = "own"
+    """``own``, ``all``, or a file that names functions of our environments."""
+    by: str = "default"
+    keep: bool = True
+    """Whether functions offered in an earlier turn stay."""
+
+    @classmethod
+    def of(cls, reference: RetrieveReference) -> Retrieval:
+        """Return the retrieval that a run recorded."""
+        return cls(Policy.named(reference.policy), reference.pool, reference.by, reference.keep)
+
+    def narrowed(
+        self, dataset: Dataset, ids: Iterable[str], folder: Path | None
+    ) -> tuple[Dataset, RetrieveReference]:
+        """Return a data set whose entries offer the retrieved functions, and its record.
+
+        Single-turn entries keep their own functions. ``folder`` is BFCL's data folder if the model
+        is shown BFCL's documents.
+
+        Raises DataError if the pool or the ranking cannot be used.
+        """
+        pool = _load_pool(self.pool, folder)
+        backends = dict.fromkeys(each.backend for each in pool.functions)
+        chosen = [dataset.trajectories[id] for id in ids]
+        chosen = [each for each in chosen if each.judged_by is JudgingMethod.STATE]
+        wide = {t.id: add_backends(t, backends) for t in chosen}
+        offering = dict(self._make_offerings(wide.values(), pool))
+        trajectories = {**dataset.trajectories, **wide}
+        digest = pool.sha256[:16]
+        reference = RetrieveReference(str(self.policy), self.pool, self.by, self.keep, digest)
+        return replace(dataset, trajectories=trajectories, offering=offering), reference
+
+    def _make_offerings(
+        self, chosen: Collection[Trajectory], pool: Corpus
+    ) -> Iterator[tuple[str, Offering]]:
+        if self.policy.how == "oracle":
+            yield from ((t.id, _offer_truth(t)) for t in chosen)
+            return
+        if self.policy.how == "search" and self.by.startswith("embed:"):
+            message = f"{self.policy} searches during the run, which embed does not support"
+            raise DataError("--retrieve", message)
+        ranking = Ranking(pool, self.by)
+        if self.policy.how == "search":
+            finder = Finder(ranking, self.policy.number)
+            for t in chosen:
+                handed = tuple([_handed_over(t, number) for number in range(len(t.turns))])
+                yield t.id, Offering(handed, finder)
+            return
+        words = [turn.words for t in chosen for turn in t.turns]
+        queries = list(dict.fromkeys(each for each in words if each.strip()))
+        places = [[found.function.name for found in each] for each in ranking.find_all(queries)]
+        ranked = dict(zip(queries, places, strict=True))
+        yield from ((t.id, Offering(self._offer_turns(t, ranked, pool))) for t in chosen)
+
+    def _offer_turns(
+        self, trajectory: Trajectory, ranked: Mapping[str, Sequence[str]], pool: Corpus
+    ) -> tuple[frozenset[str], ...]:
+        """Return the offered functions of each turn; ``ranked`` maps queries to ranked names."""
+        everything, turns = tuple(list_tools(trajectory.environments)), []
+        kept: frozenset[str] = frozenset()
+        for number, turn in enumerate(trajectory.turns):
+            offered = trajectory.offered(everything, number)
+            found = [name for name in ranked.get(turn.words, ()) if name in offered]
+            new = frozenset(self._choose(found, pool))
+            kept = kept | new if self.keep else new
+            turns.append((kept | _handed_over(trajectory, number)) & offered)
+        return tuple(turns)
+
+    def _choose(self, found: Sequence[str], pool: Corpus) -> Iterable[str]:
+        first = found[: self.policy.number]
+        if self.policy.needs:
+            return [*first, *_prerequisites(first, pool)]
+        if self.policy.how == "top":
+            return first
+        backends = {pool.by_name[name].backend for name in first}
+        return [name for name in found if pool.by_name[name].backend in backends]
+
+
+def _prerequisites(found: Sequence[str], pool: Corpus) -> Iterator[str]:
+    """Yield the functions that the found functions or their backends may need first."""
+    needs = _load_graph().needs
+    for name in found:
+        for call in (*needs.get(name, ()), *needs.get(pool.by_name[name].backend, ())):
+            yield from (call.name,) if call.name in pool.by_name else ()
+
+
+class Finder:
+    """Search tool of a model; ``number`` is the maximum number of results."""
+
+    def __init__(self, ranking: Ranking, number: int) -> None:
+        self._ranking = ranking
+        self._number = number
+
+    def __call__(self, query: str, offered: frozenset[str]) -> list[Document]:
+        """Return the documents of the nearest functions that are offered."""
+        found = self._ranking.find(query) if query.strip() else []
+        documents = [f.function.document for f in found if f.function.name in offered]
+        return documents[: self._number]
+
+
+def _handed_over(trajectory: Trajectory, turn: int) -> frozenset[str]:
+    """Return the functions that the entry has added up to a turn."""
+    return frozenset(n for earlier in trajectory.turns[: turn + 1] for n in earlier.offers)
+
+
+def _offer_truth(trajectory: Trajectory) -> Offering:
+    """Return an offering of the ground truth's functions only."""
+    needed = frozenset(name for turn in trajectory.turns for name in _needed_functions(turn))
+    everything = tuple(list_tools(trajectory.environments))
+    turns = [
+        (needed | _handed_over(trajectory, number)) & trajectory.offered(everything, number)
+        for number in range(len(trajectory.turns))
+    ]
+    return Offering(tuple(turns))
+
+
+def _needed_functions(turn: Turn) -> frozenset[str]:
+    return frozenset(call.name for call in read_truth_calls(turn) if isinstance(call, Call))
+
+
+def _load_pool(name: str, folder: Path | None) -> Corpus:
+    """Return the searched functions with the documents that the model sees.
+
+    Raises DataError if the pool does not exist, or has a function that no environment has.
+    """
+    if name in ("own", "all"):
+        environments: Sequence[str] = [*BACKENDS] if name == "own" else names()
+        return Corpus(name, tuple(_describe(environments, folder)))
+    if not Path(name).is_file():
+        raise DataError("--pool", f"{name!r:.200} is neither own nor all nor a file")
+    named = [each.name for each in load_corpus(name, None, lambda _: None).functions]
+    tools = list_tools(tuple(names()))
+    for function in named:
+        if function not in tools:
+            raise DataError("--pool", f"{name}: no environment has the function {function}")
+    environments = list(dict.fromkeys(tools[function].backend for function in named))
+    chosen = [each for each in _describe(environments, folder) if each.name in named]
+    return Corpus(name, tuple(chosen))
+
+
+def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[DescribedFunction]:
+    for name in environments:
+        documents = bfcl_documents([name], folder) if folder else own_documents([name])
+        yield from (DescribedFunction(name, document) for document in documents)
+
+
+class Ceiling(NamedTuple):
+    """Share of the needed functions that is offered: the upper bound of a model's score."""
+
+    turns: int
+    """Turns with calls in the ground truth."""
+    turns_covered: int
+    """Turns that offer all functions of the ground truth."""
+    entries: int
+    covered: frozenset[str]
+    """Entries with all turns covered."""
+    offered: float
+    """Mean number of functions per turn."""
+
+    def line(self) -> str:
+        """Return the figures as one line of text."""
+        turns, entries = self.turns_covered / max(1, self.turns), len(self.covered)
+        return (
+            f"{turns:.1%} of {self.turns} turns and {entries / max(1, self.entries):.1%} of "
+            f"{self.entries} entries are offered all functions they need; "
+            f"{self.offered:.1f} functions per turn on average"
+        )
+
+
+def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> Ceiling:
+    """Return the coverage of the entries that retrieval narrows."""
+    offering: Mapping[str, Any] = dataset.offering or {}
+    covered, turns, turns_covered, sizes = [], 0, 0, []
+    known = [id for id in ids if id in offering]
+    for id in known:
+        trajectory, found = dataset.trajectories[id], []
+        for turn, offered in zip(trajectory.turns, offering[id].turns, strict=True):
+            sizes.append(len(offered))
+            if turn.ground_truth:
+                found.append(_needed_functions(turn) <= offered)
+        turns += len(found)
+        turns_covered += sum(found)
+        if all(found):
+            covered.append(id)
+    mean = sum(sizes) / max(1, len(sizes))
+    return Ceiling(turns, turns_covered, len(known), frozenset(covered), mean)

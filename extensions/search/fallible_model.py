@@ -1,0 +1,149 @@
+"""Scripted model that knows the ground truth and errs at a given rate, to measure searches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, NamedTuple
+
+from envs.calls import Call, parse_call
+from envs.tool import bind
+from extensions.search.record import FINISH, GIVE_UP
+from extensions.search.search import ANSWERS, GIVES_UP
+from runner.episodes.scripted_models import Made, wrong_call
+from runner.live.live_run import RunPlan
+from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
+from runner.records.record import Key
+from trajectories.prepare import PreparedTrajectory, prepare
+
+
+class ErrorRates(NamedTuple):
+    """Error rates of the model, from 0 to 1."""
+
+    wrong_call: float
+    """Share of wrong calls: one argument has another value, or the call belongs to another
+    place."""
+    noticed: float = 0.8
+    """Share of wrong calls that the model notices; these calls succeeded."""
+
+
+class FallibleModel:
+    """Deterministic model of one entry that makes one call per step.
+
+    It corrects a refused call in the next step. A wrong call that succeeds can only be undone by
+    giving up the branch.
+    """
+
+    def __init__(self, prepared: PreparedTrajectory, errors: ErrorRates, seed: int | str) -> None:
+        tools = prepared.template.tools
+        self._truth = [
+            [_named(parse_call(text), tools) for text in turn.ground_truth]
+            for turn in prepared.trajectory.turns
+        ]
+        self._errors = errors
+        self._seed = f"{seed}/{prepared.trajectory.id}"
+
+    async def __call__(self, request: Request) -> Reply:
+        """Make the next call or a wrong one, give up the branch, or end the turn."""
+        turn, made = _read(request.messages)
+        due, mistaken = _progress(self._truth[turn], made)
+        # By what it is asked, so that an episode that goes on errs as it would have; and at one
+        # point of a search otherwise where it is told what it tried there before.
+        last = request.messages[-1].get("content")
+        random = Random(f"{self._seed}/{turn}/{made}/{last}")
+        gives_up = _gives_up(request.tools)
+        if mistaken and gives_up and random.random() < self._errors.noticed:
+            return gives_up
+        if due is None:
+            return _done(request.tools)
+        if random.random() < self._errors.wrong_call:
+            truth = enumerate(self._truth)
+            elsewhere = [call for t, calls in truth if t != turn for call in calls]
+            return _calls(wrong_call(due, elsewhere, random))
+        return _calls(due)
+
+
+class FallibleModels:
+    """Model of a plan, with one FallibleModel for each entry."""
+
+    def __init__(self, plan: RunPlan, errors: ErrorRates) -> None:
+        self._plan = plan
+        self._errors = errors
+        self._minds: dict[Key, FallibleModel] = {}
+
+    async def ask(self, request: Request) -> Reply:
+        """Return the answer of the entry's model in this episode."""
+        key, plan = (request.entry, request.trial), self._plan
+        if key not in self._minds:
+            trajectory = plan.dataset.trajectories[request.entry]
+            prepared = prepare(plan.dataset, trajectory, plan.profile)
+            seed = f"{plan.settings.seed or 0}/{request.trial}"
+            self._minds[key] = FallibleModel(prepared, self._errors, seed)
+        return await self._minds[key](request)
+
+    async def close(self) -> None:
+        """Release nothing."""
+
+
+def _gives_up(tools: ToolList | None) -> Reply | None:
+    """Return the call that gives up a branch, None if there is nothing to undo."""
+    offered = {tool["function"]["name"]: tool["function"] for tool in tools.tools} if tools else {}
+    if GIVE_UP in offered:
+        return _calls((GIVE_UP, {"reason": "The last call was wrong."}))
+    if FINISH in offered and GIVES_UP in str(offered[FINISH]["parameters"]):
+        return _calls((FINISH, {"return_type": GIVES_UP}))
+    return None
+
+
+def _done(tools: ToolList | None) -> Reply:
+    if any(tool["function"]["name"] == FINISH for tool in (tools.tools if tools else ())):
+        return _calls((FINISH, {"return_type": ANSWERS, "final_answer": "Done."}))
+    return Reply("Done.", (), None, "stop", Usage(), 0.0)
+
+
+def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]]:
+    """Return the turn, and its calls, each with whether it succeeded."""
+    turn = 0
+    made: list[tuple[Made, bool]] = []
+    results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
+    for message in messages:
+        if message["role"] != "assistant":
+            continue
+        if not message.get("tool_calls"):
+            turn, made = turn + 1, []
+        for call in message.get("tool_calls", ()):
+            function = call["function"]
+            call_made = function["name"], json.loads(function["arguments"])
+            made.append((call_made, not _is_error(results[call["id"]])))
+    return turn, made
+
+
+def _progress(truth: Sequence[Made], made: Sequence[tuple[Made, bool]]) -> tuple[Made | None, bool]:
+    """Return the next right call or None, and whether a wrong call succeeded."""
+    done, mistaken = 0, False
+    for call, went_through in made:
+        if done < len(truth) and call == truth[done]:
+            done += 1
+        elif went_through:
+            mistaken = True
+    return (truth[done] if done < len(truth) else None), mistaken
+
+
+def _is_error(text: str) -> bool:
+    try:
+        shown = json.loads(text)
+    except ValueError:
+        return False
+    return isinstance(shown, dict) and "error" in shown
+
+
+def _calls(*made: Made) -> Reply:
+    calls = tuple(ToolCall(None, name, arguments) for name, arguments in made)
+    return Reply(None, calls, None, "tool_calls", Usage(), 0.0)
+
+
+def _named(call: Call, tools: Mapping[str, Any]) -> Made:
+    # As the conversation shows it later: tuples, for one, come back as lists.
+    arguments = bind(tools[call.name], call.args, call.kwargs)
+    return call.name, json.loads(json.dumps(arguments))

@@ -1,0 +1,69 @@
+"""ReAct@N: repeats ReAct until it has made as many requests as the tree search.
+
+This is ToolLLM's baseline: more requests also allow more episodes, and an entry passes if one
+episode passes. The budget covers all entries together. Each round repeats the entries that have not
+passed. Earlier rounds alone decide which entries are in a round, so a resumed run makes the same
+rounds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from random import Random
+from typing import NamedTuple
+
+from runner.records.record import EpisodeRecord, Key, Outcome
+from trajectories.schema import Trajectory
+
+
+class RepeatedEpisode(NamedTuple):
+    """Outcome and number of requests of an episode."""
+
+    outcome: Outcome | None
+    requests: int
+
+    @classmethod
+    def of(cls, record: EpisodeRecord) -> RepeatedEpisode:
+        """Return the outcome and requests of a record."""
+        return cls(record.outcome, len(record.requests))
+
+
+def next_round(
+    done: Mapping[Key, RepeatedEpisode],
+    trajectories: Sequence[Trajectory],
+    number: int,
+    budget: int,
+) -> list[Trajectory]:
+    """Return the entries that a round repeats, none if the budget is used up.
+
+    The function assumes that a new episode takes as many requests as the earlier episodes of its
+    entry. An episode starts if it brings the total closer to the budget. Episodes of later rounds
+    are ignored. Round 0 has one episode per entry. The budget is the number of requests of all
+    episodes together.
+    """
+    taken: dict[str, list[RepeatedEpisode]] = defaultdict(list)
+    for (id, trial), attempt in done.items():
+        if trial < number:
+            taken[id].append(attempt)
+    left = float(budget - _requests(attempt for some in taken.values() for attempt in some))
+    failed = [
+        entry
+        for entry in trajectories
+        if (some := taken[entry.id])
+        and all(attempt.outcome != "passed" for attempt in some)
+        and len(some) == number
+    ]
+    Random(number).shuffle(failed)
+    chosen = []
+    for entry in failed:
+        expected = _requests(taken[entry.id]) / number
+        if left < max(1.0, expected / 2):
+            break
+        left -= expected
+        chosen.append(entry)
+    return chosen
+
+
+def _requests(attempts: Iterable[RepeatedEpisode]) -> int:
+    return sum(attempt.requests for attempt in attempts)

@@ -1,0 +1,107 @@
+"""Streams that answer all pending requests after the input has ended.
+
+The MCP library drops pending requests at the end of input, but ``serve < requests`` needs them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import Any, Self
+
+from mcp.shared.message import SessionMessage
+from mcp.types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
+
+_PATIENCE = 10.0
+"""Seconds to wait for the next answer."""
+
+
+class PendingRequests:
+    """Requests without an answer so far."""
+
+    def __init__(self) -> None:
+        self._ids: set[object] = set()
+        self._answered = asyncio.Event()
+
+    def asked(self, item: object) -> None:
+        """Record a request or its cancellation."""
+        message = item.message if isinstance(item, SessionMessage) else None
+        if isinstance(message, JSONRPCRequest):
+            self._ids.add(message.id)
+        elif isinstance(message, JSONRPCNotification) and message.params:
+            self._ids.discard(message.params.get("requestId"))
+
+    def given(self, item: SessionMessage) -> None:
+        """Record an answer."""
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError):
+            self._ids.discard(item.message.id)
+            self._answered.set()
+
+    async def settle(self) -> None:
+        """Wait until all requests are answered."""
+        while self._ids:
+            self._answered.clear()
+            try:
+                await asyncio.wait_for(self._answered.wait(), _PATIENCE)
+            except TimeoutError:
+                return
+
+
+class _Stream:
+    """Wrapper of a message stream."""
+
+    def __init__(self, stream: Any, unanswered: PendingRequests) -> None:
+        self._stream = stream
+        self._unanswered = unanswered
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool | None:
+        suppresses: bool | None = await self._stream.__aexit__(kind, error, trace)
+        return suppresses
+
+
+class IncomingStream(_Stream):
+    """Messages from the client; ends once all requests are answered."""
+
+    @property
+    def last_context(self) -> Any:
+        """Context of the last message."""
+        return self._stream.last_context
+
+    async def receive(self) -> SessionMessage | Exception:
+        """Return the next message or its error."""
+        item: SessionMessage | Exception = await self._stream.receive()
+        self._unanswered.asked(item)
+        return item
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            item: SessionMessage | Exception = await self._stream.__anext__()
+        except StopAsyncIteration:
+            await self._unanswered.settle()
+            raise
+        self._unanswered.asked(item)
+        return item
+
+
+class OutgoingStream(_Stream):
+    """Messages to the client."""
+
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message."""
+        await self._stream.send(item)
+        self._unanswered.given(item)

@@ -1,0 +1,173 @@
+"""Pool of served sessions, one per client, forked from a template.
+
+A session outlives its client, so its final state can still be read. It is dropped when it has been
+idle too long or its slot is needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+from envs.session import Session
+from envs.state import Snapshot
+from runner.models.conversation import Observe
+
+MAX_SNAPSHOTS = 1_000
+"""Maximum number of snapshots per session."""
+
+
+class SessionNotFound(Exception):
+    """A session or snapshot does not exist."""
+
+
+class PoolFull(Exception):
+    """The limit of sessions or snapshots is reached."""
+
+
+@dataclass
+class ServedSession:
+    """Session of one client.
+
+    Attributes:
+        used: Time of the last use, in seconds of the pool's clock.
+        calls: Number of calls made.
+        ended: Whether the client has disconnected.
+        observe: Returns the text that the client reads for a call; None for the plain result.
+    """
+
+    session: Session
+    used: float
+    calls: int = 0
+    ended: bool = False
+    snapshots: list[Snapshot] = field(default_factory=list)
+    observe: Observe | None = None
+
+    def call(self, call: Call | MalformedCall) -> Result:
+        """Make a call; errors of the session propagate."""
+        self.calls += 1
+        result = self.session.call(call)
+        result.shown = self.observe and self.observe(self.session, call, result)
+        return result
+
+
+class SessionPool:
+    """Sessions by name, with a limit and an idle timeout.
+
+    Args:
+        template: Initial session, which is forked and never called.
+        limit: Maximum number of sessions.
+        idle: Idle timeout in seconds.
+        observe: Returns the text that clients read for a call; None for the plain result.
+    """
+
+    def __init__(
+        self,
+        template: Session,
+        limit: int,
+        idle: float,
+        clock: Callable[[], float],
+        observe: Observe | None = None,
+    ) -> None:
+        self.template = template
+        self.limit = limit
+        self.idle = idle
+        self._clock = clock
+        self._observe = observe
+        self._served: dict[str, ServedSession] = {}
+
+    @property
+    def served(self) -> Mapping[str, ServedSession]:
+        """All sessions in the order of opening."""
+        self._drop_idle()
+        return self._served
+
+    def open(self, name: str) -> ServedSession:
+        """Return a new session in the initial state.
+
+        Raises PoolFull if the limit is reached, and no session has ended.
+        """
+        self._drop_idle()
+        if len(self._served) >= self.limit:
+            self._drop_one_that_ended()
+        self._served[name] = ServedSession(
+            self.template.fork(), self._clock(), observe=self._observe
+        )
+        return self._served[name]
+
+    def find(self, name: str) -> ServedSession:
+        """Return a session. Raises SessionNotFound if the session does not exist or was dropped."""
+        if name not in self._served:
+            raise SessionNotFound(
+                f"Session {name[:100]!r} does not exist, was closed, or was idle for "
+                f"{self.idle:g} seconds; open a new one."
+            )
+        served = self._served[name]
+        served.used = self._clock()
+        return served
+
+    def find_or_open(self, name: str) -> ServedSession:
+        """Return a session; open it if it does not exist.
+
+        Raises:
+            PoolFull: See ``open``.
+        """
+        return self.find(name) if name in self._served else self.open(name)
+
+    def reset(self, name: str) -> None:
+        """Reset a session to the initial state.
+
+        Raises SessionNotFound if the session does not exist.
+        """
+        self.find(name).session.restore(self.template.snapshot())
+
+    def snapshot(self, name: str) -> int:
+        """Save the state of a session and return the snapshot's number.
+
+        Raises:
+            SessionNotFound: The session does not exist.
+            PoolFull: The session has the maximum number of snapshots.
+        """
+        served = self.find(name)
+        if len(served.snapshots) >= MAX_SNAPSHOTS:
+            raise PoolFull(f"Session {name} has the maximum of {MAX_SNAPSHOTS} snapshots.")
+        served.snapshots.append(served.session.snapshot())
+        return len(served.snapshots) - 1
+
+    def restore(self, name: str, number: int) -> None:
+        """Restore a snapshot of a session.
+
+        Raises SessionNotFound if the session or snapshot does not exist.
+        """
+        served = self.find(name)
+        if not 0 <= number < len(served.snapshots):
+            count = len(served.snapshots)
+            raise SessionNotFound(f"Session {name} has {count} snapshots, but not {number}.")
+        served.session.restore(served.snapshots[number])
+
+    def end(self, name: str) -> None:
+        """Mark a session as ended, which frees its slot when needed."""
+        if name in self._served:
+            self._served[name].ended = True
+
+    def close(self, name: str) -> None:
+        """Drop a session. Raises SessionNotFound if the session does not exist."""
+        self.find(name)
+        del self._served[name]
+
+    def _drop_idle(self) -> None:
+        oldest = self._clock() - self.idle
+        for name in [name for name, served in self._served.items() if served.used < oldest]:
+            del self._served[name]
+
+    def _drop_one_that_ended(self) -> None:
+        for name, served in self._served.items():
+            if served.ended:
+                del self._served[name]
+                return
+        raise PoolFull(
+            f"All {self.limit} sessions are in use; close one, or wait until one is idle."
+        )

@@ -1,0 +1,259 @@
+"""Thread-safe cache of opened and replayed runs, invalidated when their files change.
+
+Single episodes are replayed without the rest of their run.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from threading import Lock
+from typing import Generic, NamedTuple, TypeVar
+
+from runner.analysis.comparison import RunComparison, compare_each
+from runner.analysis.corrected import CorrectedJudging, judge_of
+from runner.analysis.figures import RunFigures
+from runner.analysis.listing import CorrectedScore, JudgedResults
+from runner.analysis.replayed_runs import (
+    ReplayedRun,
+    dataset_of,
+    describe_data_change,
+    load_plain_dataset,
+    replay_episodes,
+    resolve_rules,
+    sort_episodes,
+)
+from runner.data import choose
+from runner.data.choose import Notify
+from runner.data.errata import open_errata
+from runner.records.definition import DatasetReference
+from runner.records.record import Key
+from runner.records.run import Run, open_run
+from runner.records.run_catalog import CatalogRun, Stamp, stamp_of
+from trajectories.dataset import EMBEDDED, Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Category
+
+_MAX_RUNS, _MAX_EPISODES, _MAX_COMPARISONS, _MAX_DATASETS = 4, 64, 4, 8
+"""Cache sizes."""
+_WARMED = 4
+"""Maximum number of preloaded data sets."""
+
+_Value = TypeVar("_Value")
+_Stamped = TypeVar("_Stamped")
+
+
+class OpenedRun(NamedTuple):
+    """A run of which all or some episodes were replayed."""
+
+    run: ReplayedRun
+    notes: Sequence[str]
+    """Warnings, for example that the data set has changed."""
+    stamp: Stamp
+    """State of its files."""
+
+
+class ComparedRuns(NamedTuple):
+    """Comparisons of each further run with the first."""
+
+    compared: Sequence[RunComparison]
+    notes: Sequence[str]
+    """Warnings, for example that the data set has changed."""
+
+
+def titled(name: str, run: Run) -> str:
+    """Return the title of a listed run: its name and the model's."""
+    return name if run.name in name else f"{name}: {run.name}"
+
+
+class RunCache:
+    """Opens and compares runs; also judges them with errata, unless the errata are ``none``."""
+
+    def __init__(self, errata: str = "none") -> None:
+        self._errata = errata
+        self._runs: _KeyedCache[OpenedRun] = _KeyedCache(_MAX_RUNS)
+        self._episodes: _KeyedCache[OpenedRun] = _KeyedCache(_MAX_EPISODES)
+        self._beside: _KeyedCache[ComparedRuns] = _KeyedCache(_MAX_COMPARISONS)
+        self._data: _KeyedCache[Dataset] = _KeyedCache(_MAX_DATASETS)
+
+    def whole(self, folder: Path) -> OpenedRun:
+        """Return a run with all of its finished episodes.
+
+        Raises DataError if the run cannot be read, or its data set is missing.
+        """
+
+        def make(stamp: Stamp, before: OpenedRun | None) -> OpenedRun:
+            return self._opened(open_run(folder), stamp, before)
+
+        return self._runs.get(folder, lambda: stamp_of(folder), make)
+
+    def one(self, folder: Path, key: Key) -> OpenedRun:
+        """Return a run with only one of its episodes.
+
+        Raises DataError if the run cannot be opened or has no such episode.
+        """
+
+        def make(stamp: Stamp, _: OpenedRun | None) -> OpenedRun:
+            whole = self._runs.peek(folder)
+            if whole is not None and whole.stamp == stamp:
+                return _narrowed(whole, key)
+            run = open_run(folder, only=key[0])
+            return self._opened(_with_only(run, key), stamp, None)
+
+        return self._episodes.get((folder, key), lambda: stamp_of(folder), make)
+
+    def judged(self, folder: Path) -> JudgedResults:
+        """Return the outcomes of result files without downloading data.
+
+        Raises DataError if the files cannot be read, or their data set is missing.
+        """
+        if not choose.has_bfcl():
+            message = "needs BFCL's data; run: turnwise dataset fetch bfcl"
+            raise DataError(str(folder), message)
+        run = self.whole(folder).run
+        name, version, sha256 = run.dataset.name, run.dataset.version, run.dataset.sha256
+        return JudgedResults(
+            run.source.name,
+            DatasetReference(name, version, sha256),
+            run.profile.name,
+            tuple(each.judged for each in run.episodes),
+        )
+
+    def warm(self, runs: Iterable[CatalogRun]) -> None:
+        """Preload the built-in data of some runs, which takes longest."""
+        own = [r for r in runs if r.definition and r.definition.dataset.name == EMBEDDED]
+        wanted = dict.fromkeys(run.definition.selection.category for run in own if run.definition)
+        for category in islice(wanted, _WARMED):
+            with suppress(DataError):
+                self._load(None, choose.categories(category, None), _silent)
+
+    def compared(self, folders: Mapping[str, Path]) -> ComparedRuns:
+        """Compare each further run with the first.
+
+        Raises:
+            DataError: A run cannot be read, or the runs have other profiles or no common entries.
+        """
+
+        def stamps() -> Sequence[Stamp]:
+            return [stamp_of(folder) for folder in folders.values()]
+
+        return self._beside.get(tuple(folders.items()), stamps, lambda *_: self._compared(folders))
+
+    def _compared(self, folders: Mapping[str, Path]) -> ComparedRuns:
+        opened = {name: open_run(folder) for name, folder in folders.items()}
+        runs = [replace(run, name=titled(name, run)) for name, run in opened.items()]
+        notes: list[str] = []
+        dataset = load_plain_dataset(runs[0], None, notes.append, self._load)
+        changes = {run.name: describe_data_change(run, dataset) for run in runs[1:]}
+        notes += [f"{name}: {change}" for name, change in changes.items() if change]
+        profiles, limits = zip(*(resolve_rules(run, dataset) for run in runs), strict=True)
+        if len({profile.name for profile in profiles}) > 1:
+            said = ", ".join(f"{r.name} by {p.name}" for r, p in zip(runs, profiles, strict=True))
+            raise DataError("profile", f"the runs were judged by different profiles: {said}")
+        return ComparedRuns(compare_each(runs, dataset, profiles[0], limits), notes)
+
+    def mended(self, folder: Path) -> CorrectedScore | None:
+        """Return a run's score with the errata; None if they are for other data."""
+        with suppress(DataError):
+            run = open_run(folder)
+            mend = self._mend(run, dataset_of(run, None, _silent, self._load))
+            if mend is not None:
+                rate = mend.figures(RunFigures([*run.records], progress=run.progress)).overall
+                return CorrectedScore(rate and rate.value, rate and rate.interval)
+        return None
+
+    def _opened(self, run: Run, stamp: Stamp, before: OpenedRun | None) -> OpenedRun:
+        notes: list[str] = []
+        dataset = dataset_of(run, None, notes.append, self._load)
+        profile, limit = resolve_rules(run, dataset)
+        known = {} if before is None else {e.recorded.record.key: e for e in before.run.episodes}
+        keys = sort_episodes(run, dataset)
+        changed = [
+            key
+            for key in keys
+            if key not in known or known[key].recorded.record != run.episodes[key].record
+        ]
+        again = replay_episodes(run, changed, dataset, profile, limit)
+        new = {each.recorded.record.key: each for each in again}
+        episodes = [new.get(key) or known[key] for key in keys]
+        viewed = ReplayedRun(run, dataset, profile, episodes, self._mend(run, dataset))
+        return OpenedRun(viewed, notes, stamp)
+
+    def _mend(self, run: Run, dataset: Dataset) -> CorrectedJudging | None:
+        profile, limit = resolve_rules(run, dataset)
+        with suppress(DataError):
+            readings = open_errata(self._errata, dataset, _silent)
+            if readings is not None and readings.right:
+                return CorrectedJudging(dataset, readings, profile, judge_of(run, profile, limit))
+        return None
+
+    def _load(self, name: str | None, wanted: Sequence[Category], notify: Notify) -> Dataset:
+        return self._data.get(
+            (name, tuple(wanted)),
+            lambda: _stamp(name),
+            lambda *_: choose.dataset(name, wanted, notify),
+        )
+
+
+class _KeyedCache(Generic[_Value]):
+    """LRU cache by key and stamp; concurrent requests for a value wait for it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: OrderedDict[Hashable, tuple[object, _Value]] = OrderedDict()
+        self._locks: dict[Hashable, Lock] = {}
+        self._lock = Lock()
+
+    def peek(self, key: Hashable) -> _Value | None:
+        """Return the cached value, even if it is outdated."""
+        return self._found.get(key, (None, None))[1]
+
+    def get(
+        self,
+        key: Hashable,
+        stamp: Callable[[], _Stamped],
+        make: Callable[[_Stamped, _Value | None], _Value],
+    ) -> _Value:
+        """Return the value of a key; if the stamp has changed, make it from the old value."""
+        with self._lock:
+            making = self._locks.setdefault(key, Lock())
+        with making:
+            now, (known, before) = stamp(), self._found.get(key, (None, None))
+            value = before if before is not None and known == now else make(now, before)
+        with self._lock:
+            self._found[key] = now, value
+            self._found.move_to_end(key)
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+            if not making.locked():
+                self._locks.pop(key, None)
+        return value
+
+
+def _narrowed(whole: OpenedRun, key: Key) -> OpenedRun:
+    run = whole.run
+    found = [each for each in run.episodes if each.recorded.record.key == key]
+    source = _with_only(run.source, key)
+    return whole._replace(run=run._replace(source=source, episodes=found))
+
+
+def _with_only(run: Run, key: Key) -> Run:
+    """Return a copy of a run with one episode. Raises DataError if the run has no such episode."""
+    return replace(run, episodes={key: run.episode(*key)})
+
+
+def _stamp(name: str | None) -> Stamp:
+    """Return a stamp that changes with a data file or folder."""
+    try:
+        found = Path(name or "").stat() if name else None
+    except (OSError, ValueError):
+        return ()
+    return (found.st_ino, found.st_size, found.st_mtime_ns) if found else ()
+
+
+def _silent(_: str) -> None:
+    """Ignore a message."""

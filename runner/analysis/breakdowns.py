@@ -1,0 +1,74 @@
+"""Scores of a run by parts of it: by difficulty, by budget of requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from runner.analysis.replayed_runs import ReplayedEpisode
+from trajectories.schema import Label
+
+_BUDGETS = (5, 10, 20, 40, 80, 160)
+
+
+class PartScore(NamedTuple):
+    """Score of a part of a run."""
+
+    label: str
+    passed: int
+    judged: int
+
+
+class Breakdown(NamedTuple):
+    """Scores of the parts of a run."""
+
+    title: str
+    parts: Sequence[PartScore]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        return {"title": self.title, "parts": [part._asdict() for part in self.parts]}
+
+
+def score_part(label: str, episodes: Iterable[ReplayedEpisode]) -> PartScore:
+    """Return the score of some episodes, without those that ended in errors."""
+    outcomes = [each.judged.outcome for each in episodes]
+    return PartScore(label, outcomes.count("passed"), len(outcomes) - outcomes.count("error"))
+
+
+def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
+    """Return the breakdowns of a run that its data allow.
+
+    An episode counts for each of its labels. Within a budget, an episode passes if it passed with
+    at most this number of requests.
+    """
+    found = [Breakdown("Score by difficulty", [*_by_label(episodes)])]
+    if all(each.recorded.record.steps for each in episodes if each.judged.outcome == "passed"):
+        found.append(Breakdown("Score by budget of requests", [*_by_budget(episodes)]))
+    return [each for each in found if len(each.parts) > 1]
+
+
+def _by_label(episodes: Sequence[ReplayedEpisode]) -> Iterable[PartScore]:
+    def part(label: str, is_in: Callable[[Sequence[Label]], bool]) -> PartScore:
+        return score_part(label, (e for e in episodes if is_in(e.trajectory.labels)))
+
+    rest = part("no label", lambda labels: not labels)
+    parts = [part(str(label), partial(_has, label)) for label in Label]
+    return [each for each in [*parts, rest] if each.judged] if any(p.judged for p in parts) else []
+
+
+def _has(label: Label, labels: Sequence[Label]) -> bool:
+    return label in labels
+
+
+def _by_budget(episodes: Sequence[ReplayedEpisode]) -> Iterable[PartScore]:
+    judged = [each for each in episodes if each.judged.outcome != "error"]
+    used = sorted(
+        len(each.recorded.record.steps) for each in judged if each.judged.outcome == "passed"
+    )
+    for budget in _BUDGETS:
+        passed = sum(requests <= budget for requests in used)
+        yield PartScore(f"at most {budget}", passed, len(judged))
+        if passed == len(used):
+            return

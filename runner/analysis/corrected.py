@@ -1,0 +1,78 @@
+"""Judging of a run with errata applied to its data.
+
+Only corrected entries are judged again, under the profile of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from checkers.profile import Profile
+from checkers.verdict import Verdict
+from envs.lazy_modules import lazy_module
+from runner.analysis.figures import RunFigures
+from runner.episodes.entry_kinds import JudgingTerms
+from runner.episodes.evaluate import evaluate, judge_again
+from runner.episodes.info_verdict import fail_without_info
+from runner.records.record import EpisodeRecord
+from runner.records.run import Run
+from trajectories.dataset import Dataset
+from trajectories.prepare import PreparedTrajectory
+
+if TYPE_CHECKING:
+    from trajectories.errata import corrections as errata
+    from trajectories.errata.corrections import CorrectedEntries
+else:
+    # Most runs are judged as published.
+    errata = lazy_module("trajectories.errata.corrections")
+
+JudgeRecord = Callable[[PreparedTrajectory, EpisodeRecord], Verdict]
+"""Function that judges a recorded episode again."""
+
+
+def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
+    """Return a function that judges the episodes of a recorded run again."""
+
+    def judge(prepared: PreparedTrajectory, record: EpisodeRecord) -> Verdict:
+        return judge_again(
+            prepared, run.episodes[record.key], JudgingTerms(profile, step_limit)
+        ).verdict
+
+    return judge
+
+
+@dataclass(frozen=True)
+class CorrectedJudging:
+    """Judging of a run with errata."""
+
+    dataset: Dataset
+    readings: CorrectedEntries
+    profile: Profile
+    judge: JudgeRecord
+    require_info: bool = False
+    """Whether to fail episodes that do not report required information."""
+
+    def figures(self, published: RunFigures) -> RunFigures:
+        """Return the corrected figures, given those on the published data."""
+        return replace(
+            published,
+            outcomes=[now for then in published.outcomes if (now := self._judged(then))],
+            planned=[entry for entry in published.planned if self.readings.of(entry)],
+        )
+
+    def _judged(self, record: EpisodeRecord) -> EpisodeRecord | None:
+        """Return the corrected record of an episode; None if its entry is withdrawn."""
+        readings = self.readings.right.get(record.id)
+        # A correction cannot help an episode without an answer.
+        if readings is None or (readings and record.outcome == "error"):
+            return record
+        judged = evaluate(
+            self.dataset, readings, self.profile, lambda prepared: self.judge(prepared, record)
+        )
+        now = errata.select_first_right(judged, lambda judged: judged.outcome == "passed")
+        if now is None:
+            return None
+        made = record._replace(outcome=now.outcome, verdict=now.verdict, error=now.error)
+        return fail_without_info(made) if self.require_info else made

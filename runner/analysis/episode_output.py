@@ -1,0 +1,405 @@
+"""Output of an episode as lines or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, zip_longest
+from typing import Any
+
+from checkers.calls.pairs import ArgumentPair, CallPair
+from checkers.causes.diagnosis import bound_evidence
+from checkers.causes.trace import TracedCall
+from checkers.verdict import Failure
+from envs.results import Result
+from envs.state import ABSENT, Difference, brief
+from runner import extension
+from runner.analysis.view import WHOLE, EpisodePart, Moment, TurnView, view
+from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
+from runner.extension import Extension
+from runner.records.record import EpisodeRecord, RecordedEpisode, StepRecord, call_text
+from runner.show.terminal import Line, Tone, fitted
+from trajectories.schema import Message
+
+Json = dict[str, Any]
+
+_WIDTH = 200
+"""Maximum characters of a call or result."""
+_SAID = 2000
+"""Maximum characters of a message."""
+_MAX_ITEMS = 20
+"""Maximum differences shown per place."""
+
+_MAX_UNSEEN = 3
+"""Maximum results shown that the model did not see."""
+
+_ENDED_IN_ERROR = "the episode ended in an error"
+
+_MARK, _INDENT = "> ", " " * 10
+_PLAIN: Tone = "plain"
+_GOOD: Tone = "good"
+_BAD: Tone = "bad"
+
+
+@dataclass(frozen=True)
+class EpisodeText:
+    """Layout of an episode as lines; ``source`` names the origin of its calls."""
+
+    source: str
+    part: EpisodePart = WHOLE
+
+    def turns(self, examined: RejudgedTurns) -> Iterator[Line]:
+        """Yield the lines for turns."""
+        shown = self.part.of(view(examined))
+        environments = f"; {', '.join(examined.trajectory.environments)}"
+        course = chain.from_iterable(
+            _turn_lines(turn, _kept_steps(examined, turn.number)) for turn in shown
+        )
+        return self._lines(examined, environments, course, _turns_ending(examined))
+
+    def pairs(self, examined: RejudgedCalls) -> Iterator[Line]:
+        """Yield the lines for one answer."""
+        self.part.check_single(examined.trajectory.id)
+        shown = _answer_lines(examined, only_diff=self.part.only_diff)
+        return self._lines(examined, "", shown, answer_ending(examined))
+
+    def _lines(
+        self,
+        examined: RejudgedEpisode,
+        environments: str,
+        course: Iterator[Line],
+        ending: Iterator[Line],
+    ) -> Iterator[Line]:
+        trajectory, recorded = examined.trajectory, examined.recorded
+        yield Line(f"{trajectory.id} ({trajectory.category}{environments})", "strong")
+        yield Line(f"{self.source}, profile {examined.profile.name}", "faint")
+        if examined.unjudged:
+            yield Line(f"{_ENDED_IN_ERROR}: {recorded and recorded.error}", _BAD)
+        elif recorded and recorded.error:
+            yield Line(f"no steps were recorded: {recorded.error}", _BAD)
+        yield from course
+        if recorded and self.part.step is None and not self.part.only_diff:
+            for each in _extended(recorded.record):
+                yield from each.episode_lines(recorded.record, self.part.turn)
+        yield Line("")
+        yield from _unjudged_ending(recorded.record) if recorded and examined.unjudged else ending
+
+
+@dataclass(frozen=True)
+class EpisodeJson:
+    """Layout of a part of an episode as a JSON object; see ``runner/README.md``."""
+
+    source: str
+    part: EpisodePart = WHOLE
+
+    def turns(self, examined: RejudgedTurns) -> Json:
+        """Return turns as a JSON object."""
+        diagnosis = examined.diagnosis
+        shown = self.part.of(view(examined))
+        return {
+            **self._head(examined, environments=list(examined.trajectory.environments)),
+            "diagnosis": diagnosis and diagnosis.to_json(),
+            "turns": [_turn_json(turn) for turn in shown],
+        }
+
+    def pairs(self, examined: RejudgedCalls) -> Json:
+        """Return one answer as a JSON object."""
+        self.part.check_single(examined.trajectory.id)
+        paired, diagnosis, only_diff = examined.paired, examined.diagnosis, self.part.only_diff
+        words, problem, _ = paired.said
+        return {
+            **self._head(examined),
+            "diagnosis": diagnosis and diagnosis.to_json(),
+            "messages": [asdict(message) for message in examined.trajectory.turns[0].messages],
+            "functions": [dict(function) for function in examined.functions],
+            "aim": paired.aim,
+            "calls": [_pair_json(pair) for pair in paired.pairs if pair.problem or not only_diff],
+            "answer": words,
+            "unreadable": problem,
+        }
+
+    def _head(self, examined: RejudgedEpisode, **more: Any) -> Json:
+        trajectory, recorded = examined.trajectory, examined.recorded
+        return {
+            "id": trajectory.id,
+            "trial": recorded.trial if recorded else None,
+            "category": trajectory.category.value,
+            **more,
+            "source": self.source,
+            "profile": examined.profile.name,
+            "error": recorded.error if recorded else None,
+            "verdict": None if examined.unjudged else examined.verdict.to_json(),
+            **_extended_json(recorded),
+        }
+
+
+def _extended(record: EpisodeRecord) -> list[Extension]:
+    """Return the extensions with data in a record."""
+    return [extension.load_extension(name) for name in record.extensions]
+
+
+def _extended_json(recorded: RecordedEpisode | None) -> Json:
+    record = recorded and recorded.record
+    members = [each.episode_json(record) for each in _extended(record)] if record else []
+    return {name: value for member in members for name, value in member.items()}
+
+
+def _kept_steps(examined: RejudgedEpisode, turn: int) -> Sequence[StepRecord]:
+    """Return the recorded steps before an error; they are not executed again."""
+    if examined.recorded is None or not examined.unjudged:
+        return ()
+    return [step for step in examined.recorded.record.steps if step.turn == turn]
+
+
+def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Line]:
+    yield Line("")
+    not_judged = "" if turn.judged else " (after the failure, not judged)"
+    yield Line(f"turn {turn.number + 1}{not_judged}", "strong")
+    yield from _messages(turn.asked.messages)
+    if turn.asked.offers:
+        yield Line(f"  added functions: {', '.join(turn.asked.offers)}")
+    for call in turn.calls:
+        yield from _call_lines(call)
+    if turn.model is None:
+        for number, step in enumerate(kept):
+            yield from _kept_lines(number, step)
+        yield Line("  the episode ended here" if kept else "  not reached", _BAD)
+        return
+    if turn.unreadable is not None:
+        yield Line(f"  unreadable: {fitted(turn.unreadable, _WIDTH)}", _BAD)
+    if turn.closing is not None:
+        yield from _said("assistant", turn.closing)
+    if turn.departs:
+        yield from _truth_lines(turn)
+    if turn.failure is not None:
+        yield _failed(turn.failure, "  ")
+        unseen = turn.failure.unseen
+        for text in unseen[:_MAX_UNSEEN]:
+            yield Line(f"    not seen: {fitted(text, _WIDTH)}", _BAD)
+        if len(unseen) > _MAX_UNSEEN:
+            yield Line(f"    not seen: {len(unseen) - _MAX_UNSEEN} more", _BAD)
+
+
+def _kept_lines(number: int, step: StepRecord) -> Iterator[Line]:
+    """Yield a recorded step."""
+    for call, result in zip_longest(step.calls, step.results):
+        yield Line(f"  step {number + 1}  {fitted(call, _WIDTH)}")
+        if result is not None:
+            yield Line(f"{_INDENT}-> {fitted(result, _WIDTH)}")
+    if step.reply.text:
+        yield from _said("assistant", step.reply.text)
+
+
+def _call_lines(call: Moment) -> Iterator[Line]:
+    assert call.traced is not None
+    mark, tone = (_MARK, _BAD) if call.diverges else ("  ", _PLAIN)
+    yield Line(f"{mark}step {call.place.step + 1}  {_clipped_call(call.traced)}", tone)
+    yield _result_line(call.traced.result)
+    yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
+    yield from _listed(call.strays, f"{_INDENT}off path  ", _BAD, str)
+    if call.diverges:
+        yield Line(f"{_INDENT}cause of the failure", _BAD)
+
+
+def _truth_lines(turn: TurnView) -> Iterator[Line]:
+    """Yield the ground truth of a turn and the differences of the state."""
+    if turn.diverges:
+        yield Line(f"{_MARK}end of the turn: cause of the failure", _BAD)
+    yield Line("  ground truth:" if turn.truth.calls else "  ground truth: no call")
+    for traced in turn.truth.calls:
+        yield Line(f"{_INDENT}{_clipped_call(traced)}")
+        yield _result_line(traced.result)
+    if turn.differences:
+        yield Line("  state: differs from the ground truth", _BAD)
+    else:
+        yield Line("  state: same as the ground truth")
+    yield from _listed(turn.differences, "    ", _BAD, str)
+
+
+def _unjudged_ending(record: EpisodeRecord) -> Iterator[Line]:
+    turn = record.steps[-1].turn if record.steps else 0
+    yield Line(f"no verdict: ended in turn {turn + 1}; earlier answers: {len(record.steps)}", _BAD)
+
+
+def _turns_ending(examined: RejudgedTurns) -> Iterator[Line]:
+    verdict = examined.verdict
+    if verdict.failure and verdict.failed_turn is None:
+        yield _failed(verdict.failure)
+    turns = f"{verdict.turns_passed} of {verdict.turns} turns"
+    yield (
+        Line(f"passed: {turns}", _GOOD) if verdict.valid else Line(f"FAILED: {turns} passed", _BAD)
+    )
+    yield from _cause_lines(examined)
+
+
+def _cause_lines(examined: RejudgedEpisode) -> Iterator[Line]:
+    if examined.diagnosis is not None:
+        yield Line(f"cause: {examined.diagnosis.sentence}")
+
+
+def _answer_lines(examined: RejudgedCalls, *, only_diff: bool) -> Iterator[Line]:
+    yield Line("")
+    yield from asked_lines(examined)
+    for pair in examined.paired.pairs:
+        if pair.problem or not only_diff:
+            yield from pair_lines(pair)
+    yield from answered_lines(examined)
+
+
+def asked_lines(examined: RejudgedCalls) -> Iterator[Line]:
+    """Yield the messages, the functions and the aim of a single turn."""
+    yield from _messages(examined.trajectory.turns[0].messages)
+    yield Line(f"  functions: {', '.join(examined.paired.offered) or 'none'}", "faint")
+    if examined.paired.aim is not None:
+        yield Line(f"  {examined.paired.aim}", "faint")
+
+
+def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[Line]:
+    """Yield a call and the expected one; ``width`` is the maximum length of a text."""
+    mark = _MARK if pair.problem else "  "
+    tone = _BAD if pair.problem else _GOOD
+    if pair.call is not None:
+        yield Line(f"{mark}called    {fitted(call_text(pair.call), width)}", tone)
+        mark, tone = "  ", _PLAIN
+    if pair.result is not None:
+        yield _result_line(pair.result)
+    if pair.expected is not None:
+        yield Line(f"{mark}expected  {fitted(pair.expected, width)}", tone)
+    if pair.expected_result is not None:
+        yield _result_line(pair.expected_result)
+    wrong = [_describe(argument) for argument in pair.arguments if argument.problem is not None]
+    for text in wrong or filter(None, [pair.problem]):
+        yield Line(f"{_INDENT}  {fitted(text, width)}", _BAD)
+
+
+def answered_lines(examined: RejudgedCalls) -> Iterator[Line]:
+    """Yield the text of the answer, or its parse error."""
+    words, problem, _ = examined.paired.said
+    if problem is not None:
+        tone = _PLAIN if examined.verdict.valid else _BAD
+        yield Line(f"  unreadable as calls: {fitted(problem, _WIDTH)}", tone)
+    if words is not None:
+        yield from _said("assistant", words)
+
+
+def _describe(argument: ArgumentPair) -> str:
+    """Describe a wrong argument: expected value, given value, problem."""
+    right = " or ".join(map(brief, argument.allowed)) or "no value"
+    optional = " or omitted" if argument.optional else ""
+    given = "omitted" if argument.given is ABSENT else brief(argument.given)
+    return f"{argument.parameter}: expected {right}{optional}, got {given} ({argument.problem})"
+
+
+def answer_ending(examined: RejudgedCalls) -> Iterator[Line]:
+    """Yield the verdict on one answer, with the cause of a failure."""
+    failure = examined.verdict.failure
+    if failure is None:
+        yield Line("passed", _GOOD)
+        return
+    yield _failed(failure)
+    if failure.calls is not None:
+        yield from (Line(f"  {fitted(text, _WIDTH)}", _BAD) for text in failure.calls.lines())
+    yield from _cause_lines(examined)
+
+
+def _failed(failure: Failure, indent: str = "") -> Line:
+    return Line(f"{indent}FAILED {failure.reason}: {failure.reason.meaning}", _BAD)
+
+
+def _messages(messages: Sequence[Message]) -> Iterator[Line]:
+    for message in messages:
+        yield from _said(message.role, message.content)
+
+
+def _said(role: str, text: str) -> Iterator[Line]:
+    first, *others = fitted(text, _SAID).split("\n")
+    yield Line(f"  {role}: {first}")
+    yield from (Line(f"    {line}") for line in others)
+
+
+def _result_line(result: Result) -> Line:
+    arrow = "->" if result.ok else "-> refused:"
+    return Line(f"{_INDENT}{arrow} {fitted(result.observation, _WIDTH)}")
+
+
+def _clipped_call(traced: TracedCall) -> str:
+    return fitted(call_text(traced.call), _WIDTH)
+
+
+def _listed(
+    differences: Sequence[Difference], start: str, tone: Tone, text: Callable[[Difference], str]
+) -> Iterator[Line]:
+    for difference in differences[:_MAX_ITEMS]:
+        yield Line(f"{start}{text(difference)}", tone)
+    if len(differences) > _MAX_ITEMS:
+        yield Line(f"{start}and {len(differences) - _MAX_ITEMS} more places", tone)
+
+
+def _change(difference: Difference) -> str:
+    was, now = brief(difference.expected), brief(difference.actual)
+    return f"{difference.path}: was {was}, now {now}"
+
+
+def executed(traced: TracedCall) -> Json:
+    """Return an executed call as a JSON object."""
+    return {
+        "call": call_text(traced.call),
+        "ok": traced.result.ok,
+        "result": traced.result.observation,
+    }
+
+
+def _turn_json(turn: TurnView) -> Json:
+    failure = turn.failure
+    return {
+        "turn": turn.number,
+        "messages": [asdict(message) for message in turn.asked.messages],
+        "offers": list(turn.asked.offers),
+        "reached": turn.model is not None,
+        "judged": turn.judged,
+        "steps": [
+            {"step": number, "calls": [_call_json(call) for call in calls]}
+            for number, calls in turn.steps
+        ],
+        "answer": turn.closing,
+        "unreadable": turn.unreadable,
+        "truth": [executed(traced) for traced in turn.truth.calls],
+        "differences": [each.to_json() for each in turn.differences],
+        "diverges": turn.diverges,
+        "failed": failure.reason.value if failure else None,
+        "missing_results": list(failure.missing) if failure else [],
+    }
+
+
+def _call_json(call: Moment) -> Json:
+    assert call.traced is not None
+    return {
+        **executed(call.traced),
+        "changes": [each.to_json("before", "after") for each in call.changes],
+        "off_path": [each.to_json() for each in call.off_path],
+        "diverges": call.diverges,
+    }
+
+
+def _pair_json(pair: CallPair) -> Json:
+    return {
+        "call": pair.call and call_text(pair.call),
+        "ok": pair.result and pair.result.ok,
+        "result": pair.result and pair.result.text,
+        "expected_call": pair.expected,
+        "expected_result": pair.expected_result and pair.expected_result.text,
+        "problem": pair.problem,
+        "arguments": [_argument_json(argument) for argument in pair.arguments],
+    }
+
+
+def _argument_json(argument: ArgumentPair) -> Json:
+    """Return an argument as a JSON object; an omitted one has no member ``given``."""
+    given = {} if argument.given is ABSENT else {"given": bound_evidence(argument.given)}
+    return {
+        "parameter": argument.parameter,
+        "allowed": [bound_evidence(value) for value in argument.allowed],
+        "optional": argument.optional,
+        **given,
+        "problem": argument.problem,
+    }

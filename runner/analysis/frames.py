@@ -1,0 +1,231 @@
+"""Runs as rows for data frames: one per episode and one per call.
+
+Rows are plain dictionaries, so that ``pandas.DataFrame(runs.episodes)`` needs no conversion.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO, StringIO
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from checkers.calls.pairs import CallPair
+from envs.calls import Call
+from envs.lazy_modules import lazy_module
+from runner.analysis.figure_lines import csv_cell
+from runner.analysis.figures import totals_of
+from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules
+from runner.analysis.view import Moment, view
+from runner.data.choose import Notify
+from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
+from runner.records.annotations import NOTHING
+from runner.records.files import write_whole
+from runner.records.record import call_text
+from runner.records.run import Run, is_run, open_run
+from runner.records.run_catalog import run_folders
+from trajectories.errors import DataError, require_extra
+
+if TYPE_CHECKING:
+    import pandas
+else:
+    # Only Parquet needs it.
+    pandas = lazy_module("pandas")
+
+Row = dict[str, Any]
+TableFormat = Literal["csv", "parquet"]
+
+
+@dataclass(frozen=True)
+class RunFrames:
+    """Rows of runs.
+
+    Attributes:
+        episodes: One row per episode, in the order of the runs.
+        calls: One row per executed call. Turns, steps and calls count from 0.
+    """
+
+    episodes: Sequence[Row]
+    calls: Sequence[Row]
+
+    def __repr__(self) -> str:
+        """Return the numbers of rows."""
+        return f"RunFrames({len(self.episodes)} episodes, {len(self.calls)} calls)"
+
+
+def load_runs(
+    *paths: str | PathLike[str], dataset: str | None = None, notify: Notify = lambda _: None
+) -> RunFrames:
+    """Return the episodes and calls of runs as rows for data frames.
+
+    All episodes are executed again, which takes a few milliseconds each, and gives the cause of
+    each failure.
+
+    Args:
+        paths: Run folders, folders that contain run folders, or result files.
+        dataset: Name or path of the data set (default: each run's own).
+        notify: Called with warnings, such as a changed data set.
+
+    Raises:
+        DataError: A path holds no run, a run cannot be read, or its data set is missing.
+    """
+    episodes: list[Row] = []
+    calls: list[Row] = []
+    for path in paths:
+        for source in _sources(Path(path)):
+            data = dataset_of(source, dataset, notify)
+            profile, limit = resolve_rules(source, data)
+            for each in replay_run(source, data, profile, limit).episodes:
+                key = {
+                    "run": source.path.name,
+                    "id": each.trajectory.id,
+                    "trial": each.recorded.trial,
+                }
+                made = [*each.examined.show(_CallRows())] if each.examined else []
+                about = data.name, profile.name, len(made)
+                episodes.append(_episode_row(key, source, each, *about))
+                calls += ({**key, **call} for call in made)
+    return RunFrames(episodes, calls)
+
+
+def write_frames(frames: RunFrames, form: TableFormat, folder: Path) -> list[Path]:
+    """Write ``episodes`` and ``calls`` as files in a folder, and return their paths.
+
+    Raises DataError if a library is missing, or a file cannot be written.
+    """
+    tables = {"episodes": frames.episodes, "calls": frames.calls}
+    texts = {name: _encoded(form, rows) for name, rows in tables.items()}
+    paths = []
+    for name, content in texts.items():
+        paths.append(folder / f"{name}.{form}")
+        write_whole(paths[-1], [content])
+    return paths
+
+
+def _encoded(form: TableFormat, rows: Sequence[Row]) -> bytes:
+    # A model's text may contain lone surrogates, which UTF-8 cannot encode.
+    plain = [
+        {
+            name: value.encode("utf-8", "backslashreplace").decode()
+            if isinstance(value, str)
+            else value
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
+    if form == "parquet":
+        with require_extra("frames", "--format parquet"):
+            file = BytesIO()
+            pandas.DataFrame(plain).to_parquet(file, index=False)
+            return file.getvalue()
+    lines = StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(plain[0] if plain else ())
+    for row in plain:
+        writer.writerow(csv_cell(v) if isinstance(v, str) else v for v in row.values())
+    return lines.getvalue().encode()
+
+
+def _sources(path: Path) -> Iterator[Run]:
+    folders = [*run_folders(path)] if path.is_dir() and not is_run(path) else []
+    if not path.exists():
+        raise DataError(str(path), "does not exist")
+    yield from map(open_run, folders or [path])
+
+
+def _episode_row(
+    key: Row, source: Run, episode: ReplayedEpisode, dataset: str, profile: str, calls: int
+) -> Row:
+    trajectory, recorded, judged, examined = episode
+    record, verdict = recorded.record, judged.verdict
+    found = examined.diagnosis if examined else None
+    failure = verdict and verdict.failure
+    needed = verdict.selected.needed if verdict and verdict.selected else None
+    used = totals_of([record])
+    annotation = source.annotations.get(record.key, NOTHING)
+    return {
+        **key,
+        "model": source.definition.model if source.definition else source.name,
+        "dataset": dataset,
+        "profile": profile,
+        "created": source.note.get("created"),
+        "category": trajectory.category.value,
+        "labels": ",".join(trajectory.labels),
+        "outcome": judged.outcome,
+        "passed": None if judged.outcome == "error" else judged.outcome == "passed",
+        "error": judged.error,
+        "reason": failure and failure.reason.value,
+        "failed_turn": verdict and verdict.failed_turn,
+        "turns": len(trajectory.turns),
+        "turns_passed": judged.turns_passed,
+        "cause": found and found.cause.value,
+        "sub_reason": found and found.sub_reason,
+        "cause_turn": found and found.turn,
+        "cause_step": found and found.step,
+        "detail": found and found.detail,
+        "needed_calls": needed,
+        "calls": calls,
+        "redundant_calls": max(0, calls - needed)
+        if judged.outcome == "passed" and needed
+        else None,
+        "requests": used.requests or None,
+        "prompt_tokens": used.prompt_tokens if used.requests else None,
+        "completion_tokens": used.completion_tokens if used.requests else None,
+        "latency_seconds": sum(used.latencies) if used.requests else None,
+        "cost_usd": used.cost,
+        "tags": ",".join(annotation.tags),
+        "note": annotation.note,
+    }
+
+
+class _CallRows:
+    """Layout of an episode as rows of its calls."""
+
+    def turns(self, examined: RejudgedTurns) -> Iterator[Row]:
+        """Yield the calls of all turns."""
+        for turn in view(examined):
+            for moment in turn.moments:
+                if moment.traced is not None:
+                    yield _call_row(moment)
+
+    def pairs(self, examined: RejudgedCalls) -> Iterator[Row]:
+        """Yield the calls of one answer."""
+        made = [pair for pair in examined.paired.pairs if pair.call is not None]
+        for number, pair in enumerate(made):
+            yield _pair_row(number, pair)
+
+
+def _call_row(moment: Moment) -> Row:
+    assert moment.traced is not None
+    call, result, _ = moment.traced
+    place = moment.place
+    return {
+        "turn": place.turn,
+        "step": place.step,
+        "call": place.call,
+        "function": call.name if isinstance(call, Call) else None,
+        "text": call_text(call),
+        "ok": result.ok,
+        "result": result.observation,
+        "changes": len(moment.changes),
+        "diverges": moment.diverges,
+    }
+
+
+def _pair_row(number: int, pair: CallPair) -> Row:
+    call, result = pair.call, pair.result
+    assert call is not None
+    return {
+        "turn": 0,
+        "step": 0,
+        "call": number,
+        "function": call.name if isinstance(call, Call) else None,
+        "text": call_text(call),
+        "ok": result.ok if result else True,
+        "result": result.text if result else None,
+        "changes": 0,
+        "diverges": pair.problem is not None,
+    }

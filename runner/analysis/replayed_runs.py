@@ -1,0 +1,245 @@
+"""Replay of a recorded run: loads its data set and executes its episodes again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from checkers.profile import Profile
+from envs.lazy_modules import lazy_module
+from runner.analysis.corrected import CorrectedJudging
+from runner.data import choose
+from runner.data.choose import Notify, profile_for
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import describe_error
+from runner.episodes.info_verdict import add_reported_info, fail_examined_without_info
+from runner.episodes.offline import examine_recorded
+from runner.extension import recorded_features
+from runner.records import result_file
+from runner.records.record import EpisodeRecord, Key, RecordedEpisode
+from runner.records.run import Run
+from trajectories.dataset import EMBEDDED, Dataset
+from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right
+from trajectories.errors import DataError
+from trajectories.prepare import prepare
+from trajectories.schema import Category, Trajectory
+
+if TYPE_CHECKING:
+    from runner.data import wording
+    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.models.conversation import Observe
+else:
+    # Few runs need it.
+    wording = lazy_module("..data.wording", __package__)
+
+
+class ReplayedEpisode(NamedTuple):
+    """One episode of a run, as recorded and as executed again."""
+
+    trajectory: Trajectory
+    recorded: RecordedEpisode
+    judged: EpisodeRecord
+    """The new record; its error is the recorded error, or an error that prevented judging."""
+    examined: RejudgedEpisode | None
+    """Details; None if the episode could not be judged."""
+
+
+class ReplayedRun(NamedTuple):
+    """A run with all of its episodes executed again."""
+
+    source: Run
+    dataset: Dataset
+    profile: Profile
+    episodes: list[ReplayedEpisode]
+    """In the data set's order, then by trial."""
+    mend: CorrectedJudging | None = None
+    """Judging with errata, if any."""
+
+
+def replay_run(
+    source: Run,
+    dataset: Dataset,
+    profile: Profile,
+    step_limit: int,
+    *,
+    require_info: bool = False,
+) -> ReplayedRun:
+    """Execute all episodes of a run again; see ``replay_episodes``.
+
+    Raises DataError if the run has no finished episode, or the data set lacks a trajectory.
+    """
+    keys = sort_episodes(source, dataset)
+    episodes = replay_episodes(
+        source, keys, dataset, profile, step_limit, require_info=require_info
+    )
+    return ReplayedRun(source, dataset, profile, list(episodes))
+
+
+def sort_episodes(run: Run, dataset: Dataset) -> list[Key]:
+    """Return the keys of a run's episodes in the data set's order, then by trial.
+
+    Raises DataError if the run has no finished episode, or the data set lacks a trajectory.
+    """
+    if not run.episodes:
+        raise DataError(str(run.path), "has no finished episode")
+    for id in run.ids:
+        choose.trajectory(dataset, id)
+    places = {id: place for place, id in enumerate(dataset.trajectories)}
+    return sorted(run.episodes, key=lambda key: (places[key[0]], key[1]))
+
+
+def replay_episodes(
+    run: Run,
+    keys: Iterable[Key],
+    dataset: Dataset,
+    profile: Profile,
+    step_limit: int,
+    readings: CorrectedEntries = AS_PUBLISHED,
+    *,
+    require_info: bool = False,
+) -> Iterator[ReplayedEpisode]:
+    """Execute the episodes with these keys again.
+
+    Args:
+        step_limit: Maximum steps per turn, if the profile limits recorded runs.
+        readings: The errata to judge by; they must not withdraw any of the entries.
+        require_info: Whether to fail episodes that do not report required information.
+
+    Raises:
+        DataError: The data set lacks a trajectory.
+    """
+    observe = result_rendering(run, dataset)
+    for key in keys:
+        trajectory, recorded = choose.trajectory(dataset, key[0]), run.episodes[key]
+        examined, error = None, None
+        try:
+            prepared = (prepare(dataset, each, profile) for each in readings.of(trajectory))
+            found = (
+                examine_recorded(one, recorded, profile, step_limit, observe) for one in prepared
+            )
+            examined = select_first_right(
+                map(fail_examined_without_info, found) if require_info else found,
+                lambda examined: examined.verdict.valid,
+            )
+        except Exception as fault:
+            error = describe_error(fault)
+        if examined and recorded.record.outcome == "error":
+            error = recorded.error or recorded.record.error
+        verdict = examined.verdict if examined and error is None else None
+        judged = EpisodeRecord.of(trajectory, verdict, error, trial=recorded.trial)
+        judged = add_reported_info(judged, trajectory, recorded)
+        judged = judged._replace(extensions=recorded.record.extensions)
+        yield ReplayedEpisode(trajectory, recorded, judged, examined)
+
+
+def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
+    """Return the function that renders results as in a run; None for Turnwise's full text.
+
+    Missing requirements, such as BFCL's texts or a tokenizer, are ignored.
+    """
+    if run.definition is None:
+        return None
+    observe: Observe | None = None
+    with suppress(DataError):
+        if run.definition.settings.observations == "bfcl":
+            observe = wording.wording_of("bfcl", dataset)
+    with suppress(DataError):
+        for feature in recorded_features(run.definition, str(run.path)):
+            observe = feature.observe(observe)
+    return observe
+
+
+Load = Callable[[str | None, Sequence[Category], Notify], Dataset]
+"""Loads the wanted categories of a data set."""
+
+
+def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.dataset) -> Dataset:
+    """Load a run's data set with the changes that extensions made to it in the run.
+
+    See ``load_plain_dataset`` for the arguments and exceptions.
+    """
+    return restore_offers(
+        run, restore_entries(run, load_plain_dataset(run, name, notify, load)), notify
+    )
+
+
+def load_plain_dataset(
+    run: Run, name: str | None, notify: Notify, load: Load = choose.dataset
+) -> Dataset:
+    """Load a run's data set without any experiment's changes.
+
+    Args:
+        name: Name of the data set (default: the one of the run or its ids).
+        notify: Called if the data has changed since the run.
+
+    Raises:
+        DataError: The data cannot be loaded.
+    """
+    if run.definition is None:
+        named = any(map(result_file.category_of, run.ids))
+        wanted = result_file.categories_of(run.ids)
+        name = name or ("bfcl" if named else None)
+    else:
+        then = run.definition.dataset.name
+        name = name or (None if then == EMBEDDED else then)
+        wanted = choose.categories(run.definition.selection.category, name)
+    dataset = load(name, wanted, notify)
+    change = describe_data_change(run, dataset)
+    if change is not None:
+        notify(f"{run.path}: {change}")
+    known = dataset.trajectories
+    choose.require_languages(known[id] for id in run.ids if id in known)
+    return dataset
+
+
+def restore_entries(run: Run, dataset: Dataset) -> Dataset:
+    """Return the data set with the changes that extensions made to its entries in a run.
+
+    Raises DataError if a requirement of an extension is missing.
+    """
+    for feature in recorded_features(run.definition, str(run.path)):
+        dataset = feature.restored(dataset)
+    return dataset
+
+
+def restore_offers(run: Run, dataset: Dataset, notify: Notify) -> Dataset:
+    """Return the data set with the functions that its entries offered in a run.
+
+    Raises DataError if a requirement of an extension is missing.
+    """
+    for feature in recorded_features(run.definition, str(run.path)):
+        dataset = feature.restored_offers(run, dataset, notify)
+    return dataset
+
+
+def resolve_rules(
+    run: Run, dataset: Dataset, profile: str | None = None, step_limit: int = STEP_LIMIT
+) -> tuple[Profile, int]:
+    """Return the profile and step limit of a run.
+
+    ``profile`` overrides the run's own; ``step_limit`` applies only if the run has none.
+
+    Raises DataError if the profile does not exist.
+    """
+    if run.definition is None:
+        return profile_for(dataset, profile), step_limit
+    own = None if profile else run.profile
+    return own or profile_for(dataset, profile), run.definition.step_limit
+
+
+def source_name(run: Run, examined: RejudgedEpisode) -> str:
+    """Return the name of an episode's run, with its trial if the run has trials."""
+    recorded = examined.recorded
+    return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name
+
+
+def describe_data_change(run: Run, dataset: Dataset) -> str | None:
+    """Describe how a data set differs from the run's own, or return None."""
+    if run.definition is None or run.definition.dataset.sha256 == dataset.sha256:
+        return None
+    name, version, sha256 = run.definition.dataset
+    return (
+        f"the data has changed since the run: {dataset.name} {dataset.version} has sha256 "
+        f"{dataset.sha256[:12]}, the run used {name} {version} with {sha256[:12]}"
+    )

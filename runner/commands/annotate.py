@@ -1,0 +1,68 @@
+"""Command ``turnwise annotate``: sets tags and notes on a run or an episode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from runner.commands import DONE
+from runner.commands.options import argument, index, option
+from runner.commands.shared import JsonOption
+from runner.records.annotations import (
+    NOTHING,
+    Annotation,
+    read_annotations,
+    with_tags,
+    write_annotation,
+)
+from runner.records.record import Key
+from runner.records.run import read_run
+from runner.show.terminal import say, say_json
+
+EXAMPLE = "turnwise annotate runs/a base_files_band_setlist --tag 'bad data' --note 'ask Ann'"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(JsonOption):
+    """The run or episode, and the change; without a change, all annotations are listed."""
+
+    run: Path = argument("run folder", "RUN")
+    id: str | None = argument("entry (default: the run itself)", "ID", required=False)
+    trial: int = option("trial of the entry, from 0 (default: 0)", "N", default=0, read=index)
+    tag: tuple[str, ...] = option("add a tag; repeatable", "TAG", default=())
+    untag: tuple[str, ...] = option("remove a tag; repeatable", "TAG", default=())
+    note: str | None = option("set the note; empty to remove it", "TEXT")
+
+
+def run(options: Options) -> int:
+    """Change an annotation, and list all."""
+    source = read_run(options.run)
+    key = None if options.id is None else (options.id, options.trial)
+    if options.id is not None:
+        source.episode(options.id, options.trial)
+    known = read_annotations(options.run)
+    if options.tag or options.untag or options.note is not None:
+        changed = with_tags(known.get(key, NOTHING), options.tag, options.untag)
+        if options.note is not None:
+            changed = changed._replace(note=options.note)
+        write_annotation(options.run, key, changed)
+    shown = read_annotations(options.run)
+    wanted = shown.items() if key is None else [(key, shown.get(key, NOTHING))]
+    if options.json:
+        say_json({"annotations": [_json(*each) for each in wanted]})
+        return DONE
+    for place, each in wanted:
+        say(_line(place, each))
+    return DONE
+
+
+def _line(key: Key | None, annotation: Annotation) -> str:
+    name = "run" if key is None else f"{key[0]} trial {key[1]}"
+    tags = "".join(f" [{tag}]" for tag in annotation.tags)
+    return f"{name}:{tags}{annotation.note and f' {annotation.note}'}"
+
+
+def _json(key: Key | None, annotation: Annotation) -> dict[str, Any]:
+    id, trial = key or (None, None)
+    return {"id": id, "trial": trial, **annotation.to_json()}

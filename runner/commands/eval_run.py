@@ -1,0 +1,164 @@
+"""A run of ``turnwise eval`` with a live model: plays its episodes and stores them in a folder."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from runner.commands.eval_options import EvalOptions
+from runner.commands.judging import workers_for
+from runner.commands.model_requests import exit_status
+from runner.commands.shared import EntriesOptions, note
+from runner.data import choose
+from runner.live.live_run import Job, RunPlan
+from runner.live.meter import Meter
+from runner.live.run_control import RunEnding, open_jobs, open_store
+from runner.models.base import Model
+from runner.models.connect import connect, load_client
+from runner.models.model_name import parsed
+from runner.records.codec import read
+from runner.records.definition import RunFile, Selection
+from runner.records.files import WriteError
+from runner.records.masking import SecretMask
+from runner.records.record import RunSegment, SpentBudget
+from runner.records.run import is_run
+from runner.records.run_files import RUN_FILE, read_run_file
+from runner.records.store import RunStore
+from trajectories.schema import Trajectory
+
+
+def run_plan(
+    plan: RunPlan,
+    folder: Path,
+    trajectories: Sequence[Trajectory],
+    options: EvalOptions,
+    *,
+    resumes: bool,
+) -> tuple[RunEnding, int]:
+    """Play and store the episodes of a run; return its ending and the exit status.
+
+    Raises DataError if the folder cannot be used.
+    """
+
+    def play(store: RunStore) -> RunEnding:
+        jobs = open_jobs(store, trajectories, options.trials, options.only, plan.order_seed)
+        report_jobs(store, jobs)
+        if store.lost_tools:
+            note(
+                f"warning: {store.folder}: {len(store.lost_tools)} tool lists of episodes are lost "
+                "and cannot be restored from the data; turnwise export skips these episodes"
+            )
+        meter = Meter(len(jobs), sys.stderr, time.monotonic)
+        ending = workers_for(options).conduct(plan, store, jobs, connect_to, meter)
+        return ending if jobs else ending._replace(idle=True)
+
+    selection = selection_of(
+        options, folder if resumes else None, options.sample, options.sample_seed, options.trials
+    )
+    if options.engine == "local" and parsed(plan.model).is_live:
+        # Loaded before the clock of the segment starts.
+        load_client(plan.model, plan.settings.request_options())
+    episodes, price = len(trajectories) * options.trials, options.gpu_price
+    return run_segment(
+        plan, folder, selection, play, episodes=episodes, resumes=resumes, gpu_price=price
+    )
+
+
+def run_segment(
+    plan: RunPlan,
+    folder: Path,
+    selection: Selection,
+    play: Callable[[RunStore], RunEnding],
+    *,
+    episodes: int,
+    resumes: bool,
+    gpu_price: float | None = None,
+) -> tuple[RunEnding, int]:
+    """Run one segment of a run; return its ending and the exit status.
+
+    Args:
+        play: Plays and stores the remaining episodes.
+        episodes: Number of episodes of the whole run.
+        gpu_price: Hourly price of the GPU server.
+
+    Raises:
+        DataError: The folder cannot be used.
+    """
+    command = sys.argv
+    with open_store(folder, plan, selection, command, episodes=episodes, resumes=resumes) as store:
+        # Collecting loaded modules again and again took a tenth of the time.
+        gc.freeze()
+        started_at = time.monotonic()
+        try:
+            ending = play(store)
+        except WriteError as error:
+            # For example a full disk. Stored episodes are complete, and the run can be resumed.
+            ending = RunEnding(str(error), failed=True, spent=SpentBudget())
+        if not ending.idle:
+            seconds = round(time.monotonic() - started_at, 3)
+            with suppress(WriteError):
+                store.put_life(RunSegment(seconds, plan.settings.concurrency, gpu_price))
+        _report_masking(store.secrets)
+        errors = ending.stop_reason is None and "error" in store.done.values()
+        return ending, exit_status(ending.stop_reason, failed=ending.failed or errors)
+
+
+def report_jobs(store: RunStore, jobs: Sequence[Job]) -> None:
+    """Print how many episodes are left, and where they are stored."""
+    begun = sum(bool(job.course) for job in jobs)
+    resumed = f" ({begun} resumed)" if begun else ""
+    note(f"{len(jobs)} episodes to run{resumed}, stored in {store.folder}")
+
+
+def _report_masking(secrets: SecretMask) -> None:
+    if secrets.masked:
+        note(f"a key or password was masked as *** {secrets.masked} times in answers of the model")
+    if secrets.kept:
+        note(
+            "warning: a key or password of this run is also an ordinary word of the data; it is "
+            f"unmasked in: {', '.join(dict.fromkeys(secrets.kept)):.200}"
+        )
+    if secrets.altered:
+        note(
+            "warning: a key or password in calls was masked; their results may differ when the "
+            f"run is executed again: {', '.join(dict.fromkeys(secrets.altered)):.200}"
+        )
+
+
+def selection_of(
+    options: EntriesOptions,
+    begun: Path | None,
+    sample: int | None = None,
+    sample_seed: int = 0,
+    trials: int = 1,
+) -> Selection:
+    """Return the chosen entries for the run's definition.
+
+    A resumed run, in the folder ``begun``, keeps its own spelling of the same categories.
+    """
+    category = options.category
+    if begun is not None and is_run(begun):
+        file = read(RunFile, read_run_file(begun), str(begun / RUN_FILE))
+        spelled = file.definition.selection.category
+        name = options.dataset
+        if choose.categories(spelled, name) == choose.categories(category, name):
+            category = spelled
+    seed = sample_seed if sample else None
+    ids, limit, subset = options.ids, options.limit, options.subset
+    return Selection(
+        category, ids, limit=limit, sample=sample, sample_seed=seed, trials=trials, subset=subset
+    )
+
+
+def connect_to(plan: RunPlan) -> Model:
+    """Connect to the model of a plan, or return the scripted model of a feature."""
+    for feature in plan.settings.features:
+        if not parsed(plan.model).is_live:
+            model = feature.model(plan)
+            if model is not None:
+                return model
+    return connect(plan.model, plan.settings.request_options())

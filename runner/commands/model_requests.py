@@ -1,0 +1,102 @@
+"""Functions and options of commands that send requests to a model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from checkers.profile import Profile
+from runner.commands import DONE, INTERRUPTED, OVER_BUDGET, RUN_ERROR
+from runner.commands.eval_options import (
+    ConnectionOptions,
+    RateOptions,
+    SamplingOptions,
+    given_settings,
+)
+from runner.commands.options import option, switch
+from runner.commands.shared import note
+from runner.live.budget import is_budget_stop
+from runner.live.live_run import RunPlan
+from runner.live.run_control import Connect, preflight
+from runner.live.settings import Settings, read_settings
+from runner.models.base import ModelError, RequestOptions, Usage
+from runner.models.connect import price_of
+from runner.models.prompting import DEFAULT, read_prompts
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedRequestOptions(ConnectionOptions, SamplingOptions, RateOptions):
+    """Live models: reply cache."""
+
+    reply_cache: str | None = option("folder of the reply cache (default: a shared one)", "DIR")
+    no_cache: bool = switch("ignore the shared reply cache", excludes=("--reply-cache",))
+    dry_run: bool = switch("print requests and cost, send nothing")
+
+    def settings(self, **others: Any) -> Settings:
+        """Return the settings from options and file.
+
+        Raises DataError if a file or an option cannot be used.
+        """
+        flags: Mapping[str, Any] = {**given_settings(self), **others}
+        if not self.no_cache:
+            flags = {**flags, "reply_cache": self.reply_cache or ""}
+        return read_settings(self.config, flags)
+
+
+def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings) -> RunPlan:
+    """Return the plan of a run, given options with a model and a step limit.
+
+    Raises DataError if the prompts cannot be read, or texts of refused calls are missing.
+    """
+    check_budget(options.model, settings)
+    path = Path(settings.prompts) if settings.prompts else DEFAULT
+    prompts = read_prompts(path, nests=profile.execution.checks_arguments)
+    plan = RunPlan(options.model, dataset, profile, options.step_limit, settings, prompts)
+    # Raises before the first request if texts of refused calls are missing.
+    plan.wording()
+    return plan
+
+
+def check_budget(model: str, settings: Settings) -> None:
+    """Check that a budget in dollars has a price per token.
+
+    Raises DataError if the price is unknown.
+    """
+    if settings.max_cost is not None and not price_of(model, settings.request_options()):
+        raise DataError("--max-cost", f"the price of {model} is unknown; add --price IN,OUT")
+
+
+def is_ready(plan: RunPlan, connect: Connect) -> bool:
+    """Tell whether the model answers a test request; print the error if it does not."""
+    try:
+        asyncio.run(preflight(plan, connect))
+    except ModelError as error:
+        note(f"{error}")
+        return False
+    return True
+
+
+def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -> str:
+    """Return a line with the estimated cost of requests; ``without`` names what is not counted."""
+    price = price_of(model, options)
+    cost = price and price.of(usage)
+    if price is None or cost is None:
+        return f"cost unknown: no price of {model}; add --price IN,OUT"
+    return (
+        f"estimated cost ${cost:.2f}: {usage.completion} completion tokens, without {without}, "
+        f"at ${price.input * 1e6:g} and ${price.output * 1e6:g} per million tokens in and out"
+    )
+
+
+def exit_status(stop_reason: str | None, *, failed: bool) -> int:
+    """Return the exit status of a run that stopped for a reason or because of errors."""
+    if failed:
+        return RUN_ERROR
+    if is_budget_stop(stop_reason):
+        return OVER_BUDGET
+    return INTERRUPTED if stop_reason == "interrupted" else DONE

@@ -1,0 +1,54 @@
+"""Checks of the parameters of the Python API, with errors that name parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+from trajectories.errors import DataError, suggest_name
+
+_PARAMETERS = {"category": "categories", "resume": "resume=True", "run-dir": "run_dir"}
+"""Parameters whose names differ from the option's."""
+_FLAG = re.compile(r"--([a-z][a-z-]*)")
+
+
+def require_type(name: str, value: object, *kinds: type | None, described: str) -> None:
+    """Raise DataError if a value has none of the types."""
+    known = tuple([type(None) if kind is None else kind for kind in kinds])
+    if not isinstance(value, known) or (isinstance(value, bool) and bool not in kinds):
+        raise DataError(name, f"must be {described}, is {value!r:.60}")
+
+
+def require_number(name: str, value: object, *, optional: bool = False) -> None:
+    """Raise DataError unless a value is an integer from 1, or None if that is allowed."""
+    described = f"an integer from 1{' or None' if optional else ''}"
+    require_type(name, value, int, *([None] if optional else []), described=described)
+    if isinstance(value, int) and value < 1:
+        raise DataError(name, f"must be {described}, is {value}")
+
+
+def require_names(name: str, value: object) -> None:
+    """Raise DataError unless a value is None, a text, or a sequence of texts."""
+    described = "a text or a list of texts"
+    require_type(name, value, None, str, list, tuple, described=described)
+    for each in value if isinstance(value, (list, tuple)) else ():
+        require_type(name, each, str, described=described)
+
+
+def require_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise DataError unless a value is one of the choices."""
+    if not isinstance(value, str) or value not in choices:
+        hint = suggest_name(str(value), choices)
+        raise DataError(name, f"must be {' or '.join(choices)}, is {value!r:.60}{hint}")
+
+
+@contextmanager
+def name_parameters() -> Iterator[None]:
+    """Let errors of the commands' functions name parameters in place of options."""
+    try:
+        yield
+    except DataError as error:
+        named = lambda found: _PARAMETERS.get(found[1], found[1].replace("-", "_"))  # noqa: E731
+        error.args = (_FLAG.sub(named, str(error)),)
+        raise

@@ -1,0 +1,201 @@
+"""Kinds of entry, and the one for several turns.
+
+Several turns are judged by their state, a single turn by its calls or their results. All
+differences between the kinds are in their classes.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from checkers.causes.trace import Trace
+from checkers.extra_calls import count_extra_calls, count_selection
+from checkers.profile import Mode, Profile
+from checkers.replies.decoding import Step
+from checkers.turn import judge
+from checkers.verdict import TurnOutcome, Verdict
+from envs.lazy_modules import lazy_module
+from runner.episodes.episode import STEP_LIMIT, Episode
+from runner.episodes.scripts import Script, oracle, play, start_episode, trace, trace_recorded
+from runner.episodes.scripts import recorded as script_of
+from runner.records.record import RecordedEpisode, ServerRejection
+from trajectories.prepare import PreparedTrajectory
+
+# Plain judging needs no diagnosis.
+if TYPE_CHECKING:
+    from checkers.replies.single_turn import FormatReader
+    from runner.episodes import rejudged
+    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.models.conversation import Observe
+else:
+    rejudged = lazy_module(".rejudged", __package__)
+
+
+Outcomes = Sequence[TurnOutcome]
+"""Outcomes of the turns that were reached, in order."""
+
+
+class JudgingResult(NamedTuple):
+    """Verdict on an episode, with the data behind it."""
+
+    verdict: Verdict
+    outcomes: Outcomes = ()
+    """Empty for single turns."""
+    trace: Trace | None = None
+    """Executed calls, if a trace was requested."""
+
+
+class RecordedAnswers(NamedTuple):
+    """Recorded answers of a model."""
+
+    turns: Sequence[Sequence[Step]]
+    mode: Mode
+    reader: FormatReader | None = None
+    """Parser of a prompt format other than the default."""
+
+
+class JudgingTerms(NamedTuple):
+    """Settings for judging answers."""
+
+    profile: Profile
+    limit: int | None = STEP_LIMIT
+    """Maximum steps per turn, if the profile limits recorded runs."""
+    traced: bool = False
+    """Whether to keep a trace."""
+    observe: Observe | None = None
+    """Renders results for the trace as the model read them."""
+
+
+class EntryKind(ABC):
+    """Judging of one kind of entry."""
+
+    is_single_turn: ClassVar[bool]
+
+    @abstractmethod
+    def judge(
+        self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
+    ) -> JudgingResult:
+        """Judge answers to all turns of the trajectory; None stands for the ground truth.
+
+        Raises UnjudgeableEntry if no verdict is possible, and the model is not to blame.
+        """
+
+    @abstractmethod
+    def judge_played(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> Verdict:
+        """Judge a finished episode without executing its calls again.
+
+        Raises UnjudgeableEntry if no verdict is possible, and the model is not to blame.
+        """
+
+    def judge_unanswered(
+        self, prepared: PreparedTrajectory, fault: ServerRejection, profile: Profile
+    ) -> Verdict:
+        """Judge an episode that ended because the server rejected a request.
+
+        Raises UnjudgeableEntry if no verdict is possible on the entry.
+        """
+        return Verdict.unanswered(len(prepared.trajectory.turns), fault.kind, fault.said)
+
+    def passes_so_far(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> bool:
+        """Tell whether the finished turns of an episode passed; raises like ``judge_played``."""
+        return self.judge_played(prepared, episode, answers).valid
+
+    @abstractmethod
+    def examine(
+        self,
+        prepared: PreparedTrajectory,
+        found: JudgingResult,
+        profile: Profile,
+        recorded: RecordedEpisode | None,
+    ) -> RejudgedEpisode:
+        """Return the details of a judged episode; None stands for the ground truth."""
+
+
+class ExecutedKind(EntryKind):
+    """Base of the kinds whose calls are executed."""
+
+    def judge(
+        self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
+    ) -> JudgingResult:
+        """Execute the answers or the ground truth, and judge the outcomes."""
+        profile, limit, traced, observe = terms
+        if answers is None:
+            script = oracle(prepared.trajectory, prepared.offering)
+            if not traced:
+                return self.judge_script(prepared, script, profile, limit)
+            played = trace(prepared, script, profile, limit)
+        elif traced:
+            played = trace_recorded(prepared, answers.turns, answers.mode, profile, limit, observe)
+        else:
+            script = script_of(answers.turns, profile.replies.decoders[answers.mode], profile)
+            limited = limit if profile.execution.limits_recorded_runs else None
+            return self.judge_script(prepared, script, profile, limited)
+        outcomes = [turn.outcome for turn in played.turns]
+        found = self.judge_outcomes(prepared, outcomes, profile, played.terminated)
+        return found._replace(trace=played)
+
+    def judge_script(
+        self,
+        prepared: PreparedTrajectory,
+        script: Script,
+        profile: Profile,
+        limit: int | None = STEP_LIMIT,
+    ) -> JudgingResult:
+        """Run a script on one trajectory and judge it."""
+        episode = start_episode(prepared, profile, limit)
+        play(script, episode)
+        return self.judge_outcomes(prepared, episode.outcomes, profile, episode.terminated)
+
+    def judge_played(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> Verdict:
+        """Judge an episode by the outcomes of its turns."""
+        found = self.judge_outcomes(prepared, episode.outcomes, episode.profile, episode.terminated)
+        return found.verdict
+
+    @abstractmethod
+    def judge_outcomes(
+        self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
+    ) -> JudgingResult:
+        """Judge the turns that were reached; ``terminated`` if the step limit ended them."""
+
+
+class ComparedState(ExecutedKind):
+    """Kind with several turns: compares their states and the results that were seen."""
+
+    is_single_turn = False
+
+    def judge_outcomes(
+        self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
+    ) -> JudgingResult:
+        """Compare the turns with those of the ground truth."""
+        truth, scene = prepared.truth, prepared.scene
+        verdict = judge(truth, outcomes, profile, scene, terminated=terminated)
+        verdict = verdict._replace(selected=count_selection(truth, outcomes, scene))
+        return JudgingResult(count_extra_calls(verdict, truth, outcomes, scene), outcomes)
+
+    def passes_so_far(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> bool:
+        """Compare the finished turns with those of the ground truth."""
+        so_far = prepared._replace(truth=prepared.truth[: len(episode.outcomes)])
+        return self.judge_played(so_far, episode, answers).valid
+
+    def examine(
+        self,
+        prepared: PreparedTrajectory,
+        found: JudgingResult,
+        profile: Profile,
+        recorded: RecordedEpisode | None,
+    ) -> RejudgedEpisode:
+        """Return the turns with those of the ground truth."""
+        verdict, _, model = found
+        return rejudged.RejudgedTurns(
+            prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded
+        )

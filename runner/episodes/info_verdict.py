@@ -1,0 +1,107 @@
+"""Required information: facts that answers reported, and the verdict under ``--require-info``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from checkers.evidence import MissingInfoEvidence
+from checkers.reasons import Reason
+from checkers.replies.decoding import Step
+from checkers.verdict import Failure, Verdict
+from envs.lazy_modules import lazy_module
+from runner.records.record import EpisodeRecord, InfoReport, RecordedEpisode, UnreportedFact
+from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from checkers.answer_text import reader
+    from checkers.causes import turn_endings
+    from runner.episodes.rejudged import RejudgedEpisode
+    from trajectories import missing
+else:
+    # Most recorded runs keep no words.
+    reader = lazy_module("checkers.answer_text.reader")
+    turn_endings = lazy_module("checkers.causes.turn_endings")
+    missing = lazy_module("trajectories.missing")
+
+
+def find_reported_info(
+    trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None
+) -> InfoReport | None:
+    """Return the facts that an episode reported; None if none are required or no text is recorded.
+
+    If a request lacks a value, its facts may be reported in that turn or in the turn with the
+    value.
+    """
+    said = [_final_text(steps) for steps in turns or ()]
+    if not any(said):
+        return None
+    said += [""] * (len(trajectory.turns) - len(said))
+    waiting = [
+        (index, names)
+        for index in range(len(trajectory.turns))
+        if (names := missing.list_missing_names(trajectory, index))
+    ]
+    request: list[int] = []
+    found: list[UnreportedFact] = []
+    for index in range(len(trajectory.turns)):
+        request.append(index)
+        if all(index != other for other, _ in waiting):
+            found += _find_unreported(trajectory, request, said)
+            request = []
+    facts = sum(len(turn.tells) for turn in trajectory.turns)
+    if not facts and not waiting:
+        return None
+    asked = sum(turn_endings.asks_for(said[index], names) for index, names in waiting)
+    turns_with = sum(bool(turn.tells) for turn in trajectory.turns)
+    return InfoReport(facts, turns_with, found, len(waiting), asked)
+
+
+def _find_unreported(
+    trajectory: Trajectory, request: Sequence[int], said: Sequence[str]
+) -> Iterator[UnreportedFact]:
+    """Yield the facts of one request that no answer of its turns reports."""
+    for index in request:
+        facts = trajectory.turns[index].tells
+        for place in (index, *(other for other in request if other != index)):
+            facts = reader.list_unreported(facts, said[place]) if facts else ()
+        yield from (UnreportedFact(index, str(fact)) for fact in facts)
+
+
+def _final_text(steps: Sequence[Step]) -> str:
+    """Return the text that ended a turn, or an empty text."""
+    last = steps[-1] if steps else None
+    return last if isinstance(last, str) else ""
+
+
+def add_reported_info(
+    record: EpisodeRecord, trajectory: Trajectory, recorded: RecordedEpisode
+) -> EpisodeRecord:
+    """Return a record with the facts that its episode reported."""
+    telling = find_reported_info(trajectory, recorded.turns)
+    return record if telling is record.telling else record._replace(telling=telling)
+
+
+def fail_examined_without_info(examined: RejudgedEpisode) -> RejudgedEpisode:
+    """Return an examined episode, failed if required information is missing."""
+    telling = find_reported_info(examined.trajectory, examined.recorded and examined.recorded.turns)
+    return replace(examined, verdict=_require_facts(examined.verdict, telling))
+
+
+def fail_without_info(record: EpisodeRecord) -> EpisodeRecord:
+    """Return a record, failed if required information is missing."""
+    if record.outcome != "passed":
+        return record
+    # Files of outcomes have no verdict.
+    verdict = _require_facts(record.verdict or Verdict(True, None, None, 0, 0), record.telling)
+    return record if verdict.valid else record._replace(outcome="failed", verdict=verdict)
+
+
+def _require_facts(verdict: Verdict, telling: InfoReport | None) -> Verdict:
+    """Return a verdict; a pass with unreported facts becomes a failure."""
+    if telling is None or not telling.untold or not verdict.valid:
+        return verdict
+    turn = telling.untold[0].turn
+    evidence = MissingInfoEvidence(tuple([fact for at, fact in telling.untold if at == turn]))
+    return Verdict(False, Failure(Reason.NOT_TOLD, evidence), turn, verdict.turns, turn)

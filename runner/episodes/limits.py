@@ -1,0 +1,55 @@
+"""Limits on judging an entry: time, and memory if the system supports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from envs.lazy_modules import lazy_module
+from trajectories.errors import DataError
+
+resource: Any = lazy_module("resource")
+
+ENTRY_TIMEOUT = 600.0
+"""Seconds; the built-in data takes less in total."""
+
+_SIZES = Path("/proc/self/statm")
+_MEGABYTE = 2**20
+
+
+class EntryLimits(NamedTuple):
+    """Limits on judging an entry."""
+
+    seconds: float = ENTRY_TIMEOUT
+    """Enforced in worker processes only."""
+    megabytes: int | None = None
+    """Memory beyond the process's initial use; None for no limit."""
+
+
+ALLOWANCE = EntryLimits()
+
+
+@contextmanager
+def limited_memory(megabytes: int | None) -> Iterator[None]:
+    """Limit further memory use of this process; beyond the limit a MemoryError is raised.
+
+    Raises DataError if the system cannot limit the memory of a process.
+    """
+    if megabytes is None:
+        yield
+        return
+    try:
+        before = resource.getrlimit(resource.RLIMIT_AS)
+        used = int(_SIZES.read_text("ascii").split()[0]) * resource.getpagesize()
+        most = used + megabytes * _MEGABYTE
+        within = [most, *(old for old in before if old != resource.RLIM_INFINITY)]
+        resource.setrlimit(resource.RLIMIT_AS, (min(within), before[1]))
+    except (ImportError, OSError, ValueError):
+        message = "this system cannot limit the memory of a process; omit the option"
+        raise DataError("--memory", message) from None
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

@@ -1,0 +1,83 @@
+"""Judging in several processes: sends chunks of trajectories, returns records in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from checkers.profile import Profile
+from checkers.verdict import Verdict
+from runner.episodes.evaluate import evaluate
+from runner.records.record import EpisodeRecord
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.prepare import PreparedTrajectory
+from trajectories.schema import Trajectory
+
+Run = Callable[[PreparedTrajectory], Verdict]
+"""Runs and judges one prepared trajectory; must be picklable."""
+
+Chunk = Sequence[Trajectory]
+
+Found = list[EpisodeRecord] | str
+"""Records of a chunk, or an error in the user's input."""
+
+Judges = Callable[["ChunkJudge", Sequence[Chunk]], Iterator[Found]]
+"""Judges chunks in several processes and yields the results in the order of the chunks."""
+
+_MAX_CHUNK = 32
+
+
+@dataclass(frozen=True)
+class ChunkJudge:
+    """Judge of chunks, sent to each process once.
+
+    ``dataset`` holds no trajectories; they come with the chunks.
+    """
+
+    dataset: Dataset
+    profile: Profile
+    run: Run
+
+    def each(self, chunk: Chunk) -> Iterator[EpisodeRecord | str]:
+        """Yield the records of a chunk, then the error if the user's input is wrong."""
+        try:
+            yield from evaluate(self.dataset, chunk, self.profile, self.run)
+        except DataError as error:
+            # DataError cannot be pickled.
+            yield str(error)
+
+
+def without_trajectories(dataset: Dataset) -> Dataset:
+    """Return a data set without its trajectories."""
+    return replace(dataset, trajectories={})
+
+
+def chunks(trajectories: Chunk, workers: int) -> list[Chunk]:
+    """Split trajectories into chunks, several per worker to balance the load."""
+    size = max(1, min(_MAX_CHUNK, len(trajectories) // (4 * workers)))
+    return [trajectories[at : at + size] for at in range(0, len(trajectories), size)]
+
+
+def outcomes_of(judged: Found) -> list[EpisodeRecord]:
+    """Return the records of a chunk. Raises DataError if the user's input is wrong."""
+    if isinstance(judged, str):
+        raise DataError(*judged.split(": ", 1))
+    return judged
+
+
+def evaluate_by(
+    judges: Judges,
+    workers: int,
+    dataset: Dataset,
+    trajectories: Chunk,
+    profile: Profile,
+    run: Run,
+) -> Iterator[EpisodeRecord]:
+    """Run ``evaluate`` with several judges; the records and their order are the same.
+
+    Raises DataError if the user's input is wrong.
+    """
+    judge = ChunkJudge(without_trajectories(dataset), profile, run)
+    for judged in judges(judge, chunks(trajectories, workers)):
+        yield from outcomes_of(judged)

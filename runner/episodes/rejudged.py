@@ -1,0 +1,138 @@
+"""Episode judged again, with its trace, its ground truth and its diagnosis.
+
+Layouts support both forms: turns next to the ground truth's, and calls next to expected calls.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from checkers.causes.diagnosis import Diagnosis, diagnose, replace_by_stop
+from checkers.causes.place import EpisodePlace
+from checkers.causes.trace import Trace
+from checkers.profile import Profile
+from checkers.verdict import Verdict
+from envs.lazy_modules import lazy_module
+from runner.episodes.scripts import trace_truth
+from runner.records.record import RecordedEpisode
+from trajectories.prepare import PreparedTrajectory
+from trajectories.schema import Trajectory
+
+# This import is slow.
+if TYPE_CHECKING:
+    from checkers.causes.single_turns import PairedAnswer
+    from runner.models import tools
+else:
+    tools = lazy_module("..models.tools", __package__)
+
+Shown = TypeVar("Shown", covariant=True)
+
+
+class EpisodeLayout(Protocol[Shown]):
+    """Layout of an episode: as lines, JSON or a page."""
+
+    def turns(self, examined: RejudgedTurns) -> Shown:
+        """Lay out turns next to those of the ground truth."""
+
+    def pairs(self, examined: RejudgedCalls) -> Shown:
+        """Lay out the calls of one answer next to the expected ones."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RejudgedEpisode(ABC):
+    """Episode that was judged again, with its ground truth."""
+
+    prepared: PreparedTrajectory
+    profile: Profile
+    verdict: Verdict
+    model: Trace | None
+    """Executed calls; None if no steps were recorded or nothing is executed."""
+    recorded: RecordedEpisode | None = None
+    """Source of the calls; None for the ground truth."""
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The trajectory of the episode."""
+        return self.prepared.trajectory
+
+    @property
+    def functions(self) -> Sequence[Any]:
+        """Function documents of the entry; empty for several turns."""
+        return ()
+
+    @property
+    def place(self) -> EpisodePlace | None:
+        """Place of the cause of the failure, if any."""
+        return self.diagnosis and self.diagnosis.place
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether an error that the model did not cause ended the episode."""
+        return self.recorded is not None and self.recorded.record.outcome == "error"
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis | None:
+        """Why the model failed; None if it passed or did not cause the error."""
+        if self.unjudged:
+            return None
+        found = self._diagnosis()
+        stop = found and self.recorded and self.recorded.record.find_stop(found.turn, found.step)
+        return replace_by_stop(found, stop) if found and stop else found
+
+    @abstractmethod
+    def show(self, surface: EpisodeLayout[Shown]) -> Shown:
+        """Lay out the episode."""
+
+    def _diagnosis(self) -> Diagnosis | None:
+        return diagnose(Trace(()), None, self.verdict)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RejudgedTurns(RejudgedEpisode):
+    """Episode of several turns, judged by state."""
+
+    @cached_property
+    def truth(self) -> Trace:
+        """Trace of the ground truth."""
+        return trace_truth(self.prepared, self.profile)
+
+    def show(self, surface: EpisodeLayout[Shown]) -> Shown:
+        """Lay out the turns."""
+        return surface.turns(self)
+
+    def _diagnosis(self) -> Diagnosis | None:
+        said = [
+            "\n".join(message.content for message in turn.messages)
+            for turn in self.trajectory.turns
+        ]
+        return diagnose(self.truth, self.model, self.verdict, said)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RejudgedCalls(RejudgedEpisode):
+    """Single turn, judged by its calls or their results."""
+
+    pair: Callable[[], PairedAnswer]
+    """Pairs the calls with the expected ones, on first use of ``paired``."""
+
+    @cached_property
+    def paired(self) -> PairedAnswer:
+        """The calls paired with the expected ones."""
+        return self.pair()
+
+    @property
+    def functions(self) -> Sequence[Any]:
+        """Function documents that the model was given."""
+        return tools.documents_for(self.trajectory)
+
+    def show(self, surface: EpisodeLayout[Shown]) -> Shown:
+        """Lay out the calls."""
+        return surface.pairs(self)
+
+    def _diagnosis(self) -> Diagnosis | None:
+        evidence = self.verdict.failure and self.verdict.failure.calls
+        return self.paired.diagnosis(evidence) if evidence else super()._diagnosis()

@@ -1,0 +1,188 @@
+"""Scripted models: follow the ground truth with defined errors, and need no server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log2
+from random import Random
+from typing import Any, NamedTuple, Self
+
+from checkers.known_values import KnownValues
+from envs.calls import Call
+from runner.episodes.scripts import Script
+from trajectories.errors import DataError, suggest_name
+from trajectories.prepare import PreparedTrajectory
+from trajectories.replay_queries import read_truth_calls
+
+Made = tuple[str, dict[str, Any]]
+"""Function name and named arguments of a call."""
+
+POLICIES: Mapping[str, str] = {
+    "first_two": "the first two calls of a turn",
+    "writes": "calls that may change state",
+    "reads": "calls that change no state",
+    "literal": "calls whose arguments all appear in the turn's messages",
+}
+"""Calls of the ground truth that each policy makes."""
+
+
+class ScriptedContext(NamedTuple):
+    """Functions that a scripted model is offered."""
+
+    functions: int = 1
+    """Number of offered functions."""
+    needed: int = 1
+    """Number of them that the ground truth calls."""
+    middle: bool = False
+    """Whether the needed functions are in the middle of the list."""
+    strangers: Sequence[str] = ()
+    """Names of the distractors."""
+
+
+USUAL = ScriptedContext()
+
+
+class ScriptedBehaviour(NamedTuple):
+    """Behaviour of a scripted model."""
+
+    policy: str | None
+    """Name in ``POLICIES``; None for all calls, with errors at the rates below."""
+    error_rate: float = 0.0
+    """Share of calls with one wrong argument, or replaced by a call from another turn."""
+    tools: float = 0.0
+    """Share of calls that go to a distractor, for each doubling beyond the needed functions."""
+    middle: float = 0.0
+    """Additional share if the needed functions are in the middle of the list."""
+
+    @classmethod
+    def named(cls, name: str, *, policies: bool = True) -> Self:
+        """Return the model for ``scripted:RATE`` or, if ``policies``, ``scripted:POLICY``.
+
+        Sensitivities may follow a rate: ``scripted:0.05,tools=0.02,middle=0.1``.
+
+        Raises DataError if the policy is unknown or a rate is not between 0 and 1.
+        """
+        what = name.partition(":")[2]
+        known = [*POLICIES] if policies else []
+        if what in known:
+            return cls(what)
+        first, *more = what.split(",")
+        rate, sensitivities = _parse_share(first), _sensitivities(more)
+        if rate is None or (more and not policies):
+            others = f" or one of {', '.join(known)}" if known else ""
+            hint = suggest_name(what, known) or f"; give a rate from 0 to 1, such as 0.1{others}"
+            raise DataError("--model", f"there is no scripted model {what!r}{hint}")
+        return cls(None, rate, **sensitivities)
+
+    def confused(self, shown: ScriptedContext) -> float:
+        """Return the share of calls that go to a distractor in this context."""
+        doublings = max(0.0, log2(max(1, shown.functions) / max(1, shown.needed)))
+        return min(1.0, self.tools * doublings + self.middle * shown.middle)
+
+    def script(
+        self, prepared: PreparedTrajectory, seed: int | str = 0, shown: ScriptedContext = USUAL
+    ) -> Script:
+        """Return the model's calls, one per step; the same seed gives the same calls."""
+        truth = [
+            [call for call in read_truth_calls(turn) if isinstance(call, Call)]
+            for turn in prepared.trajectory.turns
+        ]
+        if self.policy is not None:
+            return [
+                [[call] for call in _select_calls(self.policy, prepared, turn, calls)]
+                for turn, calls in enumerate(truth)
+            ]
+        random = Random(f"{seed}/{prepared.trajectory.id}")
+        session = prepared.template.fork()
+        confused = self.confused(shown)
+        script: list[list[list[Call]]] = []
+        for turn, calls in enumerate(truth):
+            others = [call for t, some in enumerate(truth) if t != turn for call in some]
+            steps = []
+            for call in calls:
+                drawn = random.random()
+                if drawn < confused:
+                    steps += [[Call(random.choice(shown.strangers))]] if shown.strangers else []
+                    continue
+                if drawn < confused + self.error_rate:
+                    arguments = prepared.scene.arguments(call)
+                    elsewhere = [(o.name, dict(prepared.scene.arguments(o))) for o in others]
+                    name, given = wrong_call((call.name, dict(arguments)), elsewhere, random)
+                    wrong = Call(name, (), given)
+                    steps.append([wrong])
+                    # The model corrects a refused call in the next step.
+                    if session.call(wrong).ok:
+                        continue
+                session.call(call)
+                steps.append([call])
+            script.append(steps)
+        return script
+
+
+def _parse_share(text: str) -> float | None:
+    """Return a number from 0 to 1, or None."""
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0 <= share <= 1 else None
+
+
+def _sensitivities(given: Sequence[str]) -> dict[str, float]:
+    """Parse sensitivities such as ``tools=0.02``.
+
+    Raises DataError if the name is unknown or the value is not between 0 and 1.
+    """
+    found = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in ("tools", "middle"):
+            hint = suggest_name(name, ("tools", "middle")) or "; use tools=SHARE or middle=SHARE"
+            raise DataError("--model", f"a scripted model has no sensitivity {name!r:.80}{hint}")
+        share = _parse_share(value)
+        if share is None or name in found:
+            message = f"{text!r:.80}: give one share from 0 to 1, as in {name}=0.02"
+            raise DataError("--model", message)
+        found[name] = share
+    return found
+
+
+def _select_calls(
+    policy: str, prepared: PreparedTrajectory, turn: int, calls: Sequence[Call]
+) -> Sequence[Call]:
+    """Return the calls of a turn's ground truth that a policy makes."""
+    tools = prepared.template.tools
+    if policy == "first_two":
+        return calls[:2]
+    if policy == "literal":
+        told = KnownValues()
+        told.hear(prepared.scene.words(turn))
+        return [
+            call
+            for call in calls
+            if all(told.doubt(value) is None for value in prepared.scene.asks_about(call))
+        ]
+    return [call for call in calls if tools[call.name].writes is (policy == "writes")]
+
+
+def wrong_call(due: Made, elsewhere: Sequence[Made], random: Random) -> Made:
+    """Return a wrong call in place of the due one."""
+    name, arguments = due
+    if arguments and (not elsewhere or random.random() < _ARGUMENT):
+        parameter = random.choice(sorted(arguments))
+        return name, {**arguments, parameter: _altered(arguments[parameter])}
+    return random.choice(elsewhere) if elsewhere else due
+
+
+_ARGUMENT = 0.7
+"""Share of wrong calls that have one wrong argument."""
+
+
+def _altered(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, (int, float)):
+        return value + 1
+    if isinstance(value, str):
+        return f"{value}_2"
+    return [] if isinstance(value, list) else None

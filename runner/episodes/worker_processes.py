@@ -1,0 +1,237 @@
+"""Judging in local worker processes: a crash or timeout costs one entry only."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from os import _exit
+from threading import Thread
+
+from checkers.profile import Profile
+from runner.episodes.limits import ALLOWANCE, EntryLimits, limited_memory
+from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
+from runner.records.record import EpisodeRecord
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+
+TRIES = 2
+"""Maximum attempts at an entry whose process dies; the system may have killed the wrong process."""
+
+_STARTING = 120.0
+"""Additional seconds for a process to start."""
+_GOING = 5.0
+"""Seconds for a process to exit after it closed its pipe."""
+
+
+@dataclass
+class _Task:
+    """Chunk with the records of its finished entries."""
+
+    number: int
+    chunk: Chunk
+    found: list[EpisodeRecord] = field(default_factory=list)
+    deaths: int = 0
+    """Processes that died at the next entry."""
+
+    @property
+    def rest(self) -> Chunk:
+        return self.chunk[len(self.found) :]
+
+    def give_up(self, why: str) -> None:
+        """Record an error for the next entry and skip it."""
+        self.found.append(EpisodeRecord.of(self.rest[0], None, why))
+        self.deaths = 0
+
+
+class _Worker:
+    """Worker process with its current task."""
+
+    def __init__(self, judge: ChunkJudge, allowance: EntryLimits) -> None:
+        context = get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        args = theirs, judge, allowance.megabytes
+        self._process = context.Process(target=_work, args=args, daemon=True)
+        self._seconds = allowance.seconds
+        self.task: _Task | None = None
+        self.deadline = 0.0
+        self.begun = False
+        try:
+            self._process.start()
+        except OSError as error:
+            raise DataError("--workers", f"a process cannot be started: {error}") from None
+        theirs.close()
+
+    def take(self, task: _Task) -> None:
+        """Start a task."""
+        self.task = task
+        self.extend()
+        with suppress(OSError):  # `hear` reports a dead process
+            self.pipe.send(task.rest)
+
+    def extend(self) -> None:
+        """Set the deadline for the next entry."""
+        more = 0.0 if self.begun else _STARTING
+        self.deadline = time.monotonic() + self._seconds + more
+
+    def hear(self) -> EpisodeRecord | str | None:
+        """Return a record, an error in the user's input, or None when the process has started.
+
+        Raises:
+            TimeoutError: No message arrived before the deadline.
+            EOFError, OSError: The process died.
+        """
+        if not self.pipe.poll():
+            raise TimeoutError
+        told: EpisodeRecord | str | None = self.pipe.recv()
+        return told
+
+    def end(self) -> None:
+        """Kill the process."""
+        self._process.kill()
+        self._process.join()
+        self.pipe.close()
+
+    def ended(self) -> str:
+        """Describe how the process died."""
+        self._process.join(_GOING)
+        code = self._process.exitcode
+        if code is None or code >= 0:
+            return f"ended with status {code}"
+        return f"was killed by {signal.Signals(-code).name}"
+
+
+def evaluate_in_processes(
+    dataset: Dataset,
+    trajectories: Chunk,
+    profile: Profile,
+    run: Run,
+    *,
+    workers: int,
+    allowance: EntryLimits = ALLOWANCE,
+) -> Iterator[EpisodeRecord]:
+    """Run ``evaluate`` in several local processes.
+
+    Raises DataError if the user's input is wrong, or a process cannot start.
+    """
+
+    def judges(judge: ChunkJudge, parts: Sequence[Chunk]) -> Iterator[Found]:
+        pool = WorkerPool(judge, workers, allowance)
+        try:
+            yield from pool.judge(parts)
+        finally:
+            pool.close()
+
+    return evaluate_by(judges, workers, dataset, trajectories, profile, run)
+
+
+class WorkerPool:
+    """Pool of worker processes; dead ones are replaced."""
+
+    def __init__(self, judge: ChunkJudge, size: int, allowance: EntryLimits) -> None:
+        self._judge = judge
+        self._size = size
+        self._allowance = allowance
+        self._workers: list[_Worker] = []
+
+    def judge(self, parts: Sequence[Chunk]) -> Iterator[Found]:
+        """Yield the results of chunks in order. Raises DataError if a process cannot start."""
+        queue = deque(_Task(number, part) for number, part in enumerate(parts))
+        early: dict[int, Found] = {}
+        for due in range(len(parts)):
+            while due not in early:
+                self._hand_out(queue)
+                for worker in self._next():
+                    early |= self._hear(worker, queue)
+            yield early.pop(due)
+
+    def close(self) -> None:
+        """Kill all processes."""
+        for worker in self._workers:
+            worker.end()
+        self._workers.clear()
+
+    def _hand_out(self, queue: deque[_Task]) -> None:
+        busy = sum(worker.task is not None for worker in self._workers)
+        while len(self._workers) < min(self._size, busy + len(queue)):
+            self._workers.append(_Worker(self._judge, self._allowance))
+        for worker in self._workers:
+            if queue and worker.task is None:
+                worker.take(queue.popleft())
+
+    def _next(self) -> list[_Worker]:
+        """Wait for workers that sent a message or reached their deadline; return them."""
+        busy = [worker for worker in self._workers if worker.task is not None]
+        first = min(worker.deadline for worker in busy)
+        ready = wait([worker.pipe for worker in busy], max(0.0, first - time.monotonic()))
+        now = time.monotonic()
+        return [worker for worker in busy if worker.pipe in ready or worker.deadline <= now]
+
+    def _hear(self, worker: _Worker, queue: deque[_Task]) -> dict[int, Found]:
+        """Receive a worker's message; return the chunk if it is now finished."""
+        task = worker.task
+        assert task is not None
+        try:
+            told = worker.hear()
+        except (EOFError, OSError) as loss:
+            self._lose(worker, task, stalled=isinstance(loss, TimeoutError))
+            if task.rest:
+                queue.appendleft(task)
+                return {}
+        else:
+            if isinstance(told, str):
+                worker.task = None
+                return {task.number: told}
+            if told is None:
+                worker.begun = True
+            else:
+                task.found.append(told)
+                task.deaths = 0
+            worker.extend()
+            if task.rest:
+                return {}
+        worker.task = None
+        return {task.number: task.found}
+
+    def _lose(self, worker: _Worker, task: _Task, *, stalled: bool) -> None:
+        """Remove a process that died or stalled."""
+        how = "stalled" if stalled else worker.ended()
+        worker.end()
+        self._workers.remove(worker)
+        if not worker.begun:
+            raise DataError("--workers", f"a process {how} before its start; use fewer workers")
+        task.deaths += 1
+        if stalled:
+            seconds = self._allowance.seconds
+            task.give_up(f"judging took more than {seconds:g} seconds (--entry-timeout)")
+        elif task.deaths == TRIES:
+            task.give_up(f"the judging process {how}, {TRIES} times")
+
+
+def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:
+    """Judge incoming chunks in a worker process; send each record when it is done."""
+    # The parent process handles Ctrl-C.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+    with limited_memory(megabytes):
+        pipe.send(None)
+        while True:
+            try:
+                chunk = pipe.recv()
+            except EOFError:
+                return
+            for told in judge.each(chunk):
+                pipe.send(told)
+
+
+def _end_with_parent() -> None:
+    """Exit when the parent process does."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        _exit(1)

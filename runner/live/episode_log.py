@@ -1,0 +1,111 @@
+"""Records of an episode with a live model: steps and ends of turns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from checkers.causes.turn_endings import classify_plain_calls
+from envs.calls import MAX_TEXT, parse_calls
+from envs.errors import MalformedCall
+from envs.state import ABSENT, Snapshot
+from runner.episodes.dialogue import AnswerOutcome
+from runner.episodes.episode import Episode
+from runner.models.base import RawText, Reply, Request
+from runner.records.record import (
+    STOPS,
+    AnsweredStep,
+    Change,
+    ReplyRecord,
+    StepRecord,
+    TurnEnd,
+    Why,
+    call_text,
+)
+
+_OUR_MEMBERS = ("role", "content", "tool_calls")
+_OUR_MEMBERS_OF_CALLS = ("id", "type", "function")
+
+
+def step_of(
+    request: Request,
+    reply: Reply,
+    attempts: int,
+    taken: AnswerOutcome,
+    states: tuple[Snapshot, Snapshot],
+    *,
+    messages: int,
+    number: Any = ABSENT,
+) -> StepRecord:
+    """Return the record of a request, its reply, and the effects of its calls."""
+    before, after = states
+    return StepRecord(
+        turn=taken.turn,
+        request_messages=messages,
+        tools=request.tools.digest if request.tools else None,
+        reply=ReplyRecord(reply.text, reply.tool_calls, reply.reasoning, reply.finish_reason),
+        calls=[call_text(call) for call in taken.calls],
+        results=[result.text for result in taken.results],
+        changes=[Change.of(each) for each in before.differences(after)],
+        usage=reply.usage,
+        latency=reply.latency,
+        cost=reply.cost,
+        attempts=attempts,
+        asked=number,
+    )
+
+
+def end_of(taken: AnswerOutcome, reply: Reply, episode: Episode) -> TurnEnd:
+    """Return the reason why a turn ended without calls."""
+    why: Why
+    turn, problem = taken.turn, taken.problem
+    offered = episode.trajectory.offered(tuple(episode.session.tools), turn)
+    if (stop := STOPS.get(reply.finish_reason or "")) is not None:
+        why = stop
+    elif problem and (taken.meant or _looks_like_calls(reply.text)):
+        why = "unreadable"
+    elif form := classify_plain_calls(reply.text or "", offered):
+        why, problem = "unreadable", f"calls in the text: {form.replace('_', ' ')}"
+    elif not (reply.text or "").strip():
+        why = "empty"
+    else:
+        why = "answer"
+    # A text that is too long to be read may contain calls.
+    has_detail = why in ("cut_off", "unreadable") or len(reply.text or "") > MAX_TEXT
+    return TurnEnd(turn, why, problem if has_detail else None)
+
+
+def answer_of(earlier: AnsweredStep) -> Reply:
+    """Return the reply of a step of an earlier run segment."""
+    step, message = earlier.step, earlier.message
+    # The server expects the other members of the message back.
+    ours = ("role", "tool_calls") if isinstance(message["content"], list) else _OUR_MEMBERS
+    members = {name: value for name, value in message.items() if name not in ours}
+    calls = [
+        {name: value for name, value in call.items() if name not in _OUR_MEMBERS_OF_CALLS}
+        for call in message.get("tool_calls", ())
+    ]
+    verbatim = RawText(members, tuple(calls)) if members or any(calls) else None
+    return Reply(
+        step.reply.text,
+        tuple(step.reply.tool_calls),
+        reasoning=step.reply.reasoning,
+        finish_reason=step.reply.finish_reason,
+        usage=step.usage,
+        latency=step.latency,
+        cost=step.cost,
+        verbatim=verbatim,
+    )
+
+
+def led(step: StepRecord) -> tuple[object, ...]:
+    """Return the request and the effects of a step, for comparison with a replayed step."""
+    return step.turn, step.request_messages, step.tools, [*step.calls], [*step.results]
+
+
+def _looks_like_calls(text: str | None) -> bool:
+    """Tell whether an undecodable text was meant as calls."""
+    try:
+        # The end of a text suffices, and is short enough to be read.
+        return bool(parse_calls((text or "")[-MAX_TEXT:]))
+    except MalformedCall:
+        return True

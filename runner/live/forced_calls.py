@@ -1,0 +1,64 @@
+"""Checks of ``--tool-choice``: whether the entries and the provider allow forced calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.episodes.evaluate import kind_of
+from runner.live.live_run import RunPlan
+from runner.live.settings import CHOICES
+from runner.models.connect import takes_choice
+from runner.models.tools import legal_name
+from trajectories.errors import DataError, suggest_name
+from trajectories.replay_queries import list_own_functions
+from trajectories.schema import Trajectory
+
+_OPTION = "--tool-choice"
+
+
+def check_forced(plan: RunPlan, trajectories: Sequence[Trajectory]) -> None:
+    """Refuse forced calls in turns that would never end, or of functions that are not offered.
+
+    Raises DataError if the entries or the provider do not allow the plan's tool choice.
+    """
+    choice, forced = plan.settings.tool_choice, plan.settings.forced
+    if not plan.settings.forces_calls:
+        return
+    if forced is not None:
+        _check_known(str(choice), forced, trajectories)
+    if not takes_choice(plan.model, plan.settings.request_options()):
+        raise DataError(
+            _OPTION, f"litellm does not send {choice} to {plan.model}; leave the option out"
+        )
+    for trajectory in trajectories:
+        if not kind_of(trajectory).is_single_turn:
+            raise DataError(
+                _OPTION,
+                f"{choice} is for single-turn entries, but {trajectory.id} has several turns",
+            )
+    if forced is not None:
+        _check_offered(str(choice), forced, plan, trajectories)
+
+
+def _check_known(choice: str, forced: str, trajectories: Sequence[Trajectory]) -> None:
+    """Raise DataError if a text is neither a choice nor the name of a function."""
+    names = {name for trajectory in trajectories for name in list_own_functions(trajectory)}
+    if forced not in map(legal_name, names):
+        advice = suggest_name(choice, [*CHOICES, *sorted(names)])
+        known = f"{', '.join(CHOICES)} or a function of these entries"
+        raise DataError(_OPTION, f"{choice!r:.60} is not {known}{advice}")
+
+
+def _check_offered(
+    choice: str, forced: str, plan: RunPlan, trajectories: Sequence[Trajectory]
+) -> None:
+    """Raise DataError if not every request offers the function under its own name."""
+    if plan.dataset.offering is not None:
+        raise DataError(_OPTION, f"--retrieve may not offer {choice}; leave one of the options out")
+    for trajectory in trajectories:
+        names = plan.style(trajectory).toolbox.names
+        if forced not in map(names.shown, list_own_functions(trajectory)):
+            message = (
+                f"{choice}: {trajectory.id} does not offer this function; choose entries by --ids"
+            )
+            raise DataError(_OPTION, message)

@@ -1,0 +1,287 @@
+"""Live runs: the plan of a run, its jobs, and the execution of episodes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import NamedTuple, TypeVar
+
+from checkers.profile import Profile
+from envs import __version__
+from runner.data.wording import Wording, observations_for, wording_of
+from runner.episodes.dialogue import Dialogue
+from runner.episodes.evaluate import describe_error
+from runner.extension import RunFeature, add_members
+from runner.live.budget import Budget
+from runner.live.engine import Engine, RunStopped
+from runner.live.loop import Ask, EpisodePlayer, EpisodeSetup, ModelAnswer, run_live
+from runner.live.settings import Settings
+from runner.models.base import ChatMessage, Request
+from runner.models.connect import names_a_provider, usual_api
+from runner.models.conversation import Style
+from runner.models.prompting import PromptTexts
+from runner.models.settings import Observations
+from runner.models.tools import OWN_FOOTNOTES, FunctionNotes, toolbox_of
+from runner.records.definition import DatasetReference, RecordedSettings, RunDefinition, Selection
+from runner.records.record import AnsweredStep, EpisodeRecord, Key, StepRecord
+from runner.records.replies import ReplyCache
+from runner.records.store import EpisodeSink, RunStore
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.offering import DOCUMENT as FINDER
+from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.schema import Trajectory
+
+Feature = TypeVar("Feature", bound=RunFeature)
+
+
+class Job(NamedTuple):
+    """One episode to do."""
+
+    trajectory: Trajectory
+    trial: int
+    course: Sequence[AnsweredStep] = ()
+    """Answers from earlier segments of the run."""
+
+    @property
+    def expected_requests(self) -> int:
+        """Remaining requests for a model with one call a step."""
+        return max(1, _count_steps(self.trajectory) - len(self.course))
+
+    @property
+    def key(self) -> Key:
+        """Key of the episode in the run store."""
+        return self.trajectory.id, self.trial
+
+    def lost(self, error: str) -> EpisodeRecord:
+        """Return the record of an episode that ended in an error."""
+        return EpisodeRecord.of(self.trajectory, None, error, trial=self.trial)
+
+
+class RunPlan(NamedTuple):
+    """All inputs of a run's episodes."""
+
+    model: str
+    dataset: Dataset
+    profile: Profile
+    step_limit: int
+    settings: Settings
+    prompts: PromptTexts
+
+    def feature(self, kind: type[Feature]) -> Feature | None:
+        """Return the feature of a type, or None."""
+        return next((each for each in self.settings.features if isinstance(each, kind)), None)
+
+    def with_feature(self, feature: RunFeature) -> RunPlan:
+        """Return the plan with a further feature."""
+        settings = self.settings
+        return self._replace(settings=replace(settings, features=(*settings.features, feature)))
+
+    @property
+    def order_seed(self) -> int | None:
+        """Seed of the entries' order if a budget may end the run early, else None.
+
+        Finished entries in random order are a fair sample of all.
+        """
+        settings = self.settings
+        may_end = settings.max_requests is not None or settings.max_cost is not None
+        return (settings.seed or 0) if may_end else None
+
+    @property
+    def observations(self) -> Observations:
+        """Source of the texts of refused calls."""
+        return observations_for(self.settings.observations, self.dataset, self.profile)
+
+    def wording(self) -> Wording | None:
+        """Return the wording of refused calls, or None for our own.
+
+        Raises DataError if the texts do not exist.
+        """
+        return wording_of(self.observations, self.dataset)
+
+    def notes(self) -> FunctionNotes:
+        """Return the notes on functions. Raises DataError if the texts do not exist."""
+        wording = self.wording()
+        notes = wording.notes() if wording else OWN_FOOTNOTES
+        if names_a_provider(self.model, self.settings.request_options()):
+            # The provider's own API gives the member another meaning, or none.
+            notes = notes._replace(response=False)
+        return notes
+
+    def style(self, trajectory: Trajectory, trial: int = 0) -> Style:
+        """Return the style of an episode's conversation.
+
+        Raises DataError if the documents or texts do not exist.
+        """
+        folder = function_docs_folder(self.settings, self.dataset)
+        wording, prompts = self.wording(), self.prompts
+        if wording is not None and self.settings.prompts is None:
+            prompts = wording.prompts(prompts)
+        notes, settings = self.notes(), self.settings
+        found = [each.toolbox(trajectory, folder, notes, trial) for each in settings.features]
+        toolbox = next((each for each in found if each), None)
+        toolbox = toolbox or toolbox_of(trajectory, folder, notes)
+        offering = self.dataset.offering_of(trajectory)
+        if offering and offering.find:
+            toolbox = toolbox.with_function(FINDER)
+        style = Style(toolbox, prompts, settings.reasoning, observe=wording)
+        for feature in settings.features:
+            style = feature.style(style, settings)
+        return style
+
+    def definition(self, selection: Selection) -> RunDefinition:
+        """Return the run definition."""
+        data, settings = self.dataset, self.settings
+        default_api = usual_api(self.model, settings.request_options())
+        recorded: RecordedSettings = settings.defining()._replace(
+            observations=None if self.observations == "own" else self.observations,
+            api=None if settings.api == default_api else settings.api,
+        )
+        return RunDefinition(
+            model=self.model,
+            settings=recorded,
+            prompts_sha256=self.prompts.sha256,
+            dataset=DatasetReference(data.name, data.version, data.sha256),
+            profile=self.profile.name,
+            step_limit=self.step_limit,
+            selection=selection,
+            simulator=__version__,
+            extensions={each.extension: each.definition() for each in settings.features},
+        )
+
+
+class LiveRun:
+    """Execution of a plan's episodes.
+
+    Args:
+        plan: Plan of the run.
+        store: Store for records and answers.
+        goes_on: Whether the model can resume an episode of another process, so that its answers are
+            stored at once.
+        replies: Reply cache, or None.
+        player: Plays an episode.
+    """
+
+    def __init__(
+        self,
+        plan: RunPlan,
+        store: EpisodeSink,
+        *,
+        goes_on: bool = True,
+        replies: ReplyCache | None = None,
+        player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
+    ) -> None:
+        self._player = player
+        self._plan = plan
+        self._store = store
+        self._goes_on = goes_on
+        self._replies = replies
+        self._prepared: dict[str, PreparedTrajectory] = {}
+
+    async def run(
+        self,
+        engine: Engine[Job, EpisodeRecord],
+        jobs: Iterable[Job],
+        on_done: Callable[[EpisodeRecord], None],
+    ) -> None:
+        """Do jobs, and store their records."""
+
+        def keep(record: EpisodeRecord) -> None:
+            self._store.append(record)
+            on_done(record)
+
+        do = partial(self._do, engine.budget)
+        await engine.run(jobs, do, keep, lambda job: job.expected_requests)
+
+    async def _do(self, budget: Budget, job: Job, ask: Ask) -> EpisodeRecord:
+        plan, trajectory = self._plan, job.trajectory
+
+        def put_step(step: StepRecord, message: ChatMessage) -> None:
+            self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)
+
+        try:
+            setup = EpisodeSetup(
+                prepared=self._prepare(trajectory),
+                style=plan.style(trajectory, job.trial),
+                mode=plan.settings.mode,
+                profile=plan.profile,
+                step_limit=plan.step_limit,
+                ask=partial(self._ask, ask, job),
+                put_tools=self._store.put_tools,
+                put_step=put_step if self._goes_on else None,
+                course=job.course if self._goes_on else (),
+                failures=plan.settings.failures(),
+            )
+            done = await run_live(setup, self._player)
+        except (RunStopped, OSError):  # the run ends, or cannot be stored
+            raise
+        except Exception as error:
+            return job.lost(describe_error(error))
+        return add_members(done._replace(trial=job.trial), plan.settings.features)
+
+    async def _ask(self, ask: Ask, job: Job, request: Request) -> ModelAnswer:
+        """Send a request of an episode, unless the reply cache has its answer."""
+        replies = self._replies
+        known = replies and replies.find(job.key, request)
+        if known:
+            # Other tasks get a turn, such as one that waits for the run to stop.
+            await asyncio.sleep(0)
+            return ModelAnswer(known, 0)
+        # A single turn is one request, which no other request extends.
+        grows = job.trajectory.expects is None
+        answer = await ask(request._replace(trial=job.trial, grows=grows, entry=job.trajectory.id))
+        if replies:
+            replies.keep(job.key, request, answer.reply)
+        return answer
+
+    def _prepare(self, trajectory: Trajectory) -> PreparedTrajectory:
+        """Return a prepared trajectory, whose ground truth is played once for all trials."""
+        if trajectory.id not in self._prepared:
+            plan = self._plan
+            self._prepared[trajectory.id] = prepare(plan.dataset, trajectory, plan.profile)
+        return self._prepared[trajectory.id]
+
+
+def restore_tools(plan: RunPlan, store: RunStore) -> None:
+    """Rebuild lost tool lists of a run from the data.
+
+    Raises DataError if a tool list cannot be stored.
+    """
+    for trajectory in plan.dataset.trajectories.values():
+        if not store.lost_tools:
+            return
+        prepared = prepare(plan.dataset, trajectory, plan.profile)
+        dialogue = Dialogue(prepared, plan.style(trajectory), plan.settings.mode, plan.profile, 0)
+        while not dialogue.episode.finished:
+            tools = dialogue.request().tools
+            if tools and tools.digest in store.lost_tools:
+                store.put_tools(tools.digest, tools.tools)
+            dialogue.episode.end_turn()
+
+
+def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
+    """Return the folder of the function documents, or None for our own.
+
+    Raises DataError if the settings ask for BFCL's documents, which the data set does not have.
+    """
+    if settings.function_docs == "bfcl" and dataset.folder is None:
+        raise DataError(
+            "--function-docs", f"{dataset.name} has no function documents of BFCL; use own"
+        )
+    return None if settings.function_docs == "own" else dataset.folder
+
+
+def jobs_of(trajectories: Sequence[Trajectory], trials: int, seed: int | None = None) -> list[Job]:
+    """Return the jobs of a run, trial by trial: the longest entries first, or in random order."""
+    ordered = sorted(trajectories, key=_count_steps, reverse=True)
+    if seed is not None:
+        Random(seed).shuffle(ordered)
+    return [Job(trajectory, trial) for trial in range(trials) for trajectory in ordered]
+
+
+def _count_steps(trajectory: Trajectory) -> int:
+    return sum(len(turn.ground_truth) + 1 for turn in trajectory.turns)

@@ -1,0 +1,360 @@
+"""Control of a live run: estimate, run folder, preflight, execution and secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from random import Random
+from typing import Any, Literal, NamedTuple, Protocol
+
+from runner.data.cache import replies_folder
+from runner.live.activity import Activity
+from runner.live.budget import Budget
+from runner.live.engine import Engine, RateLimits
+from runner.live.live_run import Job, LiveRun, RunPlan, jobs_of, restore_tools
+from runner.live.loop import EpisodePlayer, EpisodeSetup
+from runner.live.settings import Settings
+from runner.models.agent import AgentModel
+from runner.models.base import (
+    CHARACTERS_PER_TOKEN,
+    ChatMessage,
+    Model,
+    Request,
+    ToolList,
+    TransientError,
+)
+from runner.models.calling_formats.base import TextFormat
+from runner.models.conversation import conversation_of
+from runner.models.model_name import Agent, parsed
+from runner.models.reply import secrets_in_address
+from runner.models.tools import FunctionNames, as_tool
+from runner.records.definition import Selection
+from runner.records.masking import SecretMask
+from runner.records.record import EpisodeRecord, Outcome, SpentBudget
+from runner.records.redaction import (
+    is_secret_header,
+    redact_command,
+    secrets_in_body,
+)
+from runner.records.replies import ReplyCache
+from runner.records.store import RunStore
+from trajectories.schema import Message, Trajectory
+
+Only = Literal["errors", "failed"]
+"""Outcome of finished episodes to repeat."""
+
+_CHARACTERS_OF_ANSWER = 200
+_PREFLIGHT_TRIES = 3
+_SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
+_VARIABLES_OF = {"bedrock": "AWS", "gemini": "GOOGLE", "huggingface": "HF", "sagemaker": "AWS"}
+"""Prefixes of a provider's variables, if they differ from its name."""
+_UPDATE_SECONDS = 1.0
+_QUESTION = "Are you ready?"
+_PROBE: dict[str, Any] = {
+    "name": "report_ready",
+    "description": "Say that you are ready.",
+    "parameters": {"type": "object", "properties": {}},
+    "response": {"type": "dict", "properties": {"ready": {"type": "boolean"}}},
+}
+
+
+class RunEnding(NamedTuple):
+    """How a run ended."""
+
+    stop_reason: str | None
+    failed: bool
+    spent: SpentBudget
+    idle: bool = False
+
+
+Connect = Callable[[RunPlan], Model]
+"""Connects to the model of a plan; a module-level function, so that it can be pickled."""
+
+
+class RunObserver(Protocol):
+    """Observer of a run's progress."""
+
+    def count(self, outcome: Outcome | None, spent: SpentBudget) -> None:
+        """Count a finished episode."""
+
+    def look(self, activity: Activity, spent: SpentBudget) -> None:
+        """Show the current state of the run."""
+
+    def say(self, text: str) -> None:
+        """Show a line to the user at once."""
+
+    def close(self) -> None:
+        """End the display."""
+
+
+class Estimate(NamedTuple):
+    """Estimated size of a run in which the model makes exactly the calls of the ground truth."""
+
+    episodes: int
+    requests: int
+    tokens: int
+    answered: int
+    """Completion tokens without reasoning."""
+
+    @classmethod
+    def sum(cls, estimates: Iterable[Estimate]) -> Estimate:
+        """Return the total of several runs."""
+        return cls(*map(sum, zip(*estimates, strict=True)))
+
+
+def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Estimate:
+    """Return the estimate of jobs, given the characters of a trajectory's function documents."""
+    requests = tokens = answered = 0
+    for job in jobs:
+        turns = job.trajectory.turns
+        steps = sum(len(turn.ground_truth) + 1 for turn in turns)
+        written = sum(len(message.content) for turn in turns for message in turn.messages)
+        requests += steps
+        tokens += steps * (tools_size(job.trajectory) + written) // CHARACTERS_PER_TOKEN
+        called = sum(len(call) for turn in turns for call in turn.ground_truth)
+        answered += (called + len(turns) * _CHARACTERS_OF_ANSWER) // CHARACTERS_PER_TOKEN
+    return Estimate(len(jobs), requests, tokens, answered)
+
+
+def open_store(
+    folder: Path,
+    plan: RunPlan,
+    selection: Selection,
+    command: Sequence[str],
+    *,
+    episodes: int,
+    resumes: bool,
+) -> RunStore:
+    """Create or resume a run in a folder, and mask its secrets.
+
+    Raises DataError if the folder cannot be used.
+    """
+    begin = RunStore.resume if resumes else RunStore.create
+    store = begin(
+        folder,
+        plan.definition(selection),
+        note={
+            "created": datetime.now().isoformat(timespec="seconds"),
+            "command": redact_command(command),
+            "episodes": episodes,
+        },
+        secrets=secrets_of(plan.model, plan.settings, os.environ),
+        said=lambda id: repr(plan.dataset.trajectories[id]),
+    )
+    restore_tools(plan, store)
+    return store
+
+
+def open_jobs(
+    store: RunStore,
+    trajectories: Sequence[Trajectory],
+    trials: int,
+    only: Only | None,
+    seed: int | None = None,
+) -> list[Job]:
+    """Return the open jobs; ``only`` reopens finished episodes with this outcome.
+
+    With a seed, they are in random order.
+
+    Episodes that were under way, or ended in an error, resume after their last answer.
+
+    Raises DataError if a file of the run cannot be written.
+    """
+    if only is not None:
+        outcome = "error" if only == "errors" else "failed"
+        keys = [key for key, done in store.done.items() if done == outcome]
+        store.supersede(keys, go_on=only == "errors")
+    return [
+        job._replace(course=store.underway(job.key))
+        for job in jobs_of(trajectories, trials, seed)
+        if job.key not in store.done
+    ]
+
+
+async def preflight(plan: RunPlan, connect: Connect) -> None:
+    """Send one cheap request, to find a wrong key or name before a long run.
+
+    Raises ModelError if the model cannot be used; the message has the remedy.
+    """
+    model = connect(plan)
+    if isinstance(model, AgentModel):
+        # An agent has no server, and expects only requests of entries.
+        return await model.close()
+    try:
+        await _send_probe(model, _make_probe(plan))
+    finally:
+        await model.close()
+
+
+def _make_probe(plan: RunPlan) -> Request:
+    """Return a cheap request in the form of the plan's requests."""
+    formats = (each.protocol for each in plan.settings.features if each.protocol)
+    calling_format = next(formats, None)
+    if plan.settings.mode == "prompt" or isinstance(calling_format, TextFormat):
+        # With the system prompt, but without functions.
+        entry = next(iter(plan.dataset.trajectories.values()))
+        conversation = conversation_of(plan.style(entry), plan.settings.mode)
+        conversation.start_turn([Message("user", _QUESTION)], frozenset(), ())
+        return conversation.request()._replace(conversation=None)
+    messages: list[ChatMessage] = [{"role": "user", "content": _QUESTION}]
+    # A forced function must be in every request.
+    probe = {**_PROBE, "name": plan.settings.forced or _PROBE["name"]}
+    tools = [as_tool(probe, FunctionNames([probe["name"]]), plan.notes())]
+    if calling_format is not None:
+        tools = calling_format.show(tools)
+    return Request(messages, ToolList(tools))
+
+
+async def _send_probe(model: Model, request: Request) -> None:
+    for attempt in range(1, _PREFLIGHT_TRIES + 1):
+        try:
+            await model.ask(request)
+        except TransientError as error:
+            if error.unreachable or error.kind == "timeout" or attempt == _PREFLIGHT_TRIES:
+                raise
+            await asyncio.sleep(min(error.retry_after or 1.0, 10.0))
+        else:
+            return
+
+
+def conduct_here(
+    plan: RunPlan,
+    store: RunStore,
+    jobs: Sequence[Job],
+    connect: Connect,
+    watch: RunObserver,
+    player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
+) -> RunEnding:
+    """Run ``execute_run`` from synchronous code."""
+    return _run_to_end(execute_run(plan, store, jobs, connect, watch, player))
+
+
+def limits_of(settings: Settings) -> RateLimits:
+    """Return the load limits of a run."""
+    return RateLimits(
+        concurrency=settings.concurrency,
+        attempts=settings.retries + 1,
+        requests=settings.rpm,
+        tokens=settings.tpm,
+        outage=settings.outage,
+    )
+
+
+async def execute_run(
+    plan: RunPlan,
+    store: RunStore,
+    jobs: Sequence[Job],
+    connect: Connect,
+    watch: RunObserver,
+    player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
+) -> RunEnding:
+    """Do the jobs of a run in this process."""
+    settings = plan.settings
+    budget = Budget(settings.max_requests, settings.max_cost, store.spent)
+    model = connect(plan)
+    # An agent may have state beyond the messages, so its episodes cannot be resumed.
+    goes_on = not isinstance(model, AgentModel)
+    live_run = LiveRun(plan, store, goes_on=goes_on, replies=replies_of(plan), player=player)
+    engine: Engine[Job, EpisodeRecord] = Engine(
+        model, limits_of(settings), Random(0), budget, say=watch.say
+    )
+    try:
+        async with watched(engine, watch):
+            await live_run.run(engine, jobs, lambda done: watch.count(done.outcome, budget.spent))
+    finally:
+        store.spent = budget.spent
+        await model.close()
+    return RunEnding(engine.stop_reason, engine.failed, budget.spent)
+
+
+@asynccontextmanager
+async def watched(engine: Engine[Any, Any], watch: RunObserver) -> AsyncIterator[None]:
+    """Report the engine's state every second while the context lasts."""
+
+    async def look() -> None:
+        while True:
+            watch.look(engine.activity, engine.budget.spent)
+            await asyncio.sleep(_UPDATE_SECONDS)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        watch.close()
+
+
+def _run_to_end(coroutine: Coroutine[Any, Any, RunEnding]) -> RunEnding:
+    """Run a coroutine to its end, in a thread if this thread has a running event loop."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    # A notebook runs an event loop in this thread, which waits for the run.
+    runner = asyncio.Runner()
+    ended: list[RunEnding | BaseException] = []
+
+    def run() -> None:
+        try:
+            with runner:
+                ended.append(runner.run(coroutine))
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run, name="turnwise.conduct")
+    loop = runner.get_loop()
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        for task in asyncio.all_tasks(loop):
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    end = ended[-1]
+    if isinstance(end, BaseException):
+        raise end
+    return end
+
+
+def replies_of(plan: RunPlan) -> ReplyCache | None:
+    """Return the reply cache of a plan's model, or None if the settings ask for none."""
+    settings = plan.settings
+    if settings.reply_cache is None:
+        return None
+    folder = Path(settings.reply_cache) if settings.reply_cache else replies_folder()
+    secrets = SecretMask(secrets_of(plan.model, settings, os.environ))
+    return ReplyCache(folder, {"model": plan.model, **settings.of_requests()}, secrets)
+
+
+def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -> list[str]:
+    """Return the secrets of a run: those in its settings, and its provider's keys.
+
+    Other variables may contain ordinary words. Later words of a value are secrets, too, such as the
+    key in ``Bearer abc``.
+    """
+    headers = settings.extra_headers.items()
+    values = [value for name, value in headers if is_secret_header(name, value)]
+    values += [value for name, value in environment.items() if _is_key(name, model)]
+    alone = [word for value in values for word in value.split()[1:]]
+    server = settings.base_url or environment.get("OPENAI_BASE_URL") or ""
+    found = (*values, *alone, *secrets_in_address(server), *secrets_in_body(settings.extra_body))
+    return [text for text in found if text]
+
+
+def _is_key(variable: str, model: str) -> bool:
+    """Tell whether a variable may hold a key of a model's provider, or of OpenAI."""
+    name = variable.upper()
+    if isinstance(parsed(model), Agent):
+        # An agent may use any provider.
+        return name.endswith("_API_KEY")
+    provider = model.partition("/")[0].lower() if "/" in model else "openai"
+    own = provider.partition("_")[0].upper()
+    beginnings = ("OPENAI", own, _VARIABLES_OF.get(provider, own))
+    return name.startswith(beginnings) and bool(_SECRET_VARIABLE.search(name))

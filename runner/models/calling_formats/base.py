@@ -1,0 +1,118 @@
+"""Types of calling formats: how functions are shown, and how calls and results are written.
+
+In a ``native`` format, the server itself supports functions. In a ``text`` format, ordinary
+messages contain functions and calls. In a ``raw`` format, they stand between control tokens of a
+model family. Recorded steps always have structured calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from envs.calls import Call
+from envs.errors import MalformedCall
+from runner.models.base import ChatMessage, ToolCall, Wire
+from runner.models.tools import Document
+
+Kind = Literal["native", "text", "raw"]
+
+Tool = dict[str, Any]
+
+NOTED = {"noted": "It is not executed here. Call again if more is to be called; else say so."}
+"""Result of a call that is only compared, in formats with one call a step."""
+
+
+class ReplyContent(NamedTuple):
+    """A reply's text for the user, and its reasoning."""
+
+    text: str
+    reasoning: str | None = None
+
+
+def as_said(text: str) -> ReplyContent:
+    """Return a reply whose whole text is for the user."""
+    return ReplyContent(text)
+
+
+class PromptFrame(NamedTuple):
+    """The control tokens around a conversation of a model family."""
+
+    roles: Mapping[str, tuple[str, str]]
+    cue: str
+    begin: str = ""
+    closing: Callable[[str], str] | None = None
+    """Returns the text after a reply; None for the role's text."""
+    joins: frozenset[str] = frozenset()
+    """Roles after whose messages a reply begins without an opening text."""
+
+    def render(self, messages: Sequence[ChatMessage]) -> str:
+        """Return a conversation up to the next reply."""
+        parts, last = [self.begin], ""
+        for message in messages:
+            parts.append(self._render_message(message, last))
+            last = message["role"]
+        return "".join([*parts, "" if last in self.joins else self.cue])
+
+    def _render_message(self, message: ChatMessage, last: str) -> str:
+        role, content = message["role"], message["content"] or ""
+        before, after = self.roles.get(role) or self.roles["user"]
+        if role != "assistant":
+            return f"{before}{content}{after}"
+        if self.closing is not None:
+            after = self.closing(content)
+        # A server may leave the stop token in the reply.
+        return f"{'' if last in self.joins else before}{content.removesuffix(after)}{after}"
+
+
+class TextFormat(NamedTuple):
+    """A calling format in which calls are text."""
+
+    name: str
+    kind: Kind
+    parallel: bool
+    show: Callable[[Sequence[Document]], list[ChatMessage]]
+    """Returns the first messages of a conversation."""
+    write: Callable[[Sequence[Call], str, Sequence[Document]], str]
+    """Writes calls, and the text before them, as a model of the family."""
+    answer: Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
+    """Returns the messages for calls, their results, and the reply with the calls."""
+    read: Callable[[str, Sequence[Document]], list[Call]]
+    """Reads the calls of a reply, none from prose; raises MalformedCall."""
+    stops: tuple[str, ...] = ()
+    frame: PromptFrame | None = None
+    identifiers: bool = False
+    """Whether names of functions must be Python identifiers."""
+    says: Callable[[str], ReplyContent] = as_said
+    """Splits a reply without calls into text and reasoning."""
+
+    @property
+    def wire(self) -> Wire | None:
+        """The API of requests; None for any chat API."""
+        return None if self.frame is None else "completions"
+
+
+class NativeFormat(NamedTuple):
+    """A calling format in which the server reads and writes the calls."""
+
+    name: str
+    wire: Wire
+    parallel: bool
+    show: Callable[[Sequence[Tool]], list[Tool]]
+    """Converts the tools of all functions into the sent tools."""
+    write: Callable[[Sequence[Call], str], ChatMessage]
+    """Returns the server's message with calls, and the text before them."""
+    answer: Callable[[Sequence[ToolCall], Sequence[str]], list[ChatMessage]]
+    """Returns the messages for sent tool calls and their results."""
+    read: Callable[[Sequence[ToolCall]], list[ToolCall]]
+    """Converts sent tool calls into calls of functions."""
+    kind: Kind = "native"
+
+
+CallingFormat = NativeFormat | TextFormat
+
+
+def parameters_of(name: str, documents: Sequence[Document]) -> Mapping[str, Any]:
+    """Return the schemas of a function's parameters; empty for an unknown function."""
+    found = (each["parameters"].get("properties", {}) for each in documents if each["name"] == name)
+    return next(found, {})

@@ -1,0 +1,133 @@
+"""Forms of a conversation that strict servers accept, learned from a refusal or set by the user.
+
+Servers differ in the histories that they take back. The rules apply to the messages of a request;
+the conversation and its record stay as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Literal, get_args
+
+from runner.models.base import ChatMessage
+
+HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call"]
+"""Rules: no empty texts; an answer between results and the user's next message; alternating roles;
+no system role; one call per message."""
+HISTORY_RULES: tuple[HistoryRule, ...] = get_args(HistoryRule)
+
+_NO_TEXT = "(no answer)"
+"""Stand-in for an answer without text."""
+_DEMANDS: Mapping[str, re.Pattern[str]] = {
+    demand: re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for demand, pattern in {
+        "text": r"\bmust have either content or tool_calls\b|\bat least one content element\b"
+        r"|\b(?:content|text)\b.{0,40}\b(?:must (?:not be|be non-)|cannot be |is )empty\b",
+        "answer": r"\bunexpected role\W{1,3}user\W{1,3}after role\W{1,3}tool\b",
+        "alternate": r"\broles must alternate\b",
+        "no-system": r"\bsystem role (?:is )?not supported\b"
+        r"|\bsystem\W{1,3}(?:role|message)s? (?:is|are) not (?:supported|allowed)\b",
+        "single-call": r"\bonly supports? (?:a )?single tool.?calls?\b",
+        "no-response": r"[^\w\s]response\b.{0,60}\b(?:un|not )(?:supported|permitted|allowed)\b"
+        r"|\b(?:unsupported|unknown|unexpected|unrecognized|extra)\b.{0,60}[^\w\s]response\b",
+        "stream": r"\bstreaming(?: responses?)? only\b|\bonly supports? stream"
+        r"|\bstream\W{1,4}(?:must be|to|:) ?true\b",
+    }.items()
+}  # fmt: skip
+
+
+def find_demands(words: str) -> frozenset[str]:
+    """Return the demands that a refusal states: rules, ``no-response`` of tools, or ``stream``."""
+    return frozenset(demand for demand, pattern in _DEMANDS.items() if pattern.search(words))
+
+
+def arrange(messages: Sequence[ChatMessage], rules: Collection[str]) -> Sequence[ChatMessage]:
+    """Return the messages of a request in the form that the rules demand."""
+    if "no-system" in rules:
+        messages = _without_system(messages)
+    if "single-call" in rules:
+        messages = [each for message in _with_results(messages) for each in _one_call_each(message)]
+    if "text" in rules or "answer" in rules:
+        messages = [_with_text(message) for message in messages]
+    if "answer" in rules:
+        messages = list(_with_answers(messages))
+    if "alternate" in rules:
+        messages = _merged(messages)
+    return messages
+
+
+def _without_system(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """Put the system messages before the first message of the user."""
+    system = [message for message in messages if message["role"] == "system"]
+    others = [message for message in messages if message["role"] != "system"]
+    first = next((n for n, message in enumerate(others) if message["role"] == "user"), None)
+    if not system:
+        return messages
+    if first is None:
+        others, first = [*others, {"role": "user", "content": ""}], len(others)
+    texts = [message["content"] for message in (*system, others[first])]
+    text = "\n\n".join(filter(None, texts))
+    return [*others[:first], {**others[first], "content": text}, *others[first + 1 :]]
+
+
+def _with_results(messages: Sequence[ChatMessage]) -> Iterator[Sequence[ChatMessage]]:
+    """Yield each message with the results of its calls."""
+    place = 0
+    while place < len(messages):
+        end = place + 1
+        while end < len(messages) and messages[end]["role"] == "tool":
+            end += 1
+        yield messages[place:end]
+        place = end
+
+
+def _one_call_each(group: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
+    """Yield a message with one call and its result for each call of a message."""
+    message, *results = group
+    calls = message.get("tool_calls") or ()
+    if len(calls) < 2:
+        yield from group
+        return
+    for number, call in enumerate(calls):
+        own = message if number == 0 else {"role": "assistant", "content": None}
+        yield {**own, "tool_calls": [call]}
+        yield from (each for each in results if each["tool_call_id"] == call["id"])
+
+
+def _with_text(message: ChatMessage) -> ChatMessage:
+    """Return a message; an answer without text and calls gets the stand-in."""
+    content = message["content"]
+    is_empty = not (content.strip() if isinstance(content, str) else content)
+    if message["role"] != "assistant" or message.get("tool_calls") or not is_empty:
+        return message
+    return {**message, "content": _NO_TEXT}
+
+
+def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
+    """Yield the messages, with the stand-in between results and a message of the user."""
+    before = None
+    for message in messages:
+        if before == "tool" and message["role"] == "user":
+            yield {"role": "assistant", "content": _NO_TEXT}
+        yield message
+        before = message["role"]
+
+
+def _merged(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """Merge texts of the same role that follow each other."""
+    merged: list[ChatMessage] = []
+    for message in messages:
+        last = merged[-1] if merged else None
+        if last is not None and _is_text(last) and _is_text(message, last["role"]):
+            merged[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+        else:
+            merged.append(message)
+    return merged
+
+
+def _is_text(message: ChatMessage, role: str | None = None) -> bool:
+    """Tell whether a message is a text of a user or an answer, in a role if one is given."""
+    known = ("user", "assistant") if role is None else (role,)
+    has_text = isinstance(message["content"], str) and not message.get("tool_calls")
+    return message["role"] in known and has_text

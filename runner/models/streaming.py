@@ -1,0 +1,84 @@
+"""Reader of streamed answers, for servers that give no others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from runner.models.base import TransientError
+
+STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+"""Members of a request for a streamed answer."""
+_PREFIX = "data:"
+_END = "[DONE]"
+
+
+def read_stream(content: bytes, address: str) -> object:
+    """Return the chunks of a streamed answer as one chat completion; an error chunk as it is.
+
+    Raises TransientError if a chunk is not a JSON object, or the stream has no end.
+    """
+    message: dict[str, Any] = {"role": "assistant", "content": None}
+    calls: dict[object, dict[str, Any]] = {}
+    reason = usage = None
+    for chunk in _read_chunks(content, address):
+        if chunk.get("error"):
+            return chunk
+        usage = chunk.get("usage") or usage
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, dict):
+            continue
+        reason = choice.get("finish_reason") or reason
+        delta = choice.get("delta")
+        for name, value in delta.items() if isinstance(delta, dict) else ():
+            if name == "tool_calls":
+                _add_calls(calls, value)
+            else:
+                message[name] = _joined(message.get(name), value)
+    if reason is None:
+        raise TransientError(f"{address} ended its stream early", kind="connection")
+    if calls:
+        message["tool_calls"] = [*calls.values()]
+    return {"choices": [{"message": message, "finish_reason": reason}], "usage": usage}
+
+
+def _read_chunks(content: bytes, address: str) -> Iterator[dict[str, Any]]:
+    for line in content.decode(errors="replace").splitlines():
+        text = line.removeprefix(_PREFIX).strip()
+        if not line.startswith(_PREFIX) or text == _END:
+            continue
+        try:
+            chunk = json.loads(text)
+        except (ValueError, RecursionError):
+            chunk = None
+        if not isinstance(chunk, dict):
+            raise TransientError(f"{address} sent a part of a stream that is not a JSON object")
+        yield chunk
+
+
+def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
+    """Add the parts of calls, which a number identifies."""
+    for part in parts if isinstance(parts, list) else ():
+        if not isinstance(part, dict):
+            continue
+        number = part.get("index")
+        call = calls.setdefault(number if isinstance(number, int) else len(calls), {})
+        for name, value in part.items():
+            if name == "function" and isinstance(value, dict):
+                function = call.setdefault("function", {})
+                for member, text in value.items():
+                    function[member] = _joined(function.get(member), text)
+            elif value is not None and name != "index":
+                call[name] = value
+
+
+def _joined(before: Any, after: Any) -> Any:
+    """Return a text or list with the next part of it."""
+    if after is None:
+        return before
+    parts = isinstance(before, str) and isinstance(after, str)
+    parts = parts or (isinstance(before, list) and isinstance(after, list))
+    is_role = before == after == "assistant"
+    return before + after if parts and not is_role else after

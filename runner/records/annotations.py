@@ -1,0 +1,105 @@
+"""Tags and notes of people on a run and its episodes: ``annotations.json`` in the run folder.
+
+The file is independent of the run: a resumed run keeps it, and no score depends on it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runner.records.codec import read
+from runner.records.files import write_whole
+from runner.records.record import Key
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
+
+ANNOTATIONS_FILE = "annotations.json"
+MAX_TAGS, MAX_TAG_CHARS, MAX_NOTE_CHARS = 20, 40, 4_000
+_MAX_FILE_BYTES = 64_000_000
+
+
+class Annotation(NamedTuple):
+    """Tags and a note."""
+
+    tags: tuple[str, ...] = ()
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        return {"tags": [*self.tags], "note": self.note}
+
+
+NOTHING = Annotation()
+
+Annotations = Mapping[Key | None, Annotation]
+"""Annotations by episode; the run's own is under None."""
+
+
+class _Line(NamedTuple):
+    id: str | None
+    trial: int
+    tags: tuple[str, ...]
+    note: str
+
+
+class _File(NamedTuple):
+    annotations: tuple[_Line, ...]
+
+
+def read_annotations(folder: Path) -> Annotations:
+    """Return the annotations in a run folder. Raises DataError if the file cannot be read."""
+    path = folder / ANNOTATIONS_FILE
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise DataError(str(path), f"is larger than {_MAX_FILE_BYTES:,} bytes")
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise DataError(str(path), str(error.strerror)) from None
+    lines = read(_File, parse_object(text, str(path)), str(path)).annotations
+    return {
+        None if each.id is None else (each.id, each.trial): Annotation(tuple(each.tags), each.note)
+        for each in lines
+    }
+
+
+def write_annotation(folder: Path, key: Key | None, changed: Annotation) -> None:
+    """Set the annotation of an episode, or of the run if ``key`` is None.
+
+    Raises DataError if tags or note are too long or unprintable, or a file cannot be read or
+    written.
+    """
+    _check(changed)
+    known = {**read_annotations(folder), key: changed}
+    lines = [
+        {"id": place and place[0], "trial": place[1] if place else 0, **each.to_json()}
+        for place, each in known.items()
+        if any(each)
+    ]
+    text = json.dumps({"format": 1, "annotations": lines}, indent=1)
+    write_whole(folder / ANNOTATIONS_FILE, [f"{text}\n".encode()])
+
+
+def with_tags(known: Annotation, add: Iterable[str], remove: Iterable[str]) -> Annotation:
+    """Return an annotation with tags added and removed. Raises DataError if it lacks a tag."""
+    tags = dict.fromkeys([*known.tags, *add])
+    for tag in remove:
+        if tag not in tags:
+            raise DataError("--untag", f"there is no tag {tag!r:.60}")
+        del tags[tag]
+    return known._replace(tags=tuple(tags))
+
+
+def _check(annotation: Annotation) -> None:
+    for tag in annotation.tags:
+        if not tag.isprintable() or not tag.strip() or len(tag) > MAX_TAG_CHARS or "," in tag:
+            limit = f"1 to {MAX_TAG_CHARS} printable characters without a comma"
+            raise DataError("tag", f"{tag!r:.60} must have {limit}")
+    if len(annotation.tags) > MAX_TAGS:
+        raise DataError("tag", f"at most {MAX_TAGS} tags, not {len(annotation.tags)}")
+    if len(annotation.note) > MAX_NOTE_CHARS:
+        raise DataError("note", f"at most {MAX_NOTE_CHARS:,} characters")

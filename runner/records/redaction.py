@@ -1,0 +1,92 @@
+"""Secrets in addresses, headers, request bodies and command lines, and their removal."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+MASK = "***"
+"""Replacement for a secret."""
+
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
+# Members of a body such as stop_token or prompt_cache_key are not secret.
+_SECRET_MEMBER = re.compile(
+    r"(^|api|access|auth|secret|session|private|bearer)[-_]?(key|token)$"
+    r"|password|passwd|secret|authori[sz]ation|credential|cookie",
+    re.IGNORECASE,
+)
+_LONG_VALUE = 16
+"""Length from which a header's value may be a key, whatever its name."""
+
+
+def is_secret_header(name: str, value: str) -> bool:
+    """Tell whether a header may hold a key."""
+    return bool(_SECRET_HEADER.search(name)) or len(value) >= _LONG_VALUE
+
+
+def secrets_in_body(body: object) -> Iterator[str]:
+    """Yield the texts of a body's members with secret names."""
+    if isinstance(body, Mapping):
+        for name, value in body.items():
+            if isinstance(value, str) and _SECRET_MEMBER.search(str(name)):
+                yield value
+            else:
+                yield from secrets_in_body(value)
+    elif isinstance(body, list | tuple):
+        for value in body:
+            yield from secrets_in_body(value)
+
+
+def redact_address(url: str) -> str:
+    """Return an address without user, password and query."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+
+
+def redact_body(body: Any) -> Any:
+    """Return a body with masked secrets of any length."""
+    if isinstance(body, Mapping):
+        return {
+            name: MASK
+            if isinstance(value, str) and _SECRET_MEMBER.search(str(name))
+            else redact_body(value)
+            for name, value in body.items()
+        }
+    return [*map(redact_body, body)] if isinstance(body, list | tuple) else body
+
+
+def redact_command(command: Sequence[str]) -> list[str]:
+    """Return a command line without the secrets in its options."""
+    kept: list[str] = []
+    option = ""
+    for word in command:
+        name, equals, value = word.partition("=")
+        if name in _OPTIONS and equals:
+            kept.append(f"{name}={_OPTIONS[name](value)}")
+        else:
+            kept.append(_OPTIONS[option](word) if option in _OPTIONS else word)
+        option = word
+    return kept
+
+
+def _header_without(header: str) -> str:
+    name, equals, value = header.partition("=")
+    return f"{name}={MASK}" if equals and is_secret_header(name, value) else header
+
+
+def _body_text_without(text: str) -> str:
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return text
+    return json.dumps(redact_body(body)) if [*secrets_in_body(body)] else text
+
+
+_OPTIONS = {
+    "--base-url": redact_address,
+    "--header": _header_without,
+    "--body": _body_text_without,
+}

@@ -1,0 +1,256 @@
+"""Catalog of the runs in a folder: state, progress and command of each.
+
+It reads only id, trial, category and outcome of each episode, so that thousands of runs list fast.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from runner.extension import RunFeature, recorded_features
+from runner.records import result_file
+from runner.records.annotations import (
+    ANNOTATIONS_FILE,
+    NOTHING,
+    Annotation,
+    read_annotations,
+)
+from runner.records.codec import read
+from runner.records.definition import RunDefinition, RunFile
+from runner.records.files import LOCK_FILE, read_raw_lines, read_run_text
+from runner.records.record import EpisodeRecord, Outcome, RunProgress
+from runner.records.redaction import MASK
+from runner.records.run import is_run
+from runner.records.run_files import EPISODES_FILE, RUN_FILE, read_run_file
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
+
+State = Literal["finished", "unfinished", "running", "damaged", "unknown", "recorded"]
+
+Stamp = tuple[int, ...]
+
+_OUTCOMES: Mapping[bytes, Outcome] = {
+    b"passed": "passed",
+    b"failed": "failed",
+    b"error": "error",
+}
+_MAX_DEPTH = 6
+"""Depth of the search for runs."""
+_BEGINNING = re.compile(
+    rb'\{"id":"([^"\\]*)","trial":(\d{1,6}),"category":"([^"\\]*)",'
+    rb'"outcome":"(passed|failed|error)"(?:,"base":"([^"\\]*)"|(?!,"base"))'
+)
+"""Start of a line as the store writes it."""
+
+
+class CatalogRun(NamedTuple):
+    """One run folder."""
+
+    folder: Path
+    state: State
+    """State of the run; ``unknown`` has no planned number, and ``recorded`` is a folder of result
+    files."""
+    episodes: tuple[EpisodeRecord, ...] = ()
+    """Finished episodes, with id, trial, category and outcome only."""
+    planned: int | None = None
+    """Planned number of episodes."""
+    definition: RunDefinition | None = None
+    created: str = ""
+    """Start as an ISO time."""
+    command: tuple[str, ...] = ()
+    """Command that started the run."""
+    problem: str | None = None
+    """Why the run cannot be read."""
+    features: tuple[RunFeature, ...] = ()
+    """Changes by extensions."""
+    annotation: Annotation = NOTHING
+    """Tags and note of the run itself."""
+
+    @property
+    def progress(self) -> RunProgress:
+        """Finished and planned episodes."""
+        return RunProgress.of(self.episodes, self.planned, self.features)
+
+    @property
+    def errors(self) -> int:
+        """Number of episodes that ended in an error."""
+        return sum(episode.outcome == "error" for episode in self.episodes)
+
+    @property
+    def resume(self) -> tuple[str, ...] | None:
+        """Command that resumes the run; None if unknown or nothing is left."""
+        left = self.state == "unfinished" or (self.state == "finished" and self.errors)
+        if not left or len(self.command) < 2:
+            return None
+        only = ("--only", "errors") if self.state == "finished" else ()
+        beside_others = any(feature.has_siblings for feature in self.features)
+        folder = self.folder.parent if beside_others else self.folder
+        return ("turnwise", self.command[1], "--resume", str(folder), *only)
+
+
+def started_with(folder: Path, given: Sequence[str]) -> list[str]:
+    """Return the words of the command that started a run, without those that name its folder.
+
+    Args:
+        folder: A run folder, or a folder with several runs of one command.
+        given: Words of the command that resumes it.
+
+    Raises:
+        DataError: The command is unknown, or a secret in it is not given again.
+    """
+    run = next((read_catalog_run(each) for each in run_folders(folder, 1)), None)
+    if run is None or len(run.command) < 2:
+        raise DataError("--resume", f"{folder} does not name the command that started it")
+    words = [*run.command[1:]]
+    for flag in ("--run-dir", "--resume", "--only"):
+        words = _without(words, flag)
+    for word in words:
+        if MASK in word:
+            flag = word.partition("=")[0] if word.startswith("--") else words[words.index(word) - 1]
+            if flag not in given:
+                raise DataError("--resume", f"a secret of {flag} was not stored; add {flag} again")
+            words = _without(words, flag)
+    return words
+
+
+def list_runs(folder: Path) -> Iterator[CatalogRun]:
+    """Yield the runs in and below a folder, ordered by path.
+
+    Raises DataError if the folder does not exist.
+    """
+    if not folder.is_dir():
+        raise DataError(str(folder), "is not a folder")
+    yield from map(read_catalog_run, run_folders(folder))
+
+
+def stamp_of(folder: Path) -> Stamp:
+    """Return the inodes, sizes and times of a run's files, which change with the run."""
+    # Paths as strings, because thousands of folders are checked several times a minute.
+    found = _stamp(f"{folder}/{RUN_FILE}") + _stamp(f"{folder}/{EPISODES_FILE}")
+    annotated = _stamp(f"{folder}/{ANNOTATIONS_FILE}")
+    if found:
+        return found + annotated
+    files = sorted(folder.rglob("*_result.json"))
+    return (*(part for file in files for part in _stamp(str(file))), *annotated)
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def update_state(run: CatalogRun) -> CatalogRun:
+    """Update the state of a run with unchanged files: its writer may have ended or started."""
+    if run.state not in ("unfinished", "running"):
+        return run
+    state: State = "running" if _is_being_written(run.folder) else "unfinished"
+    return run._replace(state=state)
+
+
+def read_catalog_run(folder: Path) -> CatalogRun:
+    """Return the run of a folder, in any state."""
+    try:
+        annotation = read_annotations(folder).get(None, NOTHING)
+        if not is_run(folder):
+            return CatalogRun(folder, "recorded", annotation=annotation)
+        file = read(RunFile, read_run_file(folder), str(folder / RUN_FILE))
+        features = tuple(recorded_features(file.definition, str(folder / RUN_FILE)))
+        episodes = tuple(_episodes(folder / EPISODES_FILE))
+    except DataError as error:
+        return CatalogRun(folder, "damaged", problem=str(error))
+    note = file.note
+    planned, created, command = (note.get(name) for name in ("episodes", "created", "command"))
+    known = planned if isinstance(planned, int) else None
+    state: State = "unknown" if known is None else "unfinished"
+    if known is not None and not RunProgress.of(episodes, known, features).is_unfinished:
+        state = "finished"
+    elif _is_being_written(folder):
+        state = "running"
+    words = command if isinstance(command, list) else []
+    return CatalogRun(
+        folder,
+        state,
+        episodes,
+        known,
+        definition=file.definition,
+        created=str(created or ""),
+        command=tuple(map(str, words)),
+        features=features,
+        annotation=annotation,
+    )
+
+
+def run_folders(
+    folder: Path, deepest: int = _MAX_DEPTH, *, results: bool = False
+) -> Iterator[Path]:
+    """Yield the run folders in and below a folder, without following links.
+
+    Args:
+        folder: Start of the search.
+        deepest: Maximum depth.
+        results: Whether folders of result files count as runs.
+    """
+    if is_run(folder):
+        yield folder
+        return
+    try:
+        with os.scandir(folder) as found:
+            inside: list[str] = []
+            files: list[str] = []
+            for entry in found:
+                (inside if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
+    except OSError:
+        return
+    if results and result_file.has_result_file(files):
+        yield folder
+        return
+    for name in sorted(inside) if deepest else ():
+        if not name.startswith("."):
+            yield from run_folders(folder / name, deepest - 1, results=results)
+
+
+def _episodes(path: Path) -> Iterator[EpisodeRecord]:
+    for number, raw in enumerate(read_raw_lines(path), start=1):
+        found = _BEGINNING.match(raw)
+        if found is None:
+            where = f"{path}:{number}"
+            record = EpisodeRecord.from_json(
+                parse_object(raw.decode("utf-8", "replace"), where), where
+            )
+            yield record._replace(messages=(), steps=(), result=None)
+            continue
+        id, trial, category, outcome, base = found.groups()
+        record = EpisodeRecord(
+            id.decode(), int(trial), category.decode(), _OUTCOMES[outcome], None, None
+        )
+        yield record if base is None else record._replace(base=base.decode())
+
+
+def _is_being_written(folder: Path) -> bool:
+    """Tell whether the process that last wrote a run still exists."""
+    try:
+        holder = int(read_run_text(folder / LOCK_FILE))
+        os.kill(holder, 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _without(words: list[str], flag: str) -> list[str]:
+    """Return a command without an option and its value."""
+    kept: list[str] = []
+    skips = False
+    for word in words:
+        if not skips and word != flag and not word.startswith(f"{flag}="):
+            kept.append(word)
+        skips = word == flag
+    return kept

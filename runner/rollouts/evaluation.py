@@ -1,0 +1,246 @@
+"""Evaluation of a user's agent from Python, like ``turnwise eval``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from checkers.profile import Mode, Profile
+from checkers.replies.decoding import Step
+from checkers.verdict import Verdict
+from runner.analysis.listing import run_figures
+from runner.data import choose
+from runner.data.choose import load_dataset, profile_for
+from runner.data.parameters import (
+    name_parameters,
+    require_choice,
+    require_names,
+    require_number,
+    require_type,
+)
+from runner.data.services import FIXTURE_ONLY, require_up
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.evaluate import judge_recorded
+from runner.live.live_run import RunPlan
+from runner.live.meter import Meter
+from runner.live.run_control import open_jobs, open_store
+from runner.live.settings import Settings
+from runner.live.workers import workers_of
+from runner.models.agent import Agent, AgentModel, maker
+from runner.models.base import Model
+from runner.models.model_name import agent_name
+from runner.models.prompting import read_prompts
+from runner.records.definition import Selection
+from runner.records.record import EpisodeRecord
+from runner.records.run import read_run
+from runner.records.run_catalog import read_catalog_run
+from runner.records.store import create_folder, default_folder
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.prepare import prepare
+from trajectories.schema import Trajectory
+
+_COMMAND = ("turnwise.evaluate",)
+"""Command that the run folder records."""
+
+
+class Evaluation(NamedTuple):
+    """Result of an agent's run."""
+
+    folder: Path
+    """Run folder, for ``turnwise table``, ``report``, ``replay``, ``compare`` and others."""
+    episodes: int
+    """Finished episodes: entries times trials, unless the run stopped early."""
+    passed: int
+    errors: int
+    """Episodes without a verdict: the agent raised an exception or returned no message."""
+    stopped: str | None
+    """Why the run stopped early, or None."""
+    score: float | None = None
+    """Share of trials that passed, averaged over entries; None with more than 2% errors."""
+    interval: tuple[float, float] | None = None
+    """95% interval of the score."""
+
+    def __repr__(self) -> str:
+        """Return the run in one line."""
+        stopped = f", {self.stopped}" if self.stopped else ""
+        share = f"{self.passed} of {self.episodes} passed, {self.errors} errors"
+        return f"Evaluation({share}{stopped}; {self.folder})"
+
+    def records(self) -> Iterator[EpisodeRecord]:
+        """Yield the record of every episode."""
+        return read_run(self.folder).records
+
+
+def evaluate(
+    agent: Agent | type[Any] | None = None,
+    dataset: str | Path | Dataset | None = None,
+    *,
+    agent_factory: Callable[[], Agent] | None = None,
+    name: str | None = None,
+    categories: str | Sequence[str] | None = None,
+    ids: Sequence[str] | None = None,
+    limit: int | None = None,
+    trials: int = 1,
+    profile: Profile | str | None = None,
+    run_dir: str | Path | None = None,
+    concurrency: int = 16,
+    resume: bool = False,
+    engine: Literal["local", "ray"] = "local",
+    workers: int | None = None,
+    address: str | None = None,
+) -> Evaluation:
+    """Run an agent on a data set, judge it, and save the run in a folder.
+
+    An exception of the agent is recorded as an error of the episode, with its traceback.
+
+    Args:
+        agent: ``agent(messages, tools)`` returns the assistant message, all three as in OpenAI's
+            chat completions. A function is called in threads; a coroutine function is awaited; a
+            class is instantiated for every episode.
+        dataset: Passed to ``load_dataset``, like ``categories``.
+        agent_factory: Creates an agent for every episode; use instead of ``agent``.
+        name: Name of the agent in tables (default: where it is defined).
+        ids: Runs these trajectories only; ``limit`` keeps the first ones.
+        trials: Episodes per trajectory.
+        profile: A profile or its name (default: the one for the data).
+        run_dir: Run folder (default: a new folder in ``runs``).
+        concurrency: Maximum number of concurrent episodes.
+        resume: Whether to resume the run in ``run_dir``.
+        engine: Where the agent runs; see ``turnwise eval``, also for ``workers`` and ``address``.
+
+    Raises:
+        DataError: An argument or the folder cannot be used.
+    """
+    _check_numbers(trials=trials, concurrency=concurrency, limit=limit, workers=workers)
+    _check_texts(name=name, address=address)
+    _check_folder(run_dir, resume)
+    require_choice("engine", engine, ("local", "ray"))
+    data = load_dataset(dataset, categories=categories)
+    some = _choose(data, ids, limit)
+    model = name or agent_name(_definition_place(agent or agent_factory))
+    settings = Settings(concurrency=concurrency)
+    connect = partial(_connect, _maker(agent, agent_factory))
+    doing = workers_of(engine, address, workers)
+    doing.check(settings, connect)
+    plan = RunPlan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
+    chosen = Selection(_join_names(categories), _join_names(ids), limit, None, None, trials)
+    folder = Path(run_dir) if run_dir else create_folder(default_folder(model, datetime.now()))
+    with name_parameters():
+        episodes = len(some) * trials
+        opened = open_store(folder, plan, chosen, _COMMAND, episodes=episodes, resumes=resume)
+    with opened as store:
+        jobs = open_jobs(store, some, trials, None)
+        ending = doing.conduct(plan, store, jobs, connect, _meter(len(jobs)))
+    return _summarize(folder, ending.stop_reason)
+
+
+def _meter(episodes: int) -> Meter:
+    return Meter(episodes, sys.stderr, time.monotonic)
+
+
+def _summarize(folder: Path, stopped: str | None) -> Evaluation:
+    figures = run_figures(read_catalog_run(folder))
+    done, rate = [each.outcome for each in figures.outcomes], figures.overall
+    score, interval = (rate.value, rate.interval) if rate else (None, None)
+    passed, errors = done.count("passed"), done.count("error")
+    return Evaluation(folder, len(done), passed, errors, stopped, score, interval)
+
+
+def _choose(data: Dataset, ids: Sequence[str] | None, limit: int | None) -> list[Trajectory]:
+    """Return the selected trajectories.
+
+    Raises DataError if none is selected, or one cannot be judged here.
+    """
+    require_names("ids", ids)
+    everything = list(data.trajectories.values())
+    with name_parameters():
+        some = choose.select_entries(everything, _join_names(ids), limit, None, 0)
+    choose.require_languages(some)
+    require_up(some, FIXTURE_ONLY)
+    return some
+
+
+def judge(
+    data: Dataset,
+    id: str,
+    turns: Sequence[Sequence[Step]] | None,
+    *,
+    mode: Mode = "fc",
+    profile: Profile | str | None = None,
+) -> Verdict:
+    """Execute and judge a model's steps, like ``turnwise score``.
+
+    Args:
+        data: Data set of the trajectory.
+        id: ID of the trajectory.
+        turns: Turns of steps, as in BFCL's result files (``EpisodeRecord.result``). A step is a
+            text or a list of ``{function: arguments as JSON}``. None stands for an error.
+        mode: ``fc`` for tool calls, ``prompt`` for calls in text.
+        profile: See ``evaluate``.
+
+    Raises:
+        DataError: The trajectory is not in the data set.
+        UnjudgeableEntry: No verdict is possible, and the model is not to blame.
+    """
+    require_type("data", data, Dataset, described="a Dataset; load_dataset makes one")
+    require_type("id", id, str, described="the id of a trajectory")
+    require_type("turns", turns, None, list, tuple, described="a list of turns or None")
+    require_choice("mode", mode, ("fc", "prompt"))
+    rules = _profile(data, profile)
+    prepared = prepare(data, choose.trajectory(data, id), rules)
+    return judge_recorded(prepared, turns, mode, rules).verdict
+
+
+def _profile(data: Dataset, profile: Profile | str | None) -> Profile:
+    described = "a Profile or its name"
+    require_type("profile", profile, None, str, Profile, described=described)
+    return profile if isinstance(profile, Profile) else profile_for(data, profile)
+
+
+def _check_numbers(**numbers: object) -> None:
+    for name, value in numbers.items():
+        require_number(name, value, optional=name in ("limit", "workers"))
+
+
+def _check_texts(**texts: object) -> None:
+    for name, value in texts.items():
+        require_type(name, value, None, str, described="a text or None")
+
+
+def _check_folder(run_dir: object, resume: object) -> None:
+    require_type("run_dir", run_dir, None, str, Path, described="a path or None")
+    require_type("resume", resume, bool, described="True or False")
+    if resume and run_dir is None:
+        raise DataError("resume", "needs run_dir, the folder of the run")
+
+
+def _connect(make: Callable[[], Agent], _: RunPlan) -> Model:
+    return AgentModel(make)
+
+
+def _maker(
+    agent: Agent | type[Any] | None, agent_factory: Callable[[], Agent] | None
+) -> Callable[[], Agent]:
+    """Return the factory of the agent. Raises DataError if not exactly one of the two is given."""
+    if (agent is None) == (agent_factory is None) or not callable(agent or agent_factory):
+        raise DataError("agent", "pass either a function of messages and tools or agent_factory")
+    if agent_factory is not None:
+        return agent_factory
+    assert agent is not None
+    return maker(agent)
+
+
+def _definition_place(agent: Any) -> str:
+    """Return where an agent is defined, in the form of ``--model python:``."""
+    named = agent if hasattr(agent, "__qualname__") else type(agent)
+    return f"{named.__module__}:{named.__qualname__}"
+
+
+def _join_names(names: str | Sequence[str] | None) -> str | None:
+    return names if names is None or isinstance(names, str) else ",".join(names)

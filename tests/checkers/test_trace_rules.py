@@ -1,0 +1,119 @@
+"""Prohibited calls and dictated orders."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkers.evidence import CallEvidence
+from checkers.profile import BFCL, STRICT
+from checkers.reasons import Reason
+from checkers.turn import judge
+from checkers.verdict import TurnOutcome, Verdict
+from envs.calls import parse_call
+from trajectories.dataset import load_embedded
+from trajectories.prepare import prepare
+from trajectories.schema import Category
+
+DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])
+ENTRIES = DATASET.trajectories
+
+
+def play(id: str, turn: int, calls: list[str], profile=STRICT) -> Verdict:
+    """Judge the ground truth with other calls in a turn."""
+    prepared = prepare(DATASET, ENTRIES[id], profile)
+    session = prepared.template.fork()
+    played = []
+    for index, each in enumerate(ENTRIES[id].turns):
+        made = tuple(parse_call(text) for text in (calls if index == turn else each.ground_truth))
+        results = tuple(session.play(made))
+        played.append(TurnOutcome(results, session.snapshot(), bool(made), made))
+    return judge(prepared.truth, played, profile, prepared.scene)
+
+
+def truth(id: str, turn: int) -> list[str]:
+    return list(ENTRIES[id].turns[turn].ground_truth)
+
+
+@pytest.mark.parametrize(
+    ("id", "turn", "breach", "undo"),
+    [
+        (
+            "base_vehicle_files_driving_instructor",
+            2,
+            "lockDoors(unlock=True, door=['passenger', 'rear_left'])",
+            "lockDoors(unlock=False, door=['passenger', 'rear_left'])",
+        ),
+        (
+            "base_ticket_holiday_handover",
+            3,
+            "close_ticket(ticket_id=538)",
+            "edit_ticket(ticket_id=538, updates={'status': 'Open'})",
+        ),
+        (
+            "base_ticket_math_desk_week",
+            4,
+            "close_ticket(ticket_id=621)",
+            "edit_ticket(ticket_id=621, updates={'status': 'Open'})",
+        ),
+    ],
+)
+def test_a_prohibited_call_fails_even_if_it_is_undone(id, turn, breach, undo):
+    verdict = play(id, turn, [*truth(id, turn), breach, undo])
+    assert verdict.failure is not None
+    assert (verdict.failure.reason, verdict.failed_turn) == (Reason.PROHIBITED_CALL, turn)
+    evidence = verdict.failure.evidence
+    assert isinstance(evidence, CallEvidence)
+    assert evidence.actual == breach
+    assert play(id, turn, [*truth(id, turn), breach, undo], BFCL).failure is None
+
+
+def test_a_refused_or_another_call_is_no_breach():
+    id = "base_ticket_holiday_handover"
+    refused = "close_ticket(ticket_id=99999)"
+    assert play(id, 3, [*truth(id, 3), refused]).failure is None
+    id = "base_vehicle_files_driving_instructor"
+    assert (
+        play(id, 2, [*truth(id, 2), "lockDoors(unlock=False, door=['rear_left'])"]).failure is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("id", "turn", "was", "now"),
+    [
+        ("base_files_twitter_haiku_zine", 1, "'#haiku', '#zine'", "'#zine', '#haiku'"),
+        ("base_trading_twitter_chip_bet", 2, "'#chips', '#investing'", "'#investing', '#chips'"),
+        (
+            "base_twitter_gallery_opening_day",
+            1,
+            "'@mara_clay', '@city_culture'",
+            "'@city_culture', '@mara_clay'",
+        ),
+    ],
+)
+def test_items_in_another_order_than_dictated_fail(id, turn, was, now):
+    calls = [text.replace(was, now) for text in truth(id, turn)]
+    assert calls != truth(id, turn)
+    verdict = play(id, turn, calls)
+    assert verdict.failure is not None
+    assert verdict.failure.reason is Reason.WRONG_ORDER
+    assert verdict.failure.evidence.parameter in ("tags", "mentioned_usernames")
+    assert play(id, turn, calls, BFCL).failure != verdict.failure
+
+
+def test_calls_in_another_order_than_dictated_fail():
+    id = "base_trading_stale_orders"
+    first, second, *rest = truth(id, 3)
+    verdict = play(id, 3, [second, first, *rest])
+    assert verdict.failure is not None
+    assert verdict.failure.reason is Reason.WRONG_ORDER
+    assert first in verdict.failure.evidence.message or second in verdict.failure.evidence.message
+    assert play(id, 3, [*rest, first, second]).failure is None
+
+
+def test_orders_and_prohibitions_are_in_every_variant():
+    for base in (e for e in ENTRIES.values() if e.category is Category.BASE):
+        longer = ENTRIES.get(base.id.replace("base_", "long_context_", 1))
+        if longer is not None:
+            assert [len(t.never) for t in base.turns] == [len(t.never) for t in longer.turns]
+            for turn in longer.turns:
+                assert {call for group in turn.ordered for call in group} <= {*turn.ground_truth}

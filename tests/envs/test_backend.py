@@ -1,0 +1,176 @@
+"""What a class of a backend may declare, and what it inherits."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, NoConfig, irreversible, reads, writes
+
+
+class _StockConfig(TypedDict, total=False):
+    items: dict[str, int]
+
+
+class _OrdersConfig(TypedDict, total=False):
+    orders: list[str]
+
+
+class Stock(Backend):
+    Config = _StockConfig
+    unordered = frozenset({"names"})
+    items: dict[str, int] = {}
+
+    @writes
+    def put(self, name: str) -> dict[str, int]:
+        """Put an item."""
+        self.items = {**self.items, name: 1}
+        return self.items
+
+
+class Orders(Backend):
+    Config = _OrdersConfig
+    orders: list[str] = []
+
+    @reads
+    async def list_orders(self) -> list[str]:
+        """List the orders."""
+        await asyncio.sleep(0)
+        return self.orders
+
+
+class Shop(Stock, Orders):
+    open: bool = True
+
+    @writes
+    def order(self, name: str) -> bool:
+        """Order an item."""
+        self.orders = [*self.orders, name]
+        return self.open
+
+
+def test_a_subclass_inherits_fields_functions_and_declarations():
+    assert list(Shop.FIELDS) == ["items", "orders", "open"]
+    assert list(Shop.TOOLS) == ["put", "list_orders", "order"]
+    assert {tool.backend for tool in Shop.TOOLS.values()} == {"Shop"}
+    assert Shop.unordered == {"names"}
+    assert set(Shop.Config.__annotations__) == {"items", "orders"}
+    shop = Shop.load({"items": {"pen": 2}, "orders": ["ink"]})
+    assert (shop.items, shop.orders) == ({"pen": 2}, ["ink"])
+    assert Shop.check_config({"itms": {}})[0].message == "unknown key; did you mean items?"
+
+
+def test_a_coroutine_function_returns_its_result_inside_and_outside_of_a_loop():
+    shop = Shop.load({"orders": ["ink"]})
+    called = Shop.TOOLS["list_orders"].function
+
+    async def inside() -> object:
+        return called(shop)
+
+    assert called(shop) == asyncio.run(inside()) == ["ink"]
+
+
+def define_load():
+    class Truck(Backend):
+        Config = NoConfig
+
+        @writes
+        def load(self) -> int:
+            """Load."""
+            return 1
+
+
+def define_field():
+    class Truck(Backend):
+        Config = NoConfig
+        references: list[str] = []
+
+
+def define_generator():
+    class Truck(Backend):
+        Config = NoConfig
+
+        @reads
+        def parts(self) -> list[int]:
+            """List parts."""
+            yield 1
+
+
+def define_static():
+    class Truck(Backend):
+        Config = NoConfig
+
+        @reads
+        @staticmethod
+        def parts() -> int:
+            """List parts."""
+            return 1
+
+
+def define_static_above():
+    class Truck(Backend):
+        Config = NoConfig
+
+        @staticmethod
+        @reads
+        def parts() -> int:
+            """List parts."""
+            return 1
+
+
+def define_two_marks():
+    class Truck(Backend):
+        Config = NoConfig
+
+        @reads
+        @writes
+        def parts(self) -> int:
+            """List parts."""
+            return 1
+
+
+def define_irreversible_alone():
+    class Truck(Backend):
+        Config = NoConfig
+
+        @irreversible
+        def scrap(self) -> int:
+            """Scrap it."""
+            return 1
+
+
+def define_unmarked_override():
+    class Truck(Stock):
+        def put(self, name: str) -> dict[str, int]:
+            return {}
+
+
+def define_contradiction():
+    class Other(Backend):
+        Config = NoConfig
+        items: list[str] = []
+
+    class Truck(Stock, Other):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("define", "message"),
+    [
+        (define_load, "a function cannot have the reserved name load"),
+        (define_field, "a state field cannot have the reserved name references"),
+        (define_generator, "is a generator; return a list"),
+        (define_static, "only a plain method can be marked, not staticmethod"),
+        (define_static_above, "is a staticmethod; take self instead"),
+        (define_two_marks, "has two marks; keep either @reads or @writes"),
+        (define_irreversible_alone, "write @irreversible above @writes"),
+        (define_unmarked_override, "replaces a function; mark it with @reads or @writes"),
+        (define_contradiction, "Stock and Other both define items; define it in Truck"),
+    ],
+)
+def test_a_wrong_declaration_is_refused_with_its_line(define, message):
+    with pytest.raises(TypeError, match=message) as caught:
+        define()
+    assert "test_backend.py:" in str(caught.value)

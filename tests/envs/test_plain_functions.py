@@ -1,0 +1,218 @@
+"""Backends made of plain functions and of objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from pydantic import BaseModel
+
+from envs import registry
+from envs.backend import Backend, reads
+from envs.calls import parse_call
+from envs.errors import BackendFault, ConfigError
+from envs.schema import make_config_schema, make_spec
+from envs.session import Session
+
+
+@pytest.fixture(autouse=True)
+def _registered(monkeypatch):
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+    yield
+    monkeypatch.undo()
+    registry.list_tools.cache_clear()
+    registry._find_clashes.cache_clear()
+
+
+@dataclass
+class Order:
+    id: str
+    total: float
+    refunded: bool = False
+
+
+@dataclass
+class Shop:
+    orders: dict[str, Order] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+
+
+def refund(shop: Shop, order_id: str) -> dict[str, bool]:
+    """Refund an order.
+
+    Args:
+        order_id: Id of the order.
+
+    Returns:
+        refunded: Whether it worked.
+    """
+    order = shop.orders[order_id]
+    if order.refunded:
+        raise ValueError(f"{order_id} was refunded before")
+    order.refunded = True
+    shop.log.append(order_id)
+    return {"refunded": True}
+
+
+async def show_order(shop: Shop, order_id: str) -> Order:
+    """Show an order."""
+    return shop.orders[order_id]
+
+
+def add_tax(total: float, rate: float = 0.2) -> float:
+    """Add the tax."""
+    return total * (1 + rate)
+
+
+def forget(shop: Shop, names: list[str]) -> int:
+    """Remove names from the log."""
+    names.sort()
+    shop.log = [name for name in shop.log if name not in names]
+    return shop.misspelt  # type: ignore[attr-defined]
+
+
+CONFIG = {"Shop": {"orders": {"o1": {"id": "o1", "total": 5}}}}
+
+
+def load(*functions, config=CONFIG, checks_arguments=True):
+    registry.register(Backend.from_functions(Shop(), functions))
+    return Session.load(["Shop"], config, checks_arguments=checks_arguments)
+
+
+def call(session, text):
+    return session.call(parse_call(text))
+
+
+def test_a_function_changes_a_copy_of_the_state():
+    session = load(refund, reads(show_order))
+    before, fork = session.snapshot(), session.fork()
+    result = call(session, "refund(order_id='o1')")
+    assert result.text == '{"refunded": true}'
+    assert result.changed
+    paths = [each.path for each in before.differences(session.snapshot())]
+    assert paths == ["Shop.orders.o1.refunded", "Shop.log[0]"]
+    assert fork.snapshot() == before
+    session.restore(before)
+    assert call(session, "refund(order_id='o1')").ok
+
+
+def test_exceptions_for_the_caller_refuse_the_call():
+    session = load(refund)
+    call(session, "refund(order_id='o1')")
+    after = session.snapshot()
+    assert call(session, "refund('o1')").text == '{"error": "o1 was refunded before"}'
+    assert call(session, "refund('o2')").text == '{"error": "there is no \'o2\'"}'
+    assert "valid string" in call(session, "refund(5)").text
+    assert session.snapshot() == after
+
+
+def test_other_exceptions_are_faults_and_undo_the_call():
+    session = load(forget)
+    before = session.snapshot()
+    asked = parse_call("forget(names=['b', 'a'])")
+    with pytest.raises(BackendFault, match="misspelt"):
+        session.call(asked)
+    assert session.snapshot() == before
+    assert asked.kwargs == {"names": ["b", "a"]}
+
+
+def test_coroutines_and_functions_without_a_state():
+    session = load(show_order, add_tax)
+    shown = call(session, "show_order(order_id='o1')")
+    assert shown.text == '{"id": "o1", "total": 5.0, "refunded": false}'
+    assert not shown.changed
+    assert call(session, "add_tax(100.0)").held == 120.0
+
+
+def test_documents_and_config_schema_come_from_the_types():
+    backend = Backend.from_functions(Shop(), [refund, add_tax], "Store")
+    document = make_spec(backend.TOOLS["refund"]).document()
+    assert document["parameters"]["properties"] == {
+        "order_id": {"type": "string", "description": "Id of the order."}
+    }
+    assert list(make_spec(backend.TOOLS["add_tax"]).json_schema()["properties"]) == [
+        "total",
+        "rate",
+    ]
+    assert "Order" in make_config_schema(backend.Config)["$defs"]
+
+
+def test_a_wrong_config_is_refused_with_its_path():
+    with pytest.raises(
+        ConfigError, match=r"\$\.Shop\.orders\.o1\.total: input should be a valid n"
+    ):
+        load(refund, config={"Shop": {"orders": {"o1": {"id": "o1", "total": "x"}}}})
+    with pytest.raises(ConfigError, match=r"did you mean orders\?"):
+        load(refund, config={"Shop": {"order": {}}})
+
+
+class Ledger(BaseModel):
+    entries: list[int] = []
+
+
+def book(state: Ledger, amount: int) -> int:
+    """Book an amount."""
+    state.entries.append(amount)
+    return sum(state.entries)
+
+
+def note(state: dict, text: str) -> list[str]:
+    """Note a text."""
+    state["notes"].append(text)
+    if text == "new key":
+        state["more"] = 1
+    return state["notes"]
+
+
+@pytest.mark.parametrize(
+    ("state", "function", "written", "fields"),
+    [
+        (Ledger(), book, "book(3)", {"entries": [3]}),
+        ({"notes": []}, note, "note('x')", {"notes": ["x"]}),
+    ],
+)
+def test_models_and_dicts_are_states(state, function, written, fields):
+    backend = registry.register(Backend.from_functions(state, [function], "Store"))
+    session = Session.load(["Store"], {})
+    assert call(session, written).changed
+    assert session.snapshot().compared() == {"Store": fields}
+    assert vars(backend)[next(iter(fields))] == []
+
+
+def test_a_key_that_the_state_does_not_declare_is_a_fault():
+    registry.register(Backend.from_functions({"notes": []}, [note], "Store"))
+    with pytest.raises(BackendFault, match="sets more, which the state does not declare"):
+        call(Session.load(["Store"], {}), "note('new key')")
+
+
+class Counter:
+    """A counter."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def increase(self, by: int = 1) -> int:
+        """Increase the count."""
+        self.count += by
+        return self.count
+
+    def helper(self) -> None:
+        raise AssertionError
+
+
+def test_an_object_is_a_backend_of_its_documented_methods():
+    counter = Counter()
+    backend = registry.register(Backend.from_object(counter))
+    assert list(backend.TOOLS) == ["increase"]
+    session = Session.load(["Counter"], {"Counter": {"count": 4}})
+    assert call(session, "increase()").held == 5
+    assert counter.count == 0
+
+
+def test_states_of_other_than_plain_data_are_refused():
+    with pytest.raises(
+        TypeError, match=r"dict\.lock holds a object; a state consists of plain data"
+    ):
+        Backend.from_functions({"lock": object()}, [note])
+    with pytest.raises(TypeError, match="there is no function"):
+        Backend.from_functions({"notes": []}, [])

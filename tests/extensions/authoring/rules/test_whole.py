@@ -1,0 +1,73 @@
+"""Rules WHOLE, DATES and ACCEPTS, and numbers changed by the step that a function takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from extensions.authoring.making.build import long
+from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
+from extensions.authoring.rules.alternatives import check_alternatives
+from extensions.authoring.rules.bulk import check_dates, check_whole
+from extensions.authoring.rules.detection import mutants
+from extensions.authoring.rules.entry import Entry
+from trajectories.dataset import load_embedded
+from trajectories.schema import Alternative, Category, Tier
+
+DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])
+
+
+@pytest.mark.parametrize(
+    "name", ["vehicle_files_campervan_change_of_plan", "files_message_estate_letters"]
+)
+def test_words_about_the_whole_of_a_lengthened_file_are_found(name: str) -> None:
+    scenario = read_scenario(SCENARIOS / f"{name}.json")
+    kept = DATASET.trajectories[f"long_context_{name}"]
+    assert [*check_whole(Entry(DATASET, kept))] == []
+    longer = long(replace(scenario, kept_whole=()))
+    assert longer is not None
+    assert [*check_whole(Entry(DATASET, longer))] != []
+
+
+def test_a_flight_of_another_century_is_found() -> None:
+    entry = DATASET.trajectories["base_travel_twin_sisters"]
+    assert [*check_dates(Entry(DATASET, entry))] == []
+    agency = dict(entry.config["TravelAPI"])
+    number, booking = next(iter(agency["booking_record"].items()))
+    old = {**booking, "travel_date": "1951-02-03"}
+    agency["booking_record"] = {**agency["booking_record"], number: old}
+    changed = replace(entry, config={**entry.config, "TravelAPI": agency})
+    assert "1951" in next(check_dates(Entry(DATASET, changed))).message
+
+
+def test_an_alternative_that_shows_bulk_only_is_withdrawn_and_found() -> None:
+    entry = DATASET.trajectories["long_context_twitter_files_dark_skies_club"]
+    tail = "tail(file_name='logins.txt')"
+    assert tail not in [call for each in entry.turns[0].accepts for call in each.instead]
+    wrong = Alternative("cat(file_name='logins.txt')", ("list_all_following()",))
+    turn = replace(entry.turns[0], accepts=(wrong,))
+    changed = replace(entry, turns=(turn, *entry.turns[1:]))
+    assert [finding.turn for finding in check_alternatives(Entry(DATASET, changed))] == [0]
+
+
+def test_another_speed_of_the_cruise_control_is_rejected() -> None:
+    entry = Entry(DATASET, DATASET.trajectories["base_vehicle_files_driving_instructor"])
+    steps = [step for step in entry.steps if step.function == "setCruiseControl"]
+    speeds = [mutant for mutant in mutants(entry, steps) if mutant.parameter == "speed"]
+    assert [(mutant.value, mutant.accepted) for mutant in speeds] == [(50, "")]
+
+
+@pytest.mark.slow
+def test_every_other_number_of_a_call_that_changes_something_is_rejected() -> None:
+    accepted = []
+    for each in DATASET.trajectories.values():
+        if each.tier is Tier.HARD:
+            entry = Entry(DATASET, each)
+            steps = [step for step in entry.steps if step.result.changed]
+            accepted += [
+                (each.id, str(mutant.step.call), mutant.parameter, mutant.value)
+                for mutant in mutants(entry, steps)
+                if isinstance(mutant.value, (int, float)) and mutant.accepted
+            ]
+    assert accepted == []

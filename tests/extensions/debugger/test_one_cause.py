@@ -1,0 +1,142 @@
+"""The cause of a failure on every surface: one sentence and one place."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+
+import pytest
+
+pytest.importorskip("textual")
+
+from extensions.debugger import views
+from extensions.debugger.stepper import Stepper
+from runner.analysis.align import Column, align, document
+from runner.analysis.align import lines as align_lines
+from runner.analysis.breakpoints import stops
+from runner.analysis.episode_output import EpisodeJson, EpisodeText
+from runner.analysis.replayed_runs import dataset_of, replay_run
+from runner.analysis.report.run_report import about_run, row
+from runner.analysis.view import EpisodePart
+from runner.cli import main
+from runner.records.definition import DatasetReference
+from runner.records.record import call_text
+from runner.records.run import open_run
+from tests.planted_faults import KINDS, plant
+from tests.planted_faults import dataset_of as entries_of
+from tests.runner.analysis.replayed_runs import RunDefinition, write_run
+from tests.runner.records.made import ASKED, defining
+from trajectories.schema import Category
+
+NUMBER = 50
+SINGLE = ("missing_url", "nested_call_in_parts", "acted_instead_of_asking")
+"""Kinds of entries of other categories."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write a run of failing episodes, drawn by chance."""
+    random, dataset = Random(31), entries_of(Category.BASE)
+    kinds, ids = [kind for kind in KINDS if kind not in SINGLE], [*dataset.trajectories]
+    found = {}
+    while len(found) < NUMBER:
+        id = random.choice(ids)
+        episode = plant(random.choice(kinds), dataset, id, random)
+        if id not in found and episode is not None:
+            found[id] = episode
+    data = DatasetReference(dataset.name, dataset.version, dataset.sha256)
+    made: RunDefinition = defining()._replace(dataset=data, settings=ASKED._replace(mode="fc"))
+    records = [
+        each.examined.recorded.record._replace(outcome="failed", verdict=each.examined.verdict)
+        for each in found.values()
+    ]
+    return write_run(tmp_path_factory.mktemp("runs") / "planted", made, *records)
+
+
+@pytest.fixture(scope="module")
+def run(folder):
+    """Execute the run again."""
+    source = open_run(folder)
+    dataset = dataset_of(source, None, print)
+    from checkers.profile import STRICT
+
+    return replay_run(source, dataset, STRICT, 20)
+
+
+def test_fifty_episodes_have_one_sentence_in_the_list(folder, run, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "5000")
+    assert main(["episodes", str(folder), "--failed"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert main(["episodes", str(folder), "--json"]) == 0
+    documents = json.loads(capsys.readouterr().out)["episodes"]
+    assert len(run.episodes) == len(lines) == len(documents) == NUMBER
+    for episode, line, each in zip(run.episodes, lines, documents, strict=True):
+        found = episode.examined.diagnosis
+        assert line.split("failed: ", 1)[1] == found.sentence
+        assert each["sentence"] == found.sentence
+        assert (each["turn"], each["step"], each["call"]) == found[2:5]
+
+
+def test_fifty_episodes_have_one_sentence_in_a_replay(run):
+    for episode in run.episodes:
+        examined, found = episode.examined, episode.examined.diagnosis
+        shown = [line.text for line in examined.show(EpisodeText("run"))]
+        assert shown[-1] == f"cause: {found.sentence}"
+        document = examined.show(EpisodeJson("run"))["diagnosis"]
+        assert document == found.to_json()
+        assert document["sentence"] == found.sentence
+
+
+def test_only_diff_shows_the_call_that_the_cause_names(run):
+    for episode in run.episodes:
+        examined, found = episode.examined, episode.examined.diagnosis
+        part = EpisodePart(only_diff=True)
+        shown = [line.text for line in examined.show(EpisodeText("run", part))]
+        [mark] = [line for line in shown if line.startswith("> ")]
+        assert f"turn {found.turn + 1}" in shown
+        if found.call is None:
+            assert mark == "> end of the turn: cause of the failure"
+        else:
+            traced = examined.model.turns[found.turn].steps[found.step][found.call]
+            assert mark.startswith(f"> step {found.step + 1}  {call_text(traced.call)[:100]}")
+        turns = examined.show(EpisodeJson("run", part))["turns"]
+        [turn] = [turn for turn in turns if turn["turn"] == found.turn]
+        calls = [(step["step"], call) for step in turn["steps"] for call in step["calls"]]
+        marked = [(number, call["call"]) for number, call in calls if call["diverges"]]
+        assert marked == ([] if found.call is None else [(found.step, call_text(traced.call))])
+
+
+def test_fifty_episodes_have_one_sentence_side_by_side(run):
+    for episode in run.episodes:
+        found = episode.examined.diagnosis
+        aligned = align([Column("a", episode.examined), Column("b", episode.examined)])
+        assert [*align_lines(aligned, 80)][2].text == f"     cause: {found.sentence}"
+        assert document(aligned)["runs"][0]["diagnosis"]["sentence"] == found.sentence
+
+
+def test_fifty_episodes_have_one_sentence_on_pages(run):
+    rows = about_run(run, None, ())["rows"]
+    for episode, shown in zip(run.episodes, rows, strict=True):
+        found = episode.examined.diagnosis
+        assert shown == row(episode)
+        assert (shown["sentence"], shown["where"]) == (found.sentence, str(found.place))
+        steps = len(episode.examined.model.turns[found.turn].steps)
+        step = steps if found.step is None else found.step
+        assert shown["place"] == [found.turn, step, found.call]
+
+
+def test_fifty_episodes_have_one_sentence_in_the_debugger(run):
+    for episode in run.episodes:
+        found = episode.examined.diagnosis
+        stepper = Stepper(episode.examined)
+        assert stepper.go_to_divergence() == ""
+        assert stepper.moment.place == found.place
+        assert f"FAILED: {found.sentence[:300]}" in views.heading(stepper, "run").plain
+        assert f"cause of the failure\n{found.sentence}\n" in views.call_view(stepper).plain
+
+
+def test_breakpoints_stop_at_the_place_of_the_cause(run):
+    for episode in run.episodes:
+        [stop] = stops(episode.examined, [], ["divergence"])
+        assert stop.moment.place == episode.examined.place
+        assert str(stop).startswith(str(episode.examined.diagnosis.place))

@@ -1,0 +1,297 @@
+"""Corpora of others: the forms of files, what is left out of them and why, MCP servers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from extensions.retrieval.corpus_files import _ErrorOutput, load_corpus
+from trajectories.errors import DataError
+
+NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
+TEXT = {"type": "string", "description": "Words."}
+
+
+_BOMB = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]\n" for n in range(1, 12))
+"""Each list holds the one before eight times."""
+
+
+_MANY_KEYS = ", ".join(f"k{n}: 1" for n in range(1000))
+
+
+def document(name: str = "f", described: str = "Does it.", **properties: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": described,
+        "parameters": {"type": "dict", "properties": properties, "required": [*properties]},
+    }
+
+
+def read(path: Path, value: object) -> tuple[list[str], list[str]]:
+    """Return the names of a file's functions and the notes on it."""
+    path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+    notes: list[str] = []
+    corpus = load_corpus(str(path), None, notes.append)
+    return [each.name for each in corpus.functions], notes
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [document("a"), document("b")],
+        "\n".join([json.dumps(document("a")), "", json.dumps(document("b"))]),
+        [{"type": "function", "function": document(name)} for name in "ab"],
+        {"tools": [{"name": n, "description": "x", "inputSchema": NOTHING} for n in "ab"]},
+        {"result": {"tools": [{"name": n, "description": "x", "inputSchema": {}} for n in "ab"]}},
+        [{"name": n, "description": "x", "input_schema": NOTHING} for n in "ab"],
+    ],
+)
+def test_the_usual_forms_are_read(tmp_path: Path, value: object) -> None:
+    assert read(tmp_path / "tools.json", value) == (["a", "b"], [])
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (document("x", ""), "x has no description"),
+        (document("x", "  "), "x has no description"),
+        (document("x", p={"description": "no type"}), "x has no type for p"),
+        (document("", p=TEXT), " has no name"),
+        (document("f"), "f is a duplicate"),
+        (document("f", "Something else."), "f is defined twice: the first definition is used"),
+        ({"name": "x", "description": "y", "parameters": 3}, "x is malformed: parameters must"),
+        (document("x", p=3), "x is malformed: parameters.properties.p must be an object"),
+        ("text", "text has no description"),
+    ],
+)
+def test_broken_functions_are_left_out(tmp_path: Path, broken: object, why: str) -> None:
+    names, notes = read(tmp_path / "tools.json", [document(), broken])
+    assert names == ["f"]
+    [note] = notes
+    assert f"left out, {why}" in note
+
+
+def test_of_many_broken_ones_a_few_are_named(tmp_path: Path) -> None:
+    value = [document(), *(document(f"x{i}", "") for i in range(30))]
+    _, notes = read(tmp_path / "tools.json", value)
+    assert len(notes) == 11
+    assert notes[-1].endswith("left out, 20 more")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "holds no function documents"),
+        ("[]", "holds no function documents"),
+        ("{", "is neither JSON nor JSON lines"),
+        ("[" * 100_000, "nested too deep"),
+        ('[{"name": "x", "more": NaN}]', "must be a finite number"),
+        ('{"name": "x"}\n{"name": 1e999}\n', "must be a finite number"),
+        ('[{"name": "x"}]', "holds no usable function: x has no description"),
+        ('{"openapi": "3.0.0"}', "is an OpenAPI file without paths"),
+        ('{"mcpServers": {"a": {"url": "http://x"}}}', "has no command that starts the server"),
+    ],
+)
+def test_a_file_of_no_use_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(DataError, match=why):
+        read(tmp_path / "tools.json", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("a0: &a0 [x, x, x, x, x, x, x, x]\n" + _BOMB, "too large with its aliases"),
+        ("a: &a [*a]\n", "too deep"),
+        (f"b: &b {{{_MANY_KEYS}}}\nx: {{<<: [{'*b, ' * 999}*b]}}\n", "too large with its aliases"),
+        ("a: [.inf]\n", "must be a finite number"),
+    ],
+    ids=["bomb", "circle", "merge keys", "infinite"],
+)
+def test_a_yaml_file_that_stands_for_too_much_is_refused(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    pytest.importorskip("yaml")
+    path = tmp_path / "x.yaml"
+    path.write_text(text)
+    with pytest.raises(DataError, match=why):
+        load_corpus(str(path), None, print)
+
+
+def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="did you mean bfcl"):
+        load_corpus("bfc", None, print)
+    with pytest.raises(DataError, match="nor a file"):
+        load_corpus(str(tmp_path), None, print)
+
+
+def test_named_corpora() -> None:
+    own = load_corpus("own", None, print)
+    assert own.size == 128
+    assert load_corpus("all", None, print).size >= 190
+    assert own.by_name["mkdir"].backend == "GorillaFileSystem"
+    assert own.sha256 == load_corpus("own", None, print).sha256
+
+
+PET = {"$ref": "#/components/schemas/Pet"}
+OPENAPI = {
+    "openapi": "3.1.0",
+    "info": {"title": "Pets"},
+    "components": {
+        "schemas": {
+            "Pet": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": TEXT, "friends": {"$ref": "#/components/schemas/Pets"}},
+            },
+            "Pets": {"type": "array", "items": PET},
+        },
+        "parameters": {"id": {"name": "id", "in": "path", "required": True, "schema": TEXT}},
+    },
+    "paths": {
+        "/pets/{id}": {
+            "parameters": [{"$ref": "#/components/parameters/id"}],
+            "get": {"summary": "Show a pet.", "operationId": "showPet", "tags": ["zoo"]},
+            "put": {
+                "description": "Change a pet.",
+                "requestBody": {
+                    "content": {
+                        "application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}
+                    }
+                },
+            },
+            "delete": {"operationId": "nameless"},
+        }
+    },
+}
+
+
+def test_an_openapi_file_is_a_function_for_each_operation(tmp_path: Path) -> None:
+    path = tmp_path / "pets.json"
+    path.write_text(json.dumps(OPENAPI), encoding="utf-8")
+    notes: list[str] = []
+    corpus = load_corpus(str(path), None, notes.append)
+    show, change = corpus.functions
+    assert (show.name, show.backend) == ("showPet", "zoo")
+    assert show.signature == ("showPet", ("id",))
+    assert change.name == "put_pets_id"
+    assert change.backend == "Pets"
+    assert change.signature[1] == ("friends", "id", "name")
+    assert change.document["parameters"]["required"] == ["id", "name"]
+    assert "$ref" not in json.dumps(change.document)
+    assert notes == [f"{path}: left out, nameless has no description"]
+
+
+def test_version_2_has_types_beside_names(tmp_path: Path) -> None:
+    body = {"in": "body", "name": "b", "schema": {"type": "array", "items": TEXT}}
+    parameters = [{"name": "q", "in": "query", "type": "string"}, body]
+    operation = {"summary": "Find.", "operationId": "find", "parameters": parameters}
+    value = {"swagger": "2.0", "paths": {"/find": {"post": operation}}}
+    path = tmp_path / "api.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    [found] = load_corpus(str(path), None, print).functions
+    assert found.signature == ("find", ("body", "q"))
+
+
+def test_a_schema_that_holds_itself_many_times_stays_small(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {f"p{i}": {"$ref": "#/s"} for i in range(30)}}
+    content = {"application/json": {"schema": {"$ref": "#/s"}}}
+    operation = {"summary": "Do.", "requestBody": {"content": content}}
+    value = {"openapi": "3.0.0", "s": schema, "paths": {"/x": {"post": operation}}}
+    path = tmp_path / "api.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    [found] = load_corpus(str(path), None, print).functions
+    assert len(json.dumps(found.document)) < 2_000_000
+
+
+def test_operations_that_share_a_large_schema_are_bounded_together(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {f"p{i}": {"$ref": "#/s"} for i in range(30)}}
+    content = {"application/json": {"schema": {"$ref": "#/s"}}}
+    operation = {"summary": "Do.", "requestBody": {"content": content}}
+    paths = {f"/x{n}": {"post": operation} for n in range(101)}
+    path = tmp_path / "api.json"
+    path.write_text(json.dumps({"openapi": "3.0.0", "s": schema, "paths": paths}))
+    with pytest.raises(DataError, match="more than 200,000 schema parts"):
+        load_corpus(str(path), None, print)
+
+
+def test_required_names_of_a_body_are_texts(tmp_path: Path) -> None:
+    body = {"type": "object", "properties": {"a": TEXT}, "required": [["a"], "a", 3]}
+    operation = {
+        "summary": "Do.",
+        "requestBody": {"content": {"application/json": {"schema": body}}},
+    }
+    path = tmp_path / "api.json"
+    path.write_text(json.dumps({"openapi": "3.0.0", "paths": {"/x": {"post": operation}}}))
+    [found] = load_corpus(str(path), None, print).functions
+    assert found.document["parameters"]["required"] == ["a"]
+
+
+def test_the_error_output_of_a_server_is_read_to_its_end_and_its_last_line_kept() -> None:
+    output = _ErrorOutput()
+    print("first\n" * 100_000, "last words", sep="", file=output.file, flush=True)
+    assert output.close() == "; it printed: last words"
+    assert _ErrorOutput().close() == ""
+
+
+SERVER = """
+import asyncio
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.types import ListToolsResult, Tool
+
+async def list_tools(context, parameters):
+    schema = {"type": "object", "properties": {"to": {"type": "string"}}}
+    return ListToolsResult(tools=[
+        Tool(name="greet", description="Say hello.", inputSchema=schema),
+        Tool(name="mute", inputSchema=schema),
+    ])
+
+async def main():
+    server = Server("greeter", on_list_tools=list_tools)
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "path",
+        pytest.param("prefix", marks=pytest.mark.slow),
+        pytest.param("configuration", marks=pytest.mark.slow),
+    ],
+)
+def test_an_mcp_server_by_its_path(tmp_path: Path, form: str) -> None:
+    path = tmp_path / "greeter.py"
+    path.write_text(SERVER, encoding="utf-8")
+    name = {"path": str(path), "prefix": f"mcp:{path}"}.get(form, str(tmp_path / "client.json"))
+    server = {"command": sys.executable, "args": [str(path)]}
+    (tmp_path / "client.json").write_text(json.dumps({"mcpServers": {"greeter": server}}))
+    notes: list[str] = []
+    [found] = load_corpus(name, None, notes.append).functions
+    assert (found.name, found.backend) == ("greet", "greeter")
+    assert found.signature == ("greet", ("to",))
+    assert notes == [f"{name}: left out, mute has no description"]
+
+
+def test_what_a_program_prints_besides_messages_is_no_traceback(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "talks.py"
+    path.write_text("print('Welcome!', flush=True)", encoding="utf-8")
+    with pytest.raises(DataError, match="is not an MCP server"):
+        load_corpus(str(path), None, print)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_program_that_is_no_mcp_server_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "broken.py"
+    path.write_text("raise SystemExit(3)", encoding="utf-8")
+    with pytest.raises(DataError, match="is not an MCP server"):
+        load_corpus(str(path), None, print)

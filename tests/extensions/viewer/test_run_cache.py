@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+
+from extensions.viewer import run_cache as module
+from extensions.viewer.run_cache import RunCache
+from runner.records.store import RunStore
+from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
+from trajectories.errors import DataError
+
+
+@pytest.fixture
+def run(data, tmp_path, folders):
+    """Write a run of one entry, which passes."""
+    return write_run(
+        tmp_path / "run", definition(data), record(data, "folders_0", truth_turns(folders))
+    )
+
+
+@pytest.fixture
+def executed(monkeypatch):
+    """Return the episodes that are executed, as they are."""
+    keys = []
+
+    def noting(run, wanted, *rest, **more):
+        keys.extend(wanted)
+        return plain(run, wanted, *rest, **more)
+
+    plain = module.replay_episodes
+    monkeypatch.setattr(module, "replay_episodes", noting)
+    return keys
+
+
+def test_a_run_is_executed_once_until_it_changes(run, data, executed):
+    library = RunCache()
+    first = library.whole(run)
+    assert library.whole(run) is first
+    assert executed == [("folders_0", 0)]
+    with RunStore.resume(run, definition(data)) as store:
+        store.append(record(data, "help_desk_0", [["No."], [], []]))
+    assert [each.judged.outcome for each in library.whole(run).run.episodes] == ["passed", "failed"]
+    assert executed == [("folders_0", 0), ("help_desk_0", 0)]
+
+
+def test_an_episode_needs_no_other_one(run, data, executed):
+    with RunStore.resume(run, definition(data)) as store:
+        store.append(record(data, "help_desk_0", [["No."], [], []]))
+    library = RunCache()
+    [episode] = library.one(run, ("help_desk_0", 0)).run.episodes
+    assert (episode.recorded.id, episode.judged.outcome) == ("help_desk_0", "failed")
+    assert executed == [("help_desk_0", 0)]
+    library.whole(run)
+    assert library.one(run, ("folders_0", 0)).run.episodes[0].judged.outcome == "passed"
+    assert executed == [("help_desk_0", 0), ("folders_0", 0), ("help_desk_0", 0)]
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_an_episode_that_there_is_not(run, whole):
+    library = RunCache()
+    if whole:
+        library.whole(run)
+    with pytest.raises(DataError, match="'nothing' is not an entry"):
+        library.one(run, ("nothing", 0))
+    with pytest.raises(DataError, match="has no trial 7"):
+        library.one(run, ("folders_0", 7))
+
+
+def test_data_that_changed_are_noted(run, data):
+    assert RunCache().whole(run).notes == []
+    data.write_text(data.read_text() + data.read_text().replace('_0"', '_1"'))
+    [note] = RunCache().whole(run).notes
+    assert "the data has changed since the run" in note
+
+
+def test_data_are_loaded_once(run, monkeypatch):
+    loads = []
+    plain = module.choose.dataset
+    monkeypatch.setattr(
+        module.choose, "dataset", lambda *given: loads.append(given[0]) or plain(*given)
+    )
+    library = RunCache()
+    library.whole(run)
+    library.one(run, ("folders_0", 0))
+    assert len(loads) == 1
+
+
+def test_runs_are_compared_once_until_one_changes(run, data, folders, tmp_path):
+    other = write_run(tmp_path / "other", definition(data), record(data, folders.id, [["No."]]))
+    library, folders = RunCache(), {"one": run, "other": other}
+    first = library.compared(folders)
+    assert library.compared(folders) is first
+    assert len(first.compared[0].lost) == 1
+    with RunStore.resume(run, definition(data)) as store:
+        store.append(record(data, "help_desk_0", [["No."], [], []]))
+    again = library.compared(folders)
+    assert again is not first
+    assert again.compared[0].left_out.only_first == 1

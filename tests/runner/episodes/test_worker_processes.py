@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from functools import cache, partial
+from multiprocessing import active_children
+
+import pytest
+
+from checkers.profile import STRICT
+from runner.cli import main
+from runner.episodes import parallel
+from runner.episodes.evaluate import evaluate
+from runner.episodes.limits import EntryLimits
+from runner.episodes.offline import run_oracle
+from runner.episodes.worker_processes import TRIES, evaluate_in_processes
+from runner.records.record import EpisodeRecord
+from tests.source import ROOT
+from trajectories.dataset import load_embedded
+from trajectories.errors import DataError
+from trajectories.schema import Category
+
+ORACLE = partial(run_oracle, profile=STRICT)
+AT_ONCE = EntryLimits(seconds=4.0)
+LITTLE = EntryLimits(megabytes=200)
+
+
+_PARENT = """
+from tests.runner.episodes import test_worker_processes as those
+
+if __name__ == "__main__":
+    run = those.partial(those.run_but, those.tell, at={those.some()[1].id}, profile=those.STRICT)
+    list(those.evaluate_in_processes(those.data(), those.some(), those.STRICT, run, workers=1))
+"""
+
+
+@cache
+def data():
+    return load_embedded([Category.BASE])
+
+
+@cache
+def some():
+    return [*data().trajectories.values()][:10]
+
+
+def kill():
+    """End this process as the system does that lacks memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave():
+    """End this process."""
+    os._exit(3)
+
+
+def crash():
+    """Read where there is nothing."""
+    ctypes.string_at(0)
+
+
+def stall():
+    """Wait for a signal that nobody sends."""
+    signal.pause()
+
+
+def tell():
+    """Say that this process has come so far, and stall."""
+    print("here", flush=True)
+    stall()
+
+
+def devour():
+    """Take more memory than there is to be had."""
+    return bytearray(2**30)
+
+
+def run_but(do, prepared, at, profile):
+    """Judge the ground truth, but for some entries do something else."""
+    if prepared.trajectory.id in at:
+        do()
+    return run_oracle(prepared, profile)
+
+
+def die_once(prepared, marker):
+    """End the first process that comes to a certain entry."""
+    if prepared.trajectory.id == some()[1].id and not marker.exists():
+        marker.touch()
+        kill()
+    return ORACLE(prepared)
+
+
+def complain(prepared):
+    """Complain of the user's data."""
+    raise DataError("data.jsonl:7", "no good: mend it")
+
+
+def alone(left_out):
+    """Return what one process finds, with errors for some entries."""
+    found = evaluate(data(), some(), STRICT, ORACLE)
+    return [
+        EpisodeRecord.of(some()[n], None, left_out[n]) if n in left_out else each
+        for n, each in enumerate(found)
+    ]
+
+
+def test_processes_judge_as_one_does_in_its_order():
+    there = list(evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=2))
+    assert there == list(evaluate(data(), some(), STRICT, ORACLE))
+
+
+def test_the_output_has_the_same_bytes(tmp_path, capsys):
+    said = []
+    for name, more in (("one", []), ("two", ["--workers", "2"])):
+        output = tmp_path / f"{name}.jsonl"
+        command = ["eval", "--model", "null", "--category", "base", "--limit", "20"]
+        assert main([*command, "--output", str(output), *more]) == 0
+        said.append((capsys.readouterr().out, output.read_bytes()))
+    assert said[0] == said[1]
+
+
+def slowly(*values):
+    """Return a case of the slow part."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("do", "how"),
+    [
+        (kill, f"the judging process was killed by SIGKILL, {TRIES} times"),
+        slowly(crash, f"the judging process was killed by SIGSEGV, {TRIES} times"),
+        slowly(leave, f"the judging process ended with status 3, {TRIES} times"),
+        slowly(stall, "judging took more than 4 seconds (--entry-timeout)"),
+    ],
+)
+def test_a_process_that_dies_or_stalls_costs_its_entry_only(monkeypatch, do, how, workers):
+    monkeypatch.setattr(parallel, "chunks", lambda all, _: [all[:4], all[4:5], all[5:]])
+    run = partial(run_but, do, at={some()[1].id, some()[4].id}, profile=STRICT)
+    there = evaluate_in_processes(data(), some(), STRICT, run, workers=workers, allowance=AT_ONCE)
+    assert list(there) == alone({1: how, 4: how})
+
+
+@pytest.mark.slow
+def test_what_a_killed_process_had_is_judged_by_another(tmp_path):
+    run = partial(die_once, marker=tmp_path / "killed")
+    there = list(evaluate_in_processes(data(), some(), STRICT, run, workers=1))
+    assert (tmp_path / "killed").exists()
+    assert there == alone({})
+
+
+def test_want_of_memory_costs_its_entry_only():
+    run = partial(run_but, devour, at={some()[2].id}, profile=STRICT)
+    there = evaluate_in_processes(data(), some(), STRICT, run, workers=1, allowance=LITTLE)
+    assert list(there) == alone({2: "not enough memory to judge the entry"})
+
+
+def test_a_complaint_ends_the_run():
+    with pytest.raises(DataError, match=r"^data\.jsonl:7: no good: mend it$"):
+        list(evaluate_in_processes(data(), some(), STRICT, complain, workers=2))
+
+
+def test_a_process_that_cannot_begin_is_told(monkeypatch):
+    monkeypatch.setattr("runner.episodes.worker_processes._STARTING", 0.0)
+    none = EntryLimits(seconds=1e-9)
+    with pytest.raises(DataError, match="--workers: a process stalled before its start"):
+        list(evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=1, allowance=none))
+
+
+def test_no_process_is_left_behind():
+    there = evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=2)
+    next(there)
+    assert active_children()
+    there.close()
+    assert not active_children()
+
+
+def test_processes_end_with_the_one_that_started_them():
+    command = [sys.executable, "-c", _PARENT]
+    parent = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    with parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == "here\n"
+        parent.kill()
+        # Output is at its end when the last process is gone that could write there.
+        assert parent.communicate(timeout=60) == ("", None)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runner.records.annotations import (
+    ANNOTATIONS_FILE,
+    NOTHING,
+    Annotation,
+    read_annotations,
+    with_tags,
+    write_annotation,
+)
+from trajectories.errors import DataError
+
+KEYS = st.none() | st.tuples(st.text(max_size=10), st.integers(0, 5))
+TAG = st.text("abc def", min_size=1, max_size=9).filter(str.strip)
+ANNOTATIONS = st.builds(
+    Annotation, st.lists(TAG, unique=True, max_size=4).map(tuple), st.text(max_size=30)
+)
+
+
+@given(st.lists(st.tuples(KEYS, ANNOTATIONS), max_size=6))
+def test_what_is_written_is_read(tmp_path_factory, changes):
+    folder = tmp_path_factory.mktemp("run")
+    known = {}
+    for key, annotation in changes:
+        write_annotation(folder, key, annotation)
+        known[key] = annotation
+    kept = {key: each for key, each in known.items() if any(each)}
+    assert read_annotations(folder) == kept
+
+
+def test_tags_are_added_once_and_removed():
+    known = with_tags(Annotation(("a",), "n"), ["b", "a"], [])
+    assert known == Annotation(("a", "b"), "n")
+    assert with_tags(known, [], ["a"]).tags == ("b",)
+    with pytest.raises(DataError, match="--untag: there is no tag 'c'"):
+        with_tags(known, [], ["c"])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Annotation(("",)),
+        Annotation((" ",)),
+        Annotation(("a,b",)),
+        Annotation(("\x1b",)),
+        Annotation(("a" * 41,)),
+        Annotation(tuple(f"{n}" for n in range(21))),
+        Annotation((), "n" * 4001),
+    ],
+)
+def test_what_cannot_be_shown_is_not_written(tmp_path, wrong):
+    with pytest.raises(DataError):
+        write_annotation(tmp_path, None, wrong)
+    assert not (tmp_path / ANNOTATIONS_FILE).exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{", "[]", '{"annotations": [{"id": "a", "trial": 0, "tags": "b", "note": ""}]}', "\xff"],
+)
+def test_a_damaged_file_is_one_line(tmp_path: Path, text):
+    (tmp_path / ANNOTATIONS_FILE).write_text(text, "latin-1")
+    with pytest.raises(DataError, match=ANNOTATIONS_FILE):
+        read_annotations(tmp_path)
+
+
+def test_no_file_is_no_annotation(tmp_path):
+    assert read_annotations(tmp_path) == {}
+    write_annotation(tmp_path, None, Annotation(("a",)))
+    write_annotation(tmp_path, None, NOTHING)
+    assert json.loads((tmp_path / ANNOTATIONS_FILE).read_text())["annotations"] == []

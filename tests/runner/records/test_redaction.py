@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from runner.models.reply import secrets_in_address
+from runner.records.redaction import (
+    is_secret_header,
+    redact_address,
+    redact_body,
+    redact_command,
+    secrets_in_body,
+)
+
+
+@pytest.mark.parametrize(
+    ("word", "kept"),
+    [
+        (["--base-url", "http://ann:pw@host:1/v1?key=k"], ["--base-url", "http://host:1/v1"]),
+        (["--base-url=http://ann:pw@host/v1"], ["--base-url=http://host/v1"]),
+        (["--header", "X-Api-Key=abc"], ["--header", "X-Api-Key=***"]),
+        (["--header=X-Trace=on"], ["--header=X-Trace=on"]),
+        (["--body", '{"api_key": "k", "n": 1}'], ["--body", '{"api_key": "***", "n": 1}']),
+        (["--body", '{"top_k":1}'], ["--body", '{"top_k":1}']),
+        (["--body", "{no JSON"], ["--body", "{no JSON"]),
+        (["--model", "--body"], ["--model", "--body"]),
+    ],
+)
+def test_a_command_line_is_kept_without_its_secrets(word, kept):
+    assert redact_command(["turnwise", "eval", *word, "x"]) == ["turnwise", "eval", *kept, "x"]
+
+
+def test_the_secrets_of_an_address():
+    url = "https://ann:p%40ss@host/v1?a=1&b=x+y"
+    assert {"ann", "p%40ss", "p@ss", "ann:p@ss", "a=1&b=x+y", "x y"} <= {*secrets_in_address(url)}
+    assert redact_address(url) == "https://host/v1"
+    assert not any(secrets_in_address("http://localhost:8000/v1"))
+
+
+@pytest.mark.parametrize(
+    "name", ["api_key", "apiKey", "key", "token", "access-token", "password", "client_secret"]
+)
+def test_a_member_of_the_body_that_is_secret(name):
+    body = {"provider": [{name: "abc", "stop_token": "<|end|>"}], "max_tokens": 5}
+    assert [*secrets_in_body(body)] == ["abc"]
+    assert redact_body(body) == {
+        "provider": [{name: "***", "stop_token": "<|end|>"}],
+        "max_tokens": 5,
+    }
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "prompt_cache_key", "stop_token", "tokenizer"])
+def test_a_member_of_the_body_that_guards_nothing(name):
+    assert redact_body({name: "abc"}) == {name: "abc"}
+
+
+def test_a_header_may_hold_a_key_by_its_name_or_its_length():
+    assert is_secret_header("Cookie", "a")
+    assert is_secret_header("X-Whatever", "0123456789abcdef")
+    assert not is_secret_header("X-Trace", "on")

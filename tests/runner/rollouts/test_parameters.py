@@ -1,0 +1,62 @@
+"""Wrong types and values of the Python API give one line that names the parameter."""
+
+from __future__ import annotations
+
+import pytest
+import turnwise
+
+from trajectories.errors import DataError
+
+
+def agent(messages, tools):
+    """Call nothing."""
+    return "Done."
+
+
+def evaluate(**given):
+    """Evaluate an agent that is never called."""
+    return turnwise.evaluate(agent, **{"categories": "base", "limit": 1, **given})
+
+
+WRONG = {
+    "limit: must be an integer from 1 or None, is -1": lambda: evaluate(limit=-1),
+    "limit: must be an integer from 1 or None, is 'five'": lambda: evaluate(limit="five"),
+    "trials: must be an integer from 1, is True": lambda: evaluate(trials=True),
+    "concurrency: must be an integer from 1, is 0": lambda: evaluate(concurrency=0),
+    "categories: must be a text or a list of texts, is 3": lambda: evaluate(categories=3),
+    "categories: 'bsae' is not a category; did you mean base?": lambda: evaluate(categories="bsae"),
+    "dataset: must be the name or path": lambda: evaluate(dataset=3),
+    "dataset: 'nowhere' is neither": lambda: evaluate(dataset="nowhere"),
+    "ids: must be a text or a list of texts, is 1": lambda: evaluate(ids=[1]),
+    "profile: 'bfc' is not one of": lambda: evaluate(profile="bfc"),
+    "profile: must be a Profile or its name, is 3": lambda: evaluate(profile=3),
+    "engine: must be local or ray, is 'rya'; did": lambda: evaluate(engine="rya"),
+    "run_dir: must be a path or None, is 3": lambda: evaluate(run_dir=3),
+    "resume: needs run_dir": lambda: evaluate(resume=True),
+    "trajectory: must be a Trajectory": lambda: turnwise.RolloutEnv("id"),
+    "paths: must be at least one path": lambda: turnwise.open_run(3),
+    "nowhere": lambda: turnwise.open_run("nowhere"),
+    "data: must be a Dataset": lambda: turnwise.judge("bfcl", "id", []),
+    "environments, config: must be a list": lambda: turnwise.Session.load("TicketAPI", {}),
+    r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
+    r"call: must be a Call, is 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
+        ["TicketAPI"], {}
+    ).call("ls()"),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_an_error_names_the_parameter(message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=message) as caught:
+        WRONG[message]()
+    assert "--" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_run_folder_can_be_resumed_only_by_the_parameter(tmp_path):
+    evaluate(run_dir=tmp_path / "run")
+    with pytest.raises(DataError, match="resume=True"):
+        evaluate(run_dir=tmp_path / "run")
+    assert len(turnwise.open_run(str(tmp_path / "run")).episodes) == 1

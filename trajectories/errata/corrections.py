@@ -1,0 +1,191 @@
+"""Corrections of a data set by errata: the trajectories by which an answer is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from trajectories.dataset import Dataset
+from trajectories.errata.record import NAMED_CALL, Answers, Assessment, Erratum, Turns
+from trajectories.errors import DataError
+from trajectories.fingerprint import fingerprint
+from trajectories.schema import ExpectedCalls, Message, Trajectory
+
+Found = TypeVar("Found")
+
+_MAX_PATHS = 64
+"""Maximum interpretations of an entry."""
+
+
+@dataclass(frozen=True)
+class CorrectedEntries:
+    """Corrected entries of a data set.
+
+    Attributes:
+        name: The user's name of the errata.
+        right: Trajectories by id; an answer may be right by any of them, and the first is
+            reported. Empty if answers to the published entry do not count.
+        judged: Assessments by id, if they still hold.
+        stale: Ids of entries that differ from the judged version; they remain as published.
+        needless: Ids of entries that need no correction any more.
+    """
+
+    name: str
+    right: Mapping[str, Sequence[Trajectory]] = field(default_factory=dict)
+    judged: Mapping[str, Assessment] = field(default_factory=dict)
+    stale: Sequence[str] = ()
+    needless: Sequence[str] = ()
+
+    def of(self, trajectory: Trajectory) -> Sequence[Trajectory]:
+        """Return the trajectories by which an answer to an entry is judged."""
+        return self.right.get(trajectory.id, (trajectory,))
+
+
+AS_PUBLISHED = CorrectedEntries("none")
+"""No errata: every entry is judged by itself."""
+
+
+def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) -> Found | None:
+    """Return the first passing outcome, else the first outcome, or None if there is none."""
+    first: Found | None = None
+    for found in tries:
+        if passes(found):
+            return found
+        first = found if first is None else first
+    return first
+
+
+def correct_dataset(dataset: Dataset, errata: Iterable[Erratum], name: str) -> CorrectedEntries:
+    """Return the corrected entries of a loaded data set.
+
+    Raises DataError if an erratum names a turn or a backend that its entry does not have.
+    """
+    right: dict[str, Sequence[Trajectory]] = {}
+    judged: dict[str, Assessment] = {}
+    stale, needless = [], []
+    for erratum in errata:
+        trajectory = dataset.trajectories.get(erratum.id)
+        if trajectory is None:
+            continue
+        entries = correct_entry(trajectory, erratum)
+        readings = [] if erratum.asks_otherwise else entries
+        if erratum.judgement is not Assessment.SOUND and entries == [trajectory]:
+            needless.append(erratum.id)
+        elif fingerprint(trajectory) != erratum.published:
+            stale.append(erratum.id)
+        else:
+            judged[erratum.id] = erratum.judgement
+            if readings != [trajectory]:
+                right[erratum.id] = readings
+    return CorrectedEntries(name, right, judged, stale, needless)
+
+
+def correct_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
+    """Return the corrected entry, then each alternative; nothing if the entry is withdrawn.
+
+    Raises DataError if the erratum names a turn or a backend that the entry does not have.
+    """
+    if erratum.judgement is Assessment.WITHDRAWN:
+        return []
+    for index in [*erratum.wording, *(turn for path in erratum.paths for turn in path)]:
+        if not 0 <= index < len(trajectory.turns):
+            count = len(trajectory.turns)
+            raise DataError(erratum.id, f"has {count} turns, counted from 0; no turn {index}")
+    for backend in erratum.config.keys() - trajectory.config.keys():
+        raise DataError(erratum.id, f"has no backend {backend} with a config to correct")
+    corrected = _correct_truth(
+        _correct_request(trajectory, erratum), trajectory, erratum.ground_truth
+    )
+    if erratum.answers:
+        return [_correct_answers(corrected, answers) for answers in erratum.answers]
+    return [_correct_truth(corrected, trajectory, path) for path in _combine_alternatives(erratum)]
+
+
+def _combine_alternatives(erratum: Erratum) -> list[Turns]:
+    """Return the alternatives and their combinations over different turns."""
+    paths: list[Turns] = [{}]
+    for alternative in erratum.alternatives:
+        free = [path for path in paths if path.keys().isdisjoint(alternative)]
+        paths += [{**path, **alternative} for path in free]
+    if len(paths) > _MAX_PATHS:
+        raise DataError(erratum.id, f"has {len(paths)} combinations of alternatives; name fewer")
+    return paths
+
+
+def _correct_request(trajectory: Trajectory, erratum: Erratum) -> Trajectory:
+    turns = list(trajectory.turns)
+    for index, words in erratum.wording.items():
+        turns[index] = replace(turns[index], messages=(Message("user", words),))
+    config = {
+        name: {**own, **erratum.config.get(name, {})} for name, own in trajectory.config.items()
+    }
+    return replace(trajectory, turns=tuple(turns), config=config)
+
+
+def _correct_truth(corrected: Trajectory, published: Trajectory, truth: Turns) -> Trajectory:
+    turns = list(corrected.turns)
+    for index, calls in truth.items():
+        written = tuple([_resolve_call(call, published) for call in calls])
+        accepts = tuple([each for each in turns[index].accepts if each.call in written])
+        turns[index] = replace(turns[index], ground_truth=written, accepts=accepts)
+    return replace(corrected, turns=tuple(turns))
+
+
+def _resolve_call(text: str, published: Trajectory) -> str:
+    """Return a call text, with a reference to a published call resolved."""
+    named = NAMED_CALL.fullmatch(text)
+    if named is None:
+        return text
+    turn, index = int(named["turn"]), int(named["call"])
+    try:
+        call = published.turns[turn].ground_truth[index]
+    except IndexError:
+        raise DataError(published.id, f"has no published call {text.split()[0]}") from None
+    changes = named["changes"].split(" ~ ")[1:]
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        if call.count(old) != 1:
+            raise DataError(published.id, f"{text}: {old!r} must occur once in the published call")
+        call = call.replace(old, new)
+    return call
+
+
+def _correct_answers(trajectory: Trajectory, answers: Answers) -> Trajectory:
+    expects = trajectory.expects
+    if not isinstance(expects, ExpectedCalls) or len(answers) != len(expects.answers):
+        raise DataError(trajectory.id, f"does not have {len(answers)} published answers")
+    pairs = zip(expects.answers, answers, strict=True)
+    written = tuple([_correct_answer(published, changes) for published, changes in pairs])
+    return replace(trajectory, expects=replace(expects, answers=written))
+
+
+def _resolve_values(
+    values: Sequence[Any] | str, before: Mapping[str, Sequence[Any]], name: str
+) -> Sequence[Any]:
+    """Return the values of a parameter, with a reference to a published parameter resolved.
+
+    Raises DataError if the published parameter does not exist.
+    """
+    if not isinstance(values, str):
+        return values
+    if not values.startswith("#") or values[1:] not in before:
+        raise DataError(f"$.answers: {name}", f"{values!r:.100} is not a published parameter")
+    return before[values[1:]]
+
+
+def _correct_answer(
+    published: Mapping[str, Mapping[str, Sequence[Any]]],
+    changes: Mapping[str, Mapping[str, Sequence[Any] | str | None]],
+) -> Mapping[str, Mapping[str, Sequence[Any]]]:
+    """Return an answer with corrected parameters; another function has only these."""
+    found = {}
+    for function, parameters in changes.items():
+        before = published.get(function, {})
+        allowed = dict(before)
+        for name, values in parameters.items():
+            if values is None:
+                allowed.pop(name, None)
+            else:
+                allowed[name] = _resolve_values(values, before, name)
+        found[function] = allowed
+    return found

@@ -1,0 +1,309 @@
+"""Answers to the checkers' questions about a trajectory, by replays in copies of its session."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from checkers.entry_queries import CallPosition, Made, ObservedCall
+from checkers.verdict import TurnOutcome
+from envs.calls import Call, list_inner_calls, read_call
+from envs.errors import BackendFault, MalformedCall, ToolError
+from envs.lazy_modules import lazy_module
+from envs.random_stream import RandomStream
+from envs.registry import list_irreversible, list_tools
+from envs.results import Result
+from envs.session import Session
+from envs.tool import bind, choices, defaults, parameter_names
+from trajectories.schema import ExpectedCalls, Trajectory, Turn
+
+if TYPE_CHECKING:
+    from checkers import known_values
+else:
+    # Only the strict profile reads the user's words.
+    known_values = lazy_module("checkers.known_values")
+
+_NONSENSE = "xyzzy"
+"""Suffix of an unknown value."""
+
+
+class ReplayQueries:
+    """Queries about one trajectory; see ``EntryQueries``.
+
+    Args:
+        trajectory: Trajectory.
+        template: Session in its initial state; forked, never called.
+        truth: Outcomes of the ground truth.
+    """
+
+    def __init__(
+        self, trajectory: Trajectory, template: Session, truth: Sequence[TurnOutcome]
+    ) -> None:
+        self._trajectory = trajectory
+        self._template = template
+        self._truth = truth
+        self._starts: list[Session] = []
+        self._prohibits = any(turn.never for turn in trajectory.turns)
+        self._withholds = bool(trajectory.held_out or trajectory.excluded)
+
+    def words(self, turn: int) -> str:
+        """Return the user's message of a turn."""
+        return self._said(turn, turn + 1)
+
+    def backend(self, call: Made) -> str | None:
+        """Return the backend of the called function; None if the function is unknown."""
+        tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
+        return tool.backend if tool else None
+
+    def offered(self, turn: int) -> Collection[str]:
+        """Return the functions that the model may call in a turn."""
+        trajectory, tools = self._trajectory, self._template.tools
+        if not (self._withholds or trajectory.functions):
+            return tools
+        return trajectory.offered(tuple(tools), turn)
+
+    def withheld(self, turn: int) -> Collection[str]:
+        """Return the existing functions that the model may not call in a turn."""
+        trajectory = self._trajectory
+        if trajectory.functions:
+            return self._template.tools.keys() - trajectory.functions
+        return trajectory.withheld(turn) if self._withholds else ()
+
+    def parameters(self, function: str) -> Collection[str]:
+        """Return the parameters of a function that is offered."""
+        for document in self._trajectory.documents or ():
+            if document["name"] == function:
+                return [*document["parameters"]["properties"]]
+        return parameter_names(self._template.tools[function])[0]
+
+    def unordered(self, backend: str | None) -> frozenset[str]:
+        """Return the unordered members of a backend's results and state."""
+        known = self._template.backends.get(backend or "")
+        return known.unordered if known is not None else frozenset()
+
+    def arguments(self, call: Made) -> Mapping[str, Any]:
+        """Return a call's arguments by name, as far as they fit the function."""
+        if not isinstance(call, Call) or call.name not in self._template.tools:
+            return {}
+        try:
+            return bind(self._template.tools[call.name], call.args, call.kwargs)
+        except ToolError:
+            return call.kwargs
+
+    def filled(self, call: Made) -> Mapping[str, Any]:
+        """Return a call's arguments by name, with the function's defaults."""
+        tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
+        if tool is None:
+            return {}
+        return {**defaults(tool), **self.arguments(call)}
+
+    @property
+    def irreversible(self) -> Collection[str]:
+        """Functions whose effect no other function reverts."""
+        return list_irreversible(tuple(self._template.backends))
+
+    def right_calls(self, functions: Collection[str]) -> list[Call]:
+        """Return the successful ground-truth calls of these functions in all turns."""
+        return [
+            call
+            for results, _, _, calls in self._truth
+            for call, result in zip(calls, results, strict=True)
+            if isinstance(call, Call) and call.name in functions and result.error is None
+        ]
+
+    def deed(self, call: Call) -> object:
+        """Return a key that is equal for calls of one function with the same effect."""
+        return call.name, self.filled(call)
+
+    def asks_about(self, call: Made) -> Sequence[str | int | float]:
+        """Return the values that identify the subject of a call, without enum choices."""
+        return list(known_values.list_literals(self._open_arguments(call)))
+
+    def _open_arguments(self, call: Made) -> Mapping[str, Any]:
+        """Return the arguments of a call without enum choices."""
+        if not isinstance(call, Call) or call.name not in self._template.tools:
+            return {}
+        closed = choices(self._template.tools[call.name])
+        given = self.arguments(call)
+        return {name: value for name, value in given.items() if name not in closed}
+
+    def acts(self, turn: int, position: int) -> bool:
+        """Tell whether a ground-truth call changes any state or shows something to the user."""
+        session = self._at(turn, position)
+        call = read_truth_calls(self._trajectory.turns[turn])[position]
+        backend = session.backends.get(self.backend(call) or "")
+        if isinstance(call, Call) and backend is not None and call.name in backend.acts:
+            return True
+        before = session.snapshot().states
+        session.call(call)
+        after = session.snapshot().states
+        return any(
+            value != after[name][field] and not isinstance(value, RandomStream)
+            for name, fields in before.items()
+            for field, value in fields.items()
+        )
+
+    def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
+        """Return the accepted alternatives to a ground-truth call, executed in its place."""
+        text = self._trajectory.turns[turn].ground_truth[position]
+        accepted = [a for a in self._trajectory.turns[turn].accepts if a.call == text]
+        if not accepted:
+            return ()
+        session = self._at(turn, position)
+        found = []
+        for alternative in accepted:
+            calls = [read_truth(text) for text in alternative.instead]
+            there = session.fork()
+            found.append([ObservedCall(call, there.call(call)) for call in calls])
+        return found
+
+    def ends_alike(self, turn: int, left_out: frozenset[int]) -> bool:
+        """Tell whether the ground truth of a turn reaches its state without some of its calls."""
+        session = self._at(turn, 0)
+        calls = read_truth_calls(self._trajectory.turns[turn])
+        session.play([call for index, call in enumerate(calls) if index not in left_out])
+        return session.snapshot() == self._truth[turn].snapshot
+
+    def ignored(self, turn: int, position: int) -> Collection[str]:
+        """Return the text parameters of a ground-truth call that have no effect."""
+        session = self._at(turn, position)
+        call = read_truth_calls(self._trajectory.turns[turn])[position]
+        assert isinstance(call, Call)
+        given = self.arguments(call)
+        found = []
+        there = session.fork()
+        expected = there.call(call).text
+        for name, value in given.items():
+            if isinstance(value, str):
+                other = session.fork()
+                result = other.call(Call(call.name, (), {**given, name: f"{value} {_NONSENSE}"}))
+                if result.text == expected and other.snapshot() == there.snapshot():
+                    found.append(name)
+        return found
+
+    def again(
+        self, call: Made, turn: int, position: int, model: Sequence[TurnOutcome]
+    ) -> Iterator[tuple[CallPosition, Result]]:
+        """Yield results of a call at the start of an episode and after each change since."""
+        backend = self.backend(call)
+        asked = self._at(turn, position)
+        session = self._template.fork()
+        yield CallPosition(0, -1), _call_from(call, backend, session, asked)
+        for turn_there, outcome in enumerate(model):
+            made = zip(outcome.calls, outcome.results, strict=True)
+            for place, (other, result) in enumerate(made):
+                if result.ok or result.changed:
+                    session.call(other)
+                nested = isinstance(other, Call) and other.nested
+                if result.changed and (nested or self.backend(other) == backend):
+                    yield CallPosition(turn_there, place), _call_from(call, backend, session, asked)
+
+    def prohibited(self, turn: int) -> Sequence[Call]:
+        """Return the calls that the user has ruled out by a turn, with some of their arguments."""
+        if not self._prohibits:
+            return ()
+        texts = [text for each in self._trajectory.turns[: turn + 1] for text in each.never]
+        return [call for call in map(read_truth, texts) if isinstance(call, Call)]
+
+    def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
+        """Return the ground-truth calls whose order the user dictates, in groups."""
+        groups = self._trajectory.turns[turn].ordered
+        return [[c for c in map(read_truth, group) if isinstance(c, Call)] for group in groups]
+
+    def only_asks(self, turn: int) -> bool:
+        """Tell whether a turn only asks about earlier results."""
+        return self._trajectory.turns[turn].only_asks
+
+    def waiting(self, turn: int, function: str) -> Collection[str]:
+        """Return the parameters of a function whose value the user has yet to give in a turn.
+
+        The turn that completes this one takes these values from later messages. Enum choices do
+        not count, since users often imply them.
+        """
+        turns = self._trajectory.turns
+        then = next((i for i in range(turn + 1, len(turns)) if turns[i].ground_truth), None)
+        calls = [] if then is None else read_truth_calls(turns[then])
+        calls = [call for call in calls if isinstance(call, Call) and call.name == function]
+        if then is None or not calls or turns[turn].only_asks:
+            return ()
+        before = [self._said(0, turn + 1)]
+        before += [r.text for outcome in self._truth[: turn + 1] for r in outcome.results]
+        after = self._said(turn + 1, then + 1)
+        found = set()
+        for call in calls:
+            for name, value in self._open_arguments(call).items():
+                new = (
+                    v
+                    for v in known_values.list_literals(value)
+                    if not any(known_values.contains_value(v, t) for t in before)
+                )
+                if any(_is_told(after, literal) for literal in new):
+                    found.add(name)
+        return found
+
+    def _said(self, start: int, end: int) -> str:
+        turns = self._trajectory.turns[start:end]
+        return "\n".join([message.content for turn in turns for message in turn.messages])
+
+    def _at(self, turn: int, position: int) -> Session:
+        """Return a session in the state right before a ground-truth call."""
+        while len(self._starts) <= turn:
+            begun = len(self._starts)
+            start = (self._starts[-1] if begun else self._template).fork()
+            if begun:
+                start.play(read_truth_calls(self._trajectory.turns[begun - 1]))
+            self._starts.append(start)
+        session = self._starts[turn].fork()
+        session.play(read_truth_calls(self._trajectory.turns[turn])[:position])
+        return session
+
+
+def _call_from(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
+    """Return the result of a call in one session's state and another's working directory."""
+    there = session.fork()
+    if backend is not None:
+        # The working directory is not compared and may differ.
+        stand = vars(asked.backends[backend])
+        hidden = {name: value for name, value in stand.items() if name.startswith("_")}
+        vars(there.backends[backend]).update(hidden)
+    try:
+        return there.call(call)
+    except BackendFault as fault:
+        return Result.refused(ToolError(str(fault)))
+
+
+def _is_told(words: str, literal: str | float) -> bool:
+    if known_values.contains_value(literal, words):
+        return True
+    told = known_values.KnownValues(words)
+    if isinstance(literal, str):
+        told.hear(words)
+    return told.doubt(literal) is None
+
+
+def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
+    """Return the ground-truth calls of a turn; malformed ones are returned as their errors."""
+    return [read_truth(text) for text in turn.ground_truth]
+
+
+# Categories share scenarios, so that most ground-truth calls occur several times.
+read_truth = lru_cache(maxsize=20_000)(read_call)
+
+
+def needed(trajectory: Trajectory) -> tuple[str, ...]:
+    """Return the functions that the ground truth of an entry calls, and held-out ones."""
+    if isinstance(trajectory.expects, ExpectedCalls):
+        return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
+    calls = [call for turn in trajectory.turns for call in read_truth_calls(turn)]
+    found = [c.name for c in calls if isinstance(c, Call)]
+    found += [inner.name for call in calls for inner in list_inner_calls(call)]
+    return tuple(dict.fromkeys([*found, *trajectory.held_out]))
+
+
+def list_own_functions(trajectory: Trajectory) -> tuple[str, ...]:
+    """Return the functions that an entry offers in any turn, in order."""
+    if trajectory.functions is not None:
+        return trajectory.functions
+    never = {*trajectory.excluded} - {*trajectory.held_out}
+    return tuple([name for name in list_tools(trajectory.environments) if name not in never])

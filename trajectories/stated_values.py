@@ -1,0 +1,40 @@
+"""Texts of a trajectory: the user's messages, the config and the function documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy_modules import lazy_module
+from envs.registry import backend_class
+from trajectories.schema import Turn
+
+if TYPE_CHECKING:
+    from envs import schema
+else:
+    # Imports pydantic, which is slow to load.
+    schema = lazy_module("envs.schema")
+
+SECRETS = ("access_token", "password")
+"""Members of a config that no function shows."""
+
+
+def shown(value: Any) -> Any:
+    """Return a config or state without its secrets."""
+    if isinstance(value, Mapping):
+        return {key: shown(member) for key, member in value.items() if key not in SECRETS}
+    return [shown(member) for member in value] if isinstance(value, list) else value
+
+
+@cache
+def write_documents(backends: tuple[str, ...]) -> str:
+    """Return the function documents as JSON, with defaults and allowed values."""
+    tools = [tool for name in backends for tool in backend_class(name).TOOLS.values()]
+    return json.dumps([schema.make_spec(tool).json_schema() for tool in tools])
+
+
+def list_messages(turns: Sequence[Turn]) -> list[str]:
+    """Return the messages of some turns."""
+    return [message.content for turn in turns for message in turn.messages]

@@ -1,0 +1,30 @@
+"""Named subsets of a data set: its tiers, and ``mini``, which ranks models like all entries do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from trajectories.dataset import DATA
+from trajectories.errors import DataError
+from trajectories.jsonl import read_text
+from trajectories.schema import Subset, Tier, Trajectory
+
+MINI = DATA / "mini.json"
+"""List of ids of the built-in data set, chosen by ``tools.strength``."""
+
+
+def entries_of_subset(trajectories: Sequence[Trajectory], subset: Subset) -> list[Trajectory]:
+    """Return the trajectories of a subset, in the order of the data set.
+
+    Raises DataError if the subset is empty.
+    """
+    if subset is Subset.MINI:
+        ids = frozenset(json.loads(read_text(MINI)))
+        found = [trajectory for trajectory in trajectories if trajectory.id in ids]
+    else:
+        tier = Tier(subset.value)
+        found = [trajectory for trajectory in trajectories if trajectory.tier is tier]
+    if not found:
+        raise DataError("--subset", f"none of these entries belongs to {subset}")
+    return found
