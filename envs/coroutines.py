@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy_modules import lazy_module
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    # Loads the network's modules, which a simulator without coroutines does not need.
+    asyncio = lazy_module("asyncio")
 
 
 def finish(coroutine: Coroutine[Any, Any, Any]) -> Any:

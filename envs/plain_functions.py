@@ -91,8 +91,9 @@ def make_backend_of_object(base: type[Any], instance: object, name: str | None =
         for key, member in vars(each).items()
         if inspect.isfunction(member) and not key.startswith("_") and member.__doc__
     ]
-    latest = {method.__name__: getattr(kind, method.__name__) for method in methods}
-    return make_backend(base, instance, list(latest.values()), name)
+    latest = {key: member for each in reversed(kind.__mro__) for key, member in vars(each).items()}
+    names = dict.fromkeys(method.__name__ for method in methods)
+    return make_backend(base, instance, [latest[each] for each in names], name)
 
 
 def _find_codec(state: object) -> StateCodec:

@@ -11,8 +11,8 @@ class LoggersExtension(Extension):
     name = "loggers"
     commands = {
         "log": Command(
-            "inspect",
-            "Send a run's figures and report to MLflow or Weights & Biases.",
+            "interactive tools",
+            "Send a run's figures to MLflow or Weights & Biases.",
             f"{__package__}.commands.log",
         )
     }

@@ -20,7 +20,7 @@ from runner.records.record import Key
 from runner.records.run import read_run
 from runner.show.terminal import say, say_json
 
-EXAMPLE = "turnwise annotate runs/a base_files_band_setlist --tag 'bad data' --note 'ask Ann'"
+EXAMPLE = "turnwise annotate runs/a base_files_band_setlist --tag 'bad data'"
 
 
 @dataclass(frozen=True, kw_only=True)

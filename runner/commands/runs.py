@@ -55,7 +55,7 @@ def _row(run: CatalogRun, folder: Path) -> list[str]:
     rate = run_figures(run).overall
     return [
         fitted(name, _MAX_NAME_CHARS),
-        fitted(run.definition.model if run.definition else "-", _MAX_NAME_CHARS),
+        fitted(run.definition.model if run.definition else "-", _MAX_MODEL_CHARS),
         score_cell(rate) if rate else "-",
         f"{run.progress.done}/{planned}",
         run.state,

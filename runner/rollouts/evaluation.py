@@ -97,7 +97,7 @@ def evaluate(
 ) -> Evaluation:
     """Run an agent on a data set, judge it, and save the run in a folder.
 
-    An exception of the agent is recorded as an error of the episode, with its traceback.
+    An exception of the agent is an error of the episode.
 
     Args:
         agent: ``agent(messages, tools)`` returns the assistant message, all three as in OpenAI's

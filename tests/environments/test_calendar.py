@@ -135,4 +135,5 @@ def test_an_entry_without_the_package_says_what_is_missing(tmp_path):
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "$.CalendarAPI: unknown backend; known backends are GorillaFileSystem" in done.stderr
+    assert "$.CalendarAPI: unknown backend; " in done.stderr
+    assert "install a package with an entry point in turnwise.environments" in done.stderr

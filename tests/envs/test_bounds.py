@@ -12,7 +12,7 @@ from envs.errors import MalformedCall, Refused
 from envs.session import Session
 
 MOST = 10**9
-STEPS = 60_000
+STEPS = 75_000
 """Functions of Python that thirty doubling calls may call; without bounds it were 2**30."""
 
 

@@ -72,7 +72,7 @@ def test_a_full_disk_ends_a_run_that_can_go_on(
         full.setattr(RunStore, "append", filling)
         done = run(*BASE)
     assert done.status == 3
-    assert f"no space left; resume with --resume {folder}" in done.err
+    assert f"no space left; resume with turnwise eval --resume {folder}" in done.err
     assert len(records(folder)) == ENTRIES // 2
     assert run(*BASE, *resume(folder)).status == 0
     assert len(records(folder)) == ENTRIES
@@ -152,7 +152,7 @@ def test_a_refusal_in_the_middle_ends_a_run_that_can_go_on(
     assert done.status == 3
     last = done.err.splitlines()[-1]
     assert said in last
-    assert last.endswith(f"; resume with --resume {folder}")
+    assert last.endswith(f"; resume with turnwise eval --resume {folder}")
     assert server.requests < 60 + ON_ITS_WAY
     assert set(outcomes(folder).values()) == {"passed"}
     assert len(records(folder)) < ENTRIES
@@ -171,7 +171,7 @@ def test_a_server_that_goes_down_in_the_middle_ends_a_run_that_can_go_on(
         wait_until(lambda: server.requests > 60)
     ended = end(process)
     assert ended.status == 3
-    assert "cannot be reached: connection refused; resume with --resume" in ended.err
+    assert "cannot be reached: connection refused; resume with turnwise eval --resume" in ended.err
     done = outcomes(folder)
     assert len(done) < ENTRIES
     assert set(done.values()) == {"passed"}
@@ -281,7 +281,7 @@ def test_what_the_model_did_wrong_fails_it_and_is_asked_once(
     assert main(["replay", ids[3], "--run", str(folder)]) == 0
     said = capsys.readouterr().out
     assert (
-        "cause: unanswered, turn 0: the model wrote a call that its server could not parse" in said
+        "cause: unanswered at end of turn 1: the model wrote a call that its server could not parse" in said
     )
 
 
@@ -368,7 +368,7 @@ def test_an_interrupted_run_ends_and_can_go_on(
     ended = end(process)
     assert time.monotonic() - begun < 10
     assert ended.status == 130
-    assert ended.err.splitlines()[-1] == (f"turnwise: interrupted; resume with --resume {folder}")
+    assert ended.err.splitlines()[-1] == (f"turnwise: interrupted; resume with turnwise eval --resume {folder}")
     assert "Traceback" not in ended.err
     assert len(records(folder)) < ENTRIES
     server.latency, server.answer = 0.0, truth
@@ -388,7 +388,7 @@ def test_a_second_interrupt_ends_a_run_at_once(
     ended = end(process)
     assert ended.status == 130
     assert server.requests <= asked + 4
-    assert f"interrupted; resume with --resume {folder}" in ended.err
+    assert f"interrupted; resume with turnwise eval --resume {folder}" in ended.err
     server.latency = 0.0
     assert run(*BASE, *resume(folder)).status == 0
     assert [*outcomes(folder).values()] == ["passed"] * ENTRIES

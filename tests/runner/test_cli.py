@@ -891,6 +891,9 @@ def test_entries_of_a_data_set_are_listed_with_their_first_words(turnwise, monke
     lines = done.out.splitlines()
     assert len(lines) == 30
     assert lines[0].startswith("nested_mean_plus ")
+    assert lines[0].endswith("all in one call.")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    lines = turnwise("dataset", "list", "turnwise", "--category", "nested").out.splitlines()
     assert "Take the mean" in lines[0]
     assert max(map(len, lines)) <= 80
     asked = json.loads(

@@ -272,6 +272,7 @@ VALUES = {
     "--timeout": "5",
     "--header": "A=B",
     "--body": "{}",
+    "--history-rules": "text",
     "--temperature": "0.7",
     "--top-p": "0.5",
     "--trials": "4",

@@ -76,5 +76,5 @@ def test_a_page_that_cannot_be_written_is_bad_input(data, recorded, tmp_path, ca
     assert main(["report", str(recorded), "--dataset", str(data), "-o", str(output)]) == 2
     assert (
         capsys.readouterr().err
-        == f"turnwise: {output}: cannot be written: No such file or directory\n"
+        == f"turnwise: {output}: cannot be written: the folder {output.parent} does not exist\n"
     )

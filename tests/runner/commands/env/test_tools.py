@@ -83,7 +83,7 @@ def test_a_reference_page_shows_ranges_and_nesting(said, install):
 
 
 def test_an_unknown_environment():
-    with pytest.raises(DataError, match="TicketAP: unknown backend; known backends are Gorilla"):
+    with pytest.raises(DataError, match="TicketAP: unknown backend; did you mean TicketAPI"):
         run("TicketAP")
 
 
