@@ -135,7 +135,8 @@ def _dump_fields(codec: StateCodec, state: object) -> dict[str, Any]:
             raise TypeError(
                 f"{codec.kind.__name__}.{name} holds a {kind}; a state consists of plain data"
             ) from None
-    return copy_json(dict(fields))
+    plain: dict[str, Any] = copy_json(dict(fields))
+    return plain
 
 
 def _check_config(cls: type[Any], config: object) -> list[ConfigProblem]:

@@ -97,12 +97,10 @@ def evaluate(
 ) -> Evaluation:
     """Run an agent on a data set, judge it, and save the run in a folder.
 
-    An exception of the agent is an error of the episode.
-
     Args:
         agent: ``agent(messages, tools)`` returns the assistant message, all three as in OpenAI's
             chat completions. A function is called in threads; a coroutine function is awaited; a
-            class is instantiated for every episode.
+            class is instantiated for every episode. An exception is an error of the episode.
         dataset: Passed to ``load_dataset``, like ``categories``.
         agent_factory: Creates an agent for every episode; use instead of ``agent``.
         name: Name of the agent in tables (default: where it is defined).

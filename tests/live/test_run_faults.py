@@ -281,7 +281,8 @@ def test_what_the_model_did_wrong_fails_it_and_is_asked_once(
     assert main(["replay", ids[3], "--run", str(folder)]) == 0
     said = capsys.readouterr().out
     assert (
-        "cause: unanswered at end of turn 1: the model wrote a call that its server could not parse" in said
+        "cause: unanswered at end of turn 1: the model wrote a call that its server could not parse"
+        in said
     )
 
 
@@ -368,7 +369,9 @@ def test_an_interrupted_run_ends_and_can_go_on(
     ended = end(process)
     assert time.monotonic() - begun < 10
     assert ended.status == 130
-    assert ended.err.splitlines()[-1] == (f"turnwise: interrupted; resume with turnwise eval --resume {folder}")
+    assert ended.err.splitlines()[-1] == (
+        f"turnwise: interrupted; resume with turnwise eval --resume {folder}"
+    )
     assert "Traceback" not in ended.err
     assert len(records(folder)) < ENTRIES
     server.latency, server.answer = 0.0, truth

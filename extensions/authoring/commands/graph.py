@@ -11,7 +11,6 @@ from extensions.authoring.graph.drawing import to_dot, to_svg
 from extensions.authoring.graph.graph import Graph, load
 from extensions.authoring.graph.sampling import (
     Coverage,
-    Origin,
     PathStep,
     cover,
     coverage,
@@ -154,5 +153,5 @@ def _print_paths(paths: Sequence[Walk]) -> None:
 def _print_bindings(step: PathStep) -> None:
     for binding in step.bindings:
         place = f" {binding.place}" if binding.place else ""
-        origin = f"step {binding.step + 1}:" if binding.origin is Origin.RESULT else binding.origin
+        origin = binding.origin if binding.step is None else f"step {binding.step + 1}:"
         say(f"      {binding.argument}: {origin}{place}")
