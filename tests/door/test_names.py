@@ -18,6 +18,7 @@ import runner
 from checkers.profile import BFCL
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
+from envs import registry
 from envs.session import Session
 from runner.records.record import EpisodeRecord
 from runner.records.run import Run
@@ -104,6 +105,7 @@ def test_no_module_is_named_in_a_text():
 
 def test_every_public_name_has_an_example(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", sys.stdout)
+    monkeypatch.setattr(registry, "_REGISTERED", {})
     text = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     assert [name for name in turnwise.__all__ if not re.search(rf"\b{name}\b", text)] == []
     test = doctest.DocTestParser().get_doctest(
