@@ -12,7 +12,7 @@ _FACTORS = (
     1000, 60, 3600, 24, 7, 12, 2.54, 0.3048, 0.9144, 1.609344, 3.785411784, 0.45359237, 6.894757293,
 )  # fmt: skip
 """Kilo; minutes, hours, days, weeks, months; inches, feet, yards, miles; gallons; pounds; psi."""
-_PERCENT = re.compile(r"\s*(-?\d{1,15}(?:\.\d{1,15})?)\s*%\s*")
+_PERCENT = re.compile(r"(-?\d{1,15}(?:\.\d{1,15})?)\s*%")
 _ROUNDED = 0.005
 """Relative tolerance of converted numbers."""
 
@@ -22,7 +22,7 @@ def classify_wrong_amount(expected: object, got: object) -> str | None:
 
     A text such as ``5%`` is the number before the sign.
     """
-    if isinstance(got, str) and (percent := _PERCENT.fullmatch(got)):
+    if isinstance(got, str) and (percent := _PERCENT.fullmatch(got.strip())):
         got = float(percent[1])
     if not _is_number(expected) or not _is_number(got):
         return None

@@ -216,7 +216,7 @@ def test_an_agent_of_the_folder(bin, here):
 
 
 def test_the_breakpoint(bin, here):
-    command = ("replay", "base_files_quarterly_report", "--break", "turn=0,step=0")
+    command = ("replay", "base_files_quarterly_report", "--break", "turn=1,step=1")
     typed = "p str(call)\nstep\np type(self).__module__\ncontinue\n"
     said = done(bin / "turnwise", *command, cwd=here, stdin=typed)
     assert "(Pdb) 'turnwise.envs.backends.file_system'" in said
