@@ -65,5 +65,5 @@ def test_an_episode_is_its_calls_and_short_in_one_line():
     record = EpisodeRecord("a_0", 2, "base", "passed", verdict, None, steps=steps)
     assert repr(record) == "EpisodeRecord(a_0, trial 2, Verdict(passed: 1 turns))"
     found = Cells(record._repr_html_())
-    assert found.cells[-3:-1] == ["turn 0", "ls()"]
+    assert found.cells[-3:-1] == ["turn 1", "ls()"]
     assert "script" not in found.tags

@@ -67,7 +67,7 @@ def _data() -> dict[str, bytes]:
 def _debugger() -> Form:
     script = (
         "call touch(file_name='a')\nmove ..\nsearch notes\ninstead ls()\ncall cat('notes.txt')\n"
-        "break turn=1,step=0\nbreak-on call:cat\nbreak-on divergence\nmove .\ninstead \n"
+        "break turn=1,step=1\nbreak-on call:cat\nbreak-on divergence\nmove .\ninstead \n"
     )
     return Form({"script.txt": script.encode()}, ["script.txt"], ("DEBUGGER",))
 

@@ -179,7 +179,7 @@ def test_a_call_goes_back_with_the_id_and_the_arguments_of_the_chat(server: Fake
         (
             response([{"type": "message", "content": [{"type": "refusal", "refusal": "No."}]}]),
             "No.",
-            "completed",
+            "refusal",
         ),
         (
             response([said("Ye")], incomplete_details={"reason": "max_output_tokens"}),

@@ -563,7 +563,7 @@ def test_the_truth_is_shown(turnwise, data):
     assert (done.status, done.err) == (DONE, "")
     lines = done.out.splitlines()
     assert lines[0] == "folders_0 (base; GorillaFileSystem)"
-    assert "  step 0  cd(folder='old')" in lines
+    assert "  step 1  cd(folder='old')" in lines
     assert lines[-1] == "passed: 2 of 2 turns"
 
 

@@ -118,7 +118,7 @@ def test_fifty_episodes_have_one_sentence_on_pages(run):
     rows = about_run(run, None, ())["rows"]
     for episode, shown in zip(run.episodes, rows, strict=True):
         found = episode.examined.diagnosis
-        assert shown == row(episode)
+        assert shown == {**row(episode), "note": "", "tags": []}
         assert (shown["sentence"], shown["where"]) == (found.sentence, str(found.place))
         steps = len(episode.examined.model.turns[found.turn].steps)
         step = steps if found.step is None else found.step
