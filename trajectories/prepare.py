@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.calls.documents import UnjudgeableEntry
@@ -13,7 +12,8 @@ from envs.errors import ConfigError
 from envs.session import Session
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.replay_queries import ReplayQueries, read_truth_calls
+from trajectories.ground_truths import GroundTruths
+from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
@@ -33,14 +33,10 @@ class PreparedTrajectory(NamedTuple):
     """Offered functions; None for all."""
 
 
-TruthSource = Callable[[Trajectory, Session], tuple[TurnOutcome, ...]]
-"""Maps a trajectory and its initial session to the outcomes of the ground truth."""
-
-
 def prepare(
-    dataset: Dataset, trajectory: Trajectory, profile: Profile, truth: TruthSource | None = None
+    dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: GroundTruths | None = None
 ) -> PreparedTrajectory:
-    """Load a trajectory's session and play its ground truth, or get its outcomes from ``truth``.
+    """Load a trajectory's session and play its ground truth, unless ``truths`` has its outcomes.
 
     The model's argument checks apply to the ground truth, too.
 
@@ -58,7 +54,7 @@ def prepare(
         if dataset.tolerant:
             raise UnjudgeableEntry(message)
         raise DataError(f"{dataset.name}: {trajectory.id}", message)
-    outcomes = (truth or play_truth)(trajectory, template)
+    outcomes = (truths or GroundTruths()).play(trajectory, template)
     scene = ReplayQueries(trajectory, template, outcomes)
     return PreparedTrajectory(
         trajectory, template, outcomes, scene, dataset.offering_of(trajectory)
@@ -90,14 +86,3 @@ def load_session(
     if dataset.connect is not None:
         dataset.connect(session)
     return session
-
-
-def play_truth(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
-    """Return the outcomes of the ground truth's turns."""
-    session = template.fork()
-    outcomes = []
-    for turn in trajectory.turns:
-        calls = tuple(read_truth_calls(turn))
-        results = tuple(session.play(calls))
-        outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
-    return tuple(outcomes)

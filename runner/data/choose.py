@@ -352,8 +352,7 @@ def count_irregularities(data: Dataset) -> tuple[int, int]:
         found = find_irregularities(data)
         return len(found), len({id for id, _ in found})
 
-    problems, configs = cached_counts(data, count)
-    return problems, configs
+    return cached_counts(data, count)
 
 
 def _unknown(name: str, what: str, known: Iterable[str]) -> str:

@@ -26,7 +26,8 @@ from runner.episodes.scripts import trace_recorded
 from runner.records.record import EpisodeRecord, RecordedEpisode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory, TruthSource, prepare
+from trajectories.ground_truths import GroundTruths
+from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import JudgingMethod, Trajectory
 
 if TYPE_CHECKING:
@@ -40,15 +41,12 @@ def evaluate(
     trajectories: Iterable[Trajectory],
     profile: Profile,
     run: Callable[[PreparedTrajectory], Verdict],
-    truth: TruthSource | None = None,
 ) -> Iterator[EpisodeRecord]:
-    """Run trajectories in order and yield their records.
-
-    ``truth`` supplies the outcomes of the ground truth; by default it is played.
-    """
+    """Run trajectories in order and yield their records."""
+    truths = GroundTruths()
     for trajectory in trajectories:
         try:
-            verdict = run(prepare(dataset, trajectory, profile, truth))
+            verdict = run(prepare(dataset, trajectory, profile, truths))
         except Exception as error:
             yield EpisodeRecord.of(trajectory, None, describe_error(error))
         else:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from checkers.profile import Profile
 from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.data.cache import open_truth_cache
 from runner.episodes.evaluate import evaluate
 from runner.episodes.limits import ALLOWANCE, EntryLimits, limited_memory
 from runner.records.record import EpisodeRecord
@@ -75,15 +74,15 @@ class LocalWorkers(NamedTuple):
         profile: Profile,
         run: parallel.Run,
     ) -> Iterator[EpisodeRecord]:
-        """Judge in this process, with its cache, or in others."""
+        """Judge in this process or in others."""
         task = dataset, trajectories, profile, run
         if self.number is not None:
             yield from worker_processes.evaluate_in_processes(
                 *task, workers=self.number, allowance=self.allowance
             )
             return
-        with limited_memory(self.allowance.megabytes), open_truth_cache(dataset, profile) as cache:
-            yield from evaluate(*task, cache.outcomes)
+        with limited_memory(self.allowance.megabytes):
+            yield from evaluate(*task)
 
     def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse several processes, because a live run mostly waits for the server."""

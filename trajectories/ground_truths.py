@@ -1,0 +1,56 @@
+"""Played ground truths; entries with the same initial config and calls share their outcomes."""
+
+from __future__ import annotations
+
+import marshal
+from hashlib import sha256
+
+from checkers.verdict import TurnOutcome
+from envs.session import Session
+from trajectories.replay_queries import read_truth_calls
+from trajectories.schema import Trajectory
+
+_MAX_SHARED = 1_000
+"""Maximum number of kept ground truths; each takes about 10 KB."""
+
+
+class GroundTruths:
+    """Outcomes of the ground truths of one data set under one profile."""
+
+    def __init__(self) -> None:
+        self._played: dict[bytes, tuple[TurnOutcome, ...]] = {}
+
+    def play(self, trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
+        """Return the outcomes of an entry's ground truth, given its session in the initial state.
+
+        The variants of a scenario differ in turns without calls only, except for long contexts.
+        """
+        if trajectory.long_context is not None or len(trajectory.turns) == 1:
+            return play_truth(trajectory, template)
+        calls = [turn.ground_truth for turn in trajectory.turns if turn.ground_truth]
+        inputs = trajectory.environments, trajectory.config, calls
+        # Marshal version 2 writes equal values as equal bytes.
+        key = sha256(marshal.dumps(inputs, 2)).digest()
+        played = self._played.get(key)
+        if played is None:
+            outcomes = play_truth(trajectory, template)
+            if len(self._played) < _MAX_SHARED:
+                self._played[key] = tuple(each for each in outcomes if each.calls)
+            return outcomes
+        ready, last = iter(played), TurnOutcome((), template.snapshot(), False, ())
+        found = []
+        for turn in trajectory.turns:
+            last = next(ready) if turn.ground_truth else TurnOutcome((), last.snapshot, False, ())
+            found.append(last)
+        return tuple(found)
+
+
+def play_truth(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
+    """Return the outcomes of the ground truth's turns."""
+    session = template.fork()
+    outcomes = []
+    for turn in trajectory.turns:
+        calls = tuple(read_truth_calls(turn))
+        results = tuple(session.play(calls))
+        outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
+    return tuple(outcomes)
