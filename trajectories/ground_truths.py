@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import marshal
+import json
 from hashlib import sha256
 
 from checkers.verdict import TurnOutcome
@@ -29,8 +29,7 @@ class GroundTruths:
             return play_truth(trajectory, template)
         calls = [turn.ground_truth for turn in trajectory.turns if turn.ground_truth]
         inputs = trajectory.environments, trajectory.config, calls
-        # Marshal version 2 writes equal values as equal bytes.
-        key = sha256(marshal.dumps(inputs, 2)).digest()
+        key = sha256(json.dumps(inputs).encode()).digest()
         played = self._played.get(key)
         if played is None:
             outcomes = play_truth(trajectory, template)

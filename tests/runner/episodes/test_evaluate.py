@@ -18,6 +18,7 @@ from runner.episodes.scripts import oracle
 from runner.records.record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
 from trajectories.errors import DataError
+from trajectories.ground_truths import GroundTruths
 from trajectories.prepare import prepare
 from trajectories.schema import LongContext, Turn
 
@@ -95,24 +96,11 @@ def test_a_prepared_trajectory_has_the_outcomes_of_its_truth(prepared, help_desk
     assert all(result.ok for outcome in ready.truth for result in outcome.results)
 
 
-def test_the_outcomes_of_the_truth_may_come_from_elsewhere(dataset_of, help_desk):
-    dataset = dataset_of(help_desk)
-    known = prepare(dataset, help_desk, STRICT).truth[:1]
-    seen = []
-
-    def truth(trajectory, template):
-        seen.append((trajectory, template.snapshot()))
-        return known
-
-    ready = prepare(dataset, help_desk, STRICT, truth)
-    assert ready.truth is known
-    assert seen == [(help_desk, ready.template.snapshot())]
-
-    def run(ready):
-        return Verdict(True, None, None, len(ready.truth), 0)
-
-    [judged] = evaluate(dataset, [help_desk], STRICT, run, truth)
-    assert judged.verdict.turns == len(known)
+def test_ground_truths_of_an_evaluation_are_shared(dataset_of, help_desk):
+    dataset, truths = dataset_of(help_desk), GroundTruths()
+    first, second = (prepare(dataset, help_desk, STRICT, truths) for _ in range(2))
+    assert first.template is not second.template
+    assert all(a.results is b.results for a, b in zip(first.truth, second.truth, strict=True))
 
 
 @both
