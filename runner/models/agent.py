@@ -22,6 +22,12 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from runner.models.base import AgentError, Reply, Request, RequestOptions
+from runner.models.messages import (
+    MalformedMessage,
+    call_entry,
+    is_langchain,
+    langchain_message,
+)
 from runner.models.reply import one_line, read_completion
 from runner.models.settings import LiveSettings, sent_as
 from trajectories.errors import DataError, suggest_name
@@ -65,7 +71,9 @@ class AgentModel:
                 message = _read_message(await self._answer(request))
         except TimeoutError:
             raise AgentError(f"the agent took longer than {self._timeout:g} seconds") from None
-        return read_completion({"choices": [{"message": message}]}, perf_counter() - started)
+        choice = {"message": message, "finish_reason": message.get("finish_reason")}
+        body = {"choices": [choice], "usage": message.get("usage")}
+        return read_completion(body, perf_counter() - started)
 
     async def close(self) -> None:
         """Shut the threads down after their current calls."""
@@ -165,11 +173,29 @@ def _read_message(answer: object) -> Mapping[str, Any]:
         answer = dump()
     if isinstance(answer, str):
         answer = {"content": answer}
+    if isinstance(answer, Mapping) and is_langchain(answer):
+        answer = _openai_message(answer)
     mismatch = _find_mismatch(answer)
     if mismatch:
         raise AgentError(f"the agent returned {mismatch}; {_EXPECTED}")
     message: Mapping[str, Any] = json.loads(json.dumps(answer))
     return message
+
+
+def _openai_message(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message of LangChain in OpenAI's form.
+
+    Raises AgentError if a call has no name or no arguments.
+    """
+    message = langchain_message(answer)
+    try:
+        calls = [
+            call_entry(call, f"tool_calls[{place}]")
+            for place, call in enumerate(message.get("tool_calls") or ())
+        ]
+    except MalformedMessage as error:
+        raise AgentError(f"the agent returned {error.path}: {error.message}; {_EXPECTED}") from None
+    return {**message, "tool_calls": calls}
 
 
 def _find_mismatch(answer: object) -> str | None:
@@ -183,7 +209,7 @@ def _find_mismatch(answer: object) -> str | None:
         return f"content of the type {type(content).__name__}"
     if not isinstance(calls, list | tuple | None):
         return f"tool_calls of the type {type(calls).__name__}"
-    if content is None and calls is None:
+    if content is None and calls is None and not answer.get("function_call"):
         return "a dict with neither content nor tool_calls"
     if not all(_is_call(call) for call in calls or ()):
         return "a tool call without a function's name"

@@ -136,7 +136,7 @@ class RolloutEnv:
         require_choice("reward", self.reward, REWARDS)
         require_choice("mode", self.mode, ("fc", "prompt"))
         require_number("step_limit", self.step_limit, optional=True)
-        data = self.dataset or _single_dataset(self.trajectory)
+        data = self.dataset or single_dataset(self.trajectory)
         self._prepared = _prepare(self.trajectory, self.profile, self.seed, data)
         observations = observations_for(self.observations, data, self.profile)
         self._wording = wording_of(observations, data)
@@ -301,7 +301,7 @@ class RolloutEnv:
         return _as_reply(None, [(None, call.name, _arguments(call, tools)) for call in action])
 
 
-def _single_dataset(trajectory: Trajectory) -> Dataset:
+def single_dataset(trajectory: Trajectory) -> Dataset:
     """Return a data set of one trajectory."""
     reach = partial(connect, reach=FIXTURE_ONLY)
     return Dataset("rollout", "unknown", "", {trajectory.id: trajectory}, connect=reach)

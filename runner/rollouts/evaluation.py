@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
+from envs.state import ABSENT
 from runner.analysis.listing import run_figures
 from runner.data import choose
 from runner.data.choose import load_dataset, profile_for
@@ -40,6 +41,8 @@ from runner.records.record import EpisodeRecord
 from runner.records.run import read_run
 from runner.records.run_catalog import read_catalog_run
 from runner.records.store import create_folder, default_folder
+from runner.rollouts.env import single_dataset
+from runner.rollouts.recorded_steps import read_messages, read_steps
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -165,33 +168,49 @@ def _choose(data: Dataset, ids: Sequence[str] | None, limit: int | None) -> list
 
 
 def judge(
-    data: Dataset,
-    id: str,
-    turns: Sequence[Sequence[Step]] | None,
+    data: Dataset | Trajectory,
+    id: str | None = None,
+    turns: Sequence[Sequence[Step]] | None = ABSENT,
     *,
+    messages: Sequence[Mapping[str, Any]] = ABSENT,
     mode: Mode = "fc",
     profile: Profile | str | None = None,
 ) -> Verdict:
-    """Execute and judge a model's steps, like ``turnwise score``.
+    """Execute and judge a model's steps or messages, like ``turnwise score``.
 
     Args:
-        data: Data set of the trajectory.
+        data: Data set of the trajectory, or the trajectory itself, without ``id``.
         id: ID of the trajectory.
         turns: Turns of steps, as in BFCL's result files (``EpisodeRecord.result``). A step is a
-            text or a list of ``{function: arguments as JSON}``. None stands for an error.
-        mode: ``fc`` for tool calls, ``prompt`` for calls in text.
+            text, a list of ``{function: arguments as JSON}`` or of OpenAI's tool calls, or an
+            assistant message. None stands for an error.
+        messages: The whole conversation, in place of ``turns``: messages of OpenAI, Anthropic or
+            LangChain, or Responses items. Every user message begins a turn.
+        mode: ``fc`` for tool calls, ``prompt`` for calls in text; messages have tool calls.
         profile: See ``evaluate``.
 
     Raises:
-        DataError: The trajectory is not in the data set.
+        DataError: The trajectory is not in the data set, or a value is neither a step nor a
+            message.
         UnjudgeableEntry: No verdict is possible, and the model is not to blame.
     """
-    require_type("data", data, Dataset, described="a Dataset; load_dataset makes one")
-    require_type("id", id, str, described="the id of a trajectory")
-    require_type("turns", turns, None, list, tuple, described="a list of turns or None")
+    described = "a Dataset or a Trajectory; load_dataset makes a Dataset"
+    require_type("data", data, Dataset, Trajectory, described=described)
     require_choice("mode", mode, ("fc", "prompt"))
+    if isinstance(data, Trajectory):
+        trajectory, data = data, single_dataset(data)
+    else:
+        require_type("id", id, str, described="the id of a trajectory")
+        trajectory = choose.trajectory(data, str(id))
+    if (turns is ABSENT) is (messages is ABSENT):
+        raise DataError("turns, messages", "give one of the two")
     rules = _profile(data, profile)
-    prepared = prepare(data, choose.trajectory(data, id), rules)
+    prepared = prepare(data, trajectory, rules)
+    if messages is not ABSENT:
+        require_choice("mode", mode, ("fc",))
+        turns = read_messages(messages, trajectory)
+    elif turns is not None:
+        turns = read_steps(turns, trajectory)
     return judge_recorded(prepared, turns, mode, rules).verdict
 
 

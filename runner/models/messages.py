@@ -1,0 +1,402 @@
+"""Reader of recorded chat messages: the turns of a conversation, with answers and results.
+
+Understands OpenAI's chat messages (also with ``function_call``), items of its Responses API,
+Anthropic's content blocks, and messages of LangChain. All become messages of chat completions.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from checkers.replies.decoding import Step
+from runner.models.base import ChatMessage, Reply, Usage
+from runner.models.reply import read_completion
+from runner.models.tools import FunctionNames
+from trajectories.schema import Trajectory
+
+MAX_MESSAGES = 20_000
+"""Maximum messages of one conversation."""
+_MAX_SHOWN_CHARS = 60
+_SYSTEM = ("system", "developer")
+_ROLES = (*_SYSTEM, "user", "assistant", "tool", "function")
+_LANGCHAIN = {
+    "human": "user",
+    "ai": "assistant",
+    "AIMessageChunk": "assistant",
+    "tool": "tool",
+    "system": "system",
+    "function": "function",
+}
+"""Roles by the types of LangChain's messages."""
+_LANGCHAIN_CLASSES = {
+    "HumanMessage": "human",
+    "AIMessage": "ai",
+    "AIMessageChunk": "ai",
+    "ToolMessage": "tool",
+    "SystemMessage": "system",
+    "FunctionMessage": "function",
+}
+_ITEMS = ("function_call", "function_call_output", "reasoning")
+"""Types of Responses items that are no messages."""
+_PROMPT = "is neither a message nor an item with a role or a known type"
+
+
+class MalformedMessage(Exception):
+    """A message that cannot be read, with the path to the wrong member."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+
+    def below(self, part: str) -> MalformedMessage:
+        """Return the same error, seen from the enclosing value."""
+        return MalformedMessage(self.message, part + self.path)
+
+
+class RecordedAnswer(NamedTuple):
+    """One answer of a model."""
+
+    reply: Reply
+    results: list[str | None]
+    """Recorded result of each call; None if the conversation lacks it."""
+
+
+class RecordedTurn(NamedTuple):
+    """A user message, and the answers to it."""
+
+    prompt: str
+    answers: list[RecordedAnswer]
+
+    def steps(self, names: FunctionNames) -> list[Step]:
+        """Return the answers as steps, under the functions' real names."""
+        return [step_of(answer.reply, names) for answer in self.answers]
+
+
+def step_of(reply: Reply, names: FunctionNames) -> Step:
+    """Return an answer as a step: its calls, or its text if there are none."""
+    calls: Step = [{names.real(call.name): call.arguments} for call in reply.tool_calls]
+    return calls or reply.text
+
+
+def read_turns(messages: object) -> list[RecordedTurn]:
+    """Read a conversation; every user message begins a turn.
+
+    System messages, and greetings before the first user message, are left out.
+
+    Raises MalformedMessage if an item is not a message, or a result belongs to no call.
+    """
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        raise MalformedMessage(f"must be a list of messages, is {_shown(messages)}")
+    if len(messages) > MAX_MESSAGES:
+        raise MalformedMessage(f"has {len(messages)} messages; at most {MAX_MESSAGES} are read")
+    turns = _Turns()
+    for index, item in enumerate(messages):
+        try:
+            for chat in chat_messages(item):
+                turns.put(chat)
+        except MalformedMessage as error:
+            raise error.below(f"[{index}]") from None
+    return turns.done
+
+
+def read_answer(message: object) -> Reply:
+    """Read one assistant message. Raises MalformedMessage if it is not one."""
+    chats = [*chat_messages(message)]
+    if [chat["role"] for chat in chats] != ["assistant"]:
+        raise MalformedMessage("must be one assistant message")
+    return _reply_of(chats[0])
+
+
+def match_entry(turns: Sequence[RecordedTurn], trajectory: Trajectory) -> list[RecordedTurn]:
+    """Return the turns as the entry counts them: one of its turns may have several user messages.
+
+    Assistant messages that the entry itself contains are left out.
+    """
+    found, rest = [], list(turns)
+    for turn in trajectory.turns:
+        roles = [message.role for message in turn.messages]
+        some, rest = rest[: max(1, roles.count("user"))], rest[max(1, roles.count("user")) :]
+        if some:
+            kept = some[-1:] if "assistant" in roles else some
+            prompt = "\n".join(each.prompt for each in some)
+            found.append(RecordedTurn(prompt, [one for each in kept for one in each.answers]))
+    return found + rest
+
+
+def chat_messages(item: object) -> Iterator[ChatMessage]:
+    """Yield a message or item as messages of chat completions.
+
+    An assistant message may also have ``finish_reason``, ``usage`` and ``latency``, and
+    ``joins`` if it is a part of the answer before.
+
+    Raises MalformedMessage if it is neither a message nor an item.
+    """
+    if not isinstance(item, Mapping):
+        raise MalformedMessage(f"must be a message, is {_shown(item)}")
+    item = _unwrap(item)
+    kind, role = item.get("type"), item.get("role")
+    if role is None and kind in _ITEMS:
+        yield _item_message(kind, item)
+        return
+    if is_langchain(item):
+        item = langchain_message(item)
+        role = item["role"]
+    if not isinstance(role, str) or role not in _ROLES:
+        problem = _PROMPT if role is None else f"{_shown(role)} is not one of {', '.join(_ROLES)}"
+        raise MalformedMessage(problem, "" if role is None else ".role")
+    if role == "assistant":
+        yield _assistant_message(item, joins=kind == "message")
+    elif role == "user":
+        yield from _user_messages(item)
+    else:
+        given = {name: item[name] for name in ("tool_call_id", "name") if name in item}
+        yield {"role": role, "content": text_of(item.get("content"), ".content"), **given}
+
+
+def is_langchain(item: Mapping[str, Any]) -> bool:
+    """Tell whether a message has a type of LangChain in place of a role."""
+    kind = item.get("type")
+    return item.get("role") is None and isinstance(kind, str) and kind in _LANGCHAIN
+
+
+def langchain_message(item: Mapping[str, Any]) -> ChatMessage:
+    """Return a message of LangChain, as its ``model_dump`` gives it, in OpenAI's form."""
+    found = {name: item.get(name) for name in ("content", "tool_call_id", "name")}
+    more = _object(item.get("additional_kwargs"))
+    own = [item.get(name) or [] for name in ("tool_calls", "invalid_tool_calls")]
+    calls = [call for each in own if isinstance(each, (list, tuple)) for call in each]
+    found["tool_calls"] = calls or more.get("tool_calls")
+    for name in ("function_call", "reasoning_content", "refusal"):
+        found[name] = more.get(name)
+    about, counts = _object(item.get("response_metadata")), item.get("usage_metadata")
+    usage = _langchain_usage(counts) if isinstance(counts, Mapping) else about.get("token_usage")
+    reason = about.get("finish_reason") or about.get("stop_reason")
+    given = {"finish_reason": reason, "usage": usage}
+    present = {name: value for name, value in {**found, **given}.items() if value is not None}
+    return {"role": _LANGCHAIN[item["type"]], "content": None, **present}
+
+
+def text_of(content: object, path: str) -> str:
+    """Return the text of a message's content; parts without text are left out.
+
+    Raises MalformedMessage if the content is neither text nor a list of parts.
+    """
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list):
+        raise MalformedMessage(f"must be text or a list of parts, is {_shown(content)}", path)
+    texts = []
+    for index, part in enumerate(content):
+        if not isinstance(part, (str, Mapping)):
+            raise MalformedMessage(f"must be a part, is {_shown(part)}", f"{path}[{index}]")
+        text = part if isinstance(part, str) else part.get("text")
+        texts.append(text if isinstance(text, str) else "")
+    return "".join(texts)
+
+
+class _Turns:
+    """The turns of the messages so far."""
+
+    def __init__(self) -> None:
+        self.done: list[RecordedTurn] = []
+        self._open: list[tuple[str | None, str, list[str | None], int]] = []
+
+    def put(self, chat: ChatMessage) -> None:
+        """Add a message."""
+        role = chat["role"]
+        if role == "user":
+            self.done.append(RecordedTurn(chat["content"], []))
+            self._open = []
+        elif role == "assistant":
+            self._answer(chat)
+        elif role not in _SYSTEM:
+            self._result(chat)
+
+    def _answer(self, chat: ChatMessage) -> None:
+        reply = _reply_of(chat)
+        if not self.done:
+            if reply.tool_calls:
+                raise MalformedMessage("calls functions before the first user message")
+            return
+        answers = self.done[-1].answers
+        earlier = answers[-1] if answers else None
+        # A text without calls would end the turn.
+        is_part = earlier and (chat.get("joins") or not earlier.reply.tool_calls)
+        if earlier and is_part and all(result is None for result in earlier.results):
+            reply = _joined(answers.pop().reply, reply)
+        results: list[str | None] = [None] * len(reply.tool_calls)
+        answers.append(RecordedAnswer(reply, results))
+        self._open = [
+            (call.id, call.name, results, place) for place, call in enumerate(reply.tool_calls)
+        ]
+
+    def _result(self, chat: ChatMessage) -> None:
+        id = chat.get("tool_call_id")
+        for place, (known, name, results, position) in enumerate(self._open):
+            if (known == id) if id is not None else (chat.get("name") in (None, name)):
+                results[position] = chat["content"]
+                del self._open[place]
+                return
+        if id is None:
+            raise MalformedMessage("is a result without a call")
+        raise MalformedMessage(f"{_shown(id)} is the id of no open call", ".tool_call_id")
+
+
+def _joined(one: Reply, other: Reply) -> Reply:
+    """Return two parts of an answer as one."""
+    texts = [part.text for part in (one, other) if part.text]
+    thoughts = [part.reasoning for part in (one, other) if part.reasoning]
+    counts = [
+        a if b is None else b if a is None else a + b
+        for a, b in zip(one.usage, other.usage, strict=True)
+    ]
+    return other._replace(
+        text="\n".join(texts) or other.text,
+        tool_calls=(*one.tool_calls, *other.tool_calls),
+        reasoning="\n".join(thoughts) or None,
+        usage=Usage(*counts),
+        latency=one.latency + other.latency,
+        finish_reason=other.finish_reason or one.finish_reason,
+    )
+
+
+def _reply_of(chat: ChatMessage) -> Reply:
+    latency = chat.get("latency", 0.0)
+    reply = read_completion({"choices": [{"message": chat}], "usage": chat.get("usage")}, latency)
+    reason = chat.get("finish_reason")
+    return reply._replace(
+        finish_reason=reason if isinstance(reason, str) else reply.finish_reason, verbatim=None
+    )
+
+
+def _unwrap(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the message in a serialized object of LangChain."""
+    if item.get("type") == "constructor" and isinstance(item.get("kwargs"), Mapping):
+        path = item.get("id")
+        name = path[-1] if isinstance(path, list) and path else None
+        kind = _LANGCHAIN_CLASSES.get(name) if isinstance(name, str) else None
+        return {**item["kwargs"], "type": kind or item["kwargs"].get("type")}
+    if isinstance(item.get("data"), Mapping) and "role" not in item:
+        return {**item["data"], "type": item.get("type")}
+    return item
+
+
+def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
+    """Return a Responses item that is no message."""
+    if kind == "function_call_output":
+        text = text_of(item.get("output"), ".output")
+        return {"role": "tool", "tool_call_id": item.get("call_id"), "content": text}
+    answer: ChatMessage = {"role": "assistant", "content": None, "joins": True}
+    if kind == "function_call":
+        call = {"id": item.get("call_id") or item.get("id"), **_named(item, "", ("arguments",))}
+        return {**answer, "tool_calls": [call]}
+    parts = [part for name in ("summary", "content") for part in item.get(name) or ()]
+    return {**answer, "reasoning": text_of(parts, ".summary") or None}
+
+
+def _user_messages(item: Mapping[str, Any]) -> Iterator[ChatMessage]:
+    """Yield a user message; Anthropic's results are parts of it."""
+    content = item.get("content")
+    parts = content if isinstance(content, list) else []
+    results = [
+        (place, part)
+        for place, part in enumerate(parts)
+        if isinstance(part, Mapping) and part.get("type") == "tool_result"
+    ]
+    for place, part in results:
+        text = text_of(part.get("content"), f".content[{place}].content")
+        yield {"role": "tool", "tool_call_id": part.get("tool_use_id"), "content": text}
+    said = text_of(content, ".content")
+    if said or not results:
+        yield {"role": "user", "content": said}
+
+
+def _assistant_message(item: Mapping[str, Any], *, joins: bool) -> ChatMessage:
+    content = item.get("content")
+    text_of(content, ".content")  # checks the parts
+    entries: list[tuple[str, object]] = [
+        (f".content[{place}]", part)
+        for place, part in enumerate(content if isinstance(content, list) else ())
+        if isinstance(part, Mapping) and part.get("type") == "tool_use"
+    ]
+    own = item.get("tool_calls")
+    if own is not None and not isinstance(own, (list, tuple)):
+        raise MalformedMessage(f"must be a list, is {_shown(own)}", ".tool_calls")
+    # LangChain keeps Anthropic's blocks beside its own calls.
+    entries = [(f".tool_calls[{place}]", each) for place, each in enumerate(own or ())] or entries
+    legacy = item.get("function_call")
+    if legacy and not entries:
+        entries = [(".function_call", legacy)]
+    found = {
+        name: item[name]
+        for name in ("finish_reason", "usage", "latency", "refusal", "reasoning_content",
+                     "reasoning", "reasoning_details", "thinking_blocks")
+        if item.get(name) is not None
+    }  # fmt: skip
+    found.setdefault("finish_reason", item.get("stop_reason"))
+    calls = [call_entry(entry, path) for path, entry in entries]
+    return {"role": "assistant", "content": content, "tool_calls": calls, "joins": joins, **found}
+
+
+def call_entry(entry: object, path: str) -> dict[str, Any]:
+    """Return a call in the form of chat completions.
+
+    Raises MalformedMessage if the entry has no function's name, or its arguments are not an object
+    or its JSON text.
+    """
+    if not isinstance(entry, Mapping):
+        raise MalformedMessage(f"must be a call, is {_shown(entry)}", path)
+    function = entry.get("function")
+    if isinstance(function, Mapping):
+        named = _named(function, f"{path}.function", ("arguments",))
+    elif isinstance(function, str):
+        named = _named({**entry, "name": function}, path, ("arguments",))
+    else:
+        named = _named(entry, path, ("arguments", "args", "input"))
+    id = entry.get("id")
+    if id is not None and not isinstance(id, (str, int)):
+        raise MalformedMessage(f"must be text, is {_shown(id)}", f"{path}.id")
+    return {"id": None if id is None else str(id), **named}
+
+
+def _named(holder: Mapping[str, Any], path: str, members: Sequence[str]) -> dict[str, Any]:
+    """Return the name and arguments of a call."""
+    name = holder.get("name")
+    if not isinstance(name, str) or not name:
+        problem = "is missing" if name is None else f"must be a function's name, is {_shown(name)}"
+        raise MalformedMessage(problem, f"{path}.name")
+    member = next((each for each in members if each in holder), members[0])
+    given = holder.get(member)
+    if not isinstance(given, str | Mapping | None):
+        problem = f"must be an object or its JSON text, is {_shown(given)}"
+        raise MalformedMessage(problem, f"{path}.{member}")
+    return {"type": "function", "function": {"name": name, "arguments": given}}
+
+
+def _langchain_usage(counts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return LangChain's token counts under OpenAI's names."""
+    inner, outer = (_object(counts.get(f"{way}_token_details")) for way in ("input", "output"))
+    return {
+        "prompt_tokens": counts.get("input_tokens"),
+        "completion_tokens": counts.get("output_tokens"),
+        "prompt_tokens_details": {
+            "cached_tokens": inner.get("cache_read"),
+            "cache_write_tokens": inner.get("cache_creation"),
+        },
+        "completion_tokens_details": {"reasoning_tokens": outer.get("reasoning")},
+    }
+
+
+def _object(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _shown(value: object) -> str:
+    """Return the start of a value for a message."""
+    try:
+        return f"{json.dumps(value, default=repr):.{_MAX_SHOWN_CHARS}}"
+    except (RecursionError, ValueError, TypeError):
+        return f"a {type(value).__name__}"

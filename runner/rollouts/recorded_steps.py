@@ -1,0 +1,79 @@
+"""Recorded messages and steps of other tools as the steps that ``turnwise.judge`` executes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from checkers.replies.decoding import Step
+from runner.models.messages import (
+    MalformedMessage,
+    call_entry,
+    match_entry,
+    read_answer,
+    read_turns,
+    step_of,
+)
+from runner.models.tools import FunctionNames, toolbox_of
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+_STEP = 'is neither a step nor a message; a step is a text or a list of {"function": arguments}'
+
+
+def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
+    """Return the steps in the messages of a conversation.
+
+    Raises DataError if one of them is not a message.
+    """
+    names = toolbox_of(trajectory).names
+    try:
+        turns = match_entry(read_turns(messages), trajectory)
+    except MalformedMessage as error:
+        raise DataError("messages", f"${error.path}: {error.message}") from None
+    return [turn.steps(names) for turn in turns]
+
+
+def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
+    """Return turns of steps, in which calls may have OpenAI's form, or a list of messages.
+
+    Raises DataError if a value is neither a step nor a message.
+    """
+    if not isinstance(turns, (list, tuple)):
+        raise DataError("turns", f"must be a list of turns or None, is {turns!r:.60}")
+    if turns and all(isinstance(each, Mapping) for each in turns):
+        return read_messages(turns, trajectory)
+    names = toolbox_of(trajectory).names
+    found = []
+    for number, turn in enumerate(turns):
+        if not isinstance(turn, (list, tuple)):
+            raise DataError("turns", f"$[{number}]: must be a list of steps, is {turn!r:.60}")
+        found.append([step for place, each in enumerate(turn)
+                      for step in _read_step(each, f"$[{number}][{place}]", names)])  # fmt: skip
+    return found
+
+
+def _read_step(step: object, path: str, names: FunctionNames) -> Sequence[Step]:
+    """Return a step; none for a message that is no answer, such as a result."""
+    try:
+        if isinstance(step, Mapping):
+            role = step.get("role", "assistant")
+            return [step_of(read_answer(step), names)] if role == "assistant" else []
+        if isinstance(step, (list, tuple)):
+            return [[_read_call(each, f"[{place}]", names) for place, each in enumerate(step)]]
+    except MalformedMessage as error:
+        raise DataError("turns", f"{path}{error.path}: {error.message}") from None
+    if step is None or isinstance(step, str):
+        return [step]
+    raise DataError("turns", f"{path}: {_STEP}, is {step!r:.60}")
+
+
+def _read_call(call: object, path: str, names: FunctionNames) -> Mapping[str, Any]:
+    """Return a call as ``{name: arguments}``."""
+    if not isinstance(call, Mapping) or not all(isinstance(name, str) for name in call):
+        raise MalformedMessage(_STEP, path)
+    is_entry = isinstance(call.get("function"), Mapping) or "type" in call
+    if not is_entry and not (call.keys() >= {"name", "arguments"}):
+        return call
+    function = call_entry(call, path)["function"]
+    return {names.real(function["name"]): function["arguments"]}
