@@ -221,6 +221,10 @@ class Extension:
             where, f"$.extensions.{self.name}: this extension stores nothing in episodes"
         )
 
+    def replayed(self, template: Session, record: EpisodeRecord) -> Session:
+        """Return the session that executes an episode with its member again."""
+        return template
+
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
         """Return the usage of an episode's undone steps, given its member of the record."""
         return ()
@@ -330,6 +334,13 @@ def add_members(record: EpisodeRecord, features: Sequence[RunFeature]) -> Episod
     """Return the record of a finished episode with the members of extensions."""
     found = {each.extension: member for each in features if (member := each.kept(record))}
     return record._replace(extensions={**record.extensions, **found}) if found else record
+
+
+def replay_session(template: Session, record: EpisodeRecord) -> Session:
+    """Return the session in which a recorded episode is executed again."""
+    for name in record.extensions:
+        template = load_extension(name).replayed(template, record)
+    return template
 
 
 def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from checkers.profile import Mode, Profile
-from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.state import ABSENT
 from runner.analysis.listing import run_figures
@@ -125,9 +124,8 @@ def evaluate(
     data = load_dataset(dataset, categories=categories)
     some = _choose(data, ids, limit)
     model = name or agent_name(_definition_place(agent or agent_factory))
-    settings = Settings(concurrency=concurrency)
+    settings, doing = Settings(concurrency=concurrency), workers_of(engine, address, workers)
     connect = partial(_connect, _maker(agent, agent_factory))
-    doing = workers_of(engine, address, workers)
     doing.check(settings, connect)
     plan = RunPlan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
     chosen = Selection(_join_names(categories), _join_names(ids), limit, None, None, trials)
@@ -170,9 +168,9 @@ def _choose(data: Dataset, ids: Sequence[str] | None, limit: int | None) -> list
 def judge(
     data: Dataset | Trajectory,
     id: str | None = None,
-    turns: Sequence[Sequence[Step]] | None = ABSENT,
+    turns: Any = ABSENT,
     *,
-    messages: Sequence[Mapping[str, Any]] = ABSENT,
+    messages: Sequence[Mapping[str, Any]] | None = None,
     mode: Mode = "fc",
     profile: Profile | str | None = None,
 ) -> Verdict:
@@ -202,11 +200,11 @@ def judge(
     else:
         require_type("id", id, str, described="the id of a trajectory")
         trajectory = choose.trajectory(data, str(id))
-    if (turns is ABSENT) is (messages is ABSENT):
+    if (turns is ABSENT) is (messages is None):
         raise DataError("turns, messages", "give one of the two")
     rules = _profile(data, profile)
     prepared = prepare(data, trajectory, rules)
-    if messages is not ABSENT:
+    if messages is not None:
         require_choice("mode", mode, ("fc",))
         turns = read_messages(messages, trajectory)
     elif turns is not None:
