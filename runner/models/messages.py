@@ -148,7 +148,7 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
         problem = _PROMPT if role is None else f"{_shown(role)} is not one of {', '.join(_ROLES)}"
         raise MalformedMessage(problem, "" if role is None else ".role")
     if role == "assistant":
-        yield _assistant_message(item, joins=kind == "message")
+        yield _assistant_message(item, joins=kind == "message" or item.get("joins") is True)
     elif role == "user":
         yield from _user_messages(item)
     else:
@@ -172,7 +172,7 @@ def langchain_message(item: Mapping[str, Any]) -> ChatMessage:
     for name in ("function_call", "reasoning_content", "refusal"):
         found[name] = more.get(name)
     about, counts = _object(item.get("response_metadata")), item.get("usage_metadata")
-    usage = _langchain_usage(counts) if isinstance(counts, Mapping) else about.get("token_usage")
+    usage = langchain_usage(counts) if isinstance(counts, Mapping) else about.get("token_usage")
     reason = about.get("finish_reason") or about.get("stop_reason")
     given = {"finish_reason": reason, "usage": usage}
     present = {name: value for name, value in {**found, **given}.items() if value is not None}
@@ -376,7 +376,7 @@ def _named(holder: Mapping[str, Any], path: str, members: Sequence[str]) -> dict
     return {"type": "function", "function": {"name": name, "arguments": given}}
 
 
-def _langchain_usage(counts: Mapping[str, Any]) -> dict[str, Any]:
+def langchain_usage(counts: Mapping[str, Any]) -> dict[str, Any]:
     """Return LangChain's token counts under OpenAI's names."""
     inner, outer = (_object(counts.get(f"{way}_token_details")) for way in ("input", "output"))
     return {

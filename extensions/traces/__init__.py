@@ -1,0 +1,1 @@
+"""Import and export of traces: OpenAI messages, OpenTelemetry, LangSmith, inspect_ai."""

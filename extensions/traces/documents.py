@@ -1,0 +1,199 @@
+"""JSON documents of trace files, within limits, and places in them for messages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from runner.models.messages import MalformedMessage
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_value, read_text
+
+MAX_BYTES = 512 * 1024**2
+"""Maximum size of a file."""
+_LINE_SUFFIXES = (".jsonl", ".ndjson")
+_FILES = ("*.json", "*.jsonl", "*.ndjson")
+_SPACE = re.compile(r"[ \t\n\r]*")
+_PART = re.compile(r"\.(\w+)|\[(\d+)\]")
+_DECODER = json.JSONDecoder()
+
+
+class Document(NamedTuple):
+    """One JSON value of a file."""
+
+    path: Path
+    line: int
+    """First line of the value, from 1."""
+    text: str
+    value: object
+
+    def place(self, path: str) -> str:
+        """Return file and line of a JSON path, as far as it can be followed."""
+        at = _SPACE.match(self.text, 0).end()  # type: ignore[union-attr]
+        for name, index in _PART.findall(path):
+            found = _member(self.text, at, int(index) if index else name)
+            if found is None:
+                break
+            at = found
+        return f"{self.path}:{self.line + self.text.count(chr(10), 0, at)}"
+
+
+class Node(NamedTuple):
+    """A value inside a document."""
+
+    document: Document
+    path: str
+    """JSON path from the root of the document, without ``$``."""
+    value: Any
+
+    def __getitem__(self, part: Any) -> Node:
+        """Return an item of a list, or a member of an object, which must exist."""
+        step = f"[{part}]" if isinstance(part, int) else f".{part}"
+        return Node(self.document, self.path + step, self.value[part])
+
+    @property
+    def where(self) -> str:
+        """File and line."""
+        return self.document.place(self.path)
+
+    def get(self, name: str) -> Node | None:
+        """Return a member of an object, or None if it does not exist or is null."""
+        there = isinstance(self.value, dict) and self.value.get(name) is not None
+        return Node(self.document, f"{self.path}.{name}", self.value[name]) if there else None
+
+    def items(self, name: str | None = None) -> list[Node]:
+        """Return the items of a list; none if the member does not exist.
+
+        Raises DataError if the value is not a list.
+        """
+        node = self if name is None else self.get(name)
+        if node is None:
+            return []
+        if not isinstance(node.value, list):
+            node.refuse(f"must be a list, is a {type(node.value).__name__}")
+        path, values = node.path, node.value
+        return [Node(self.document, f"{path}[{i}]", each) for i, each in enumerate(values)]
+
+    def object(self, name: str) -> dict[str, Any]:
+        """Return a member that is an object; empty if it does not exist.
+
+        Raises DataError if the member is not an object.
+        """
+        node = self.get(name)
+        return {} if node is None else node.require_object()
+
+    def text(self, name: str) -> str | None:
+        """Return a member that is text, or None.
+
+        Raises DataError if the member is not text.
+        """
+        node = self.get(name)
+        if node is not None and not isinstance(node.value, str):
+            node.refuse(f"must be text, is a {type(node.value).__name__}")
+        return None if node is None else str(node.value)
+
+    def require_object(self) -> dict[str, Any]:
+        """Return the value. Raises DataError if it is not an object."""
+        if not isinstance(self.value, dict):
+            self.refuse(f"must be an object, is a {type(self.value).__name__}")
+        return self.value
+
+    def object_or_empty(self) -> dict[str, Any]:
+        """Return the value if it is an object, else an empty one."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    def refuse(self, message: str, below: str = "") -> NoReturn:
+        """Raise DataError with file, line and path."""
+        path = self.path + below
+        raise DataError(self.document.place(path), f"${path}: {message}")
+
+    @contextmanager
+    def located(self) -> Iterator[None]:
+        """Name this place in errors of messages."""
+        try:
+            yield
+        except MalformedMessage as error:
+            self.refuse(error.message, error.path)
+
+
+def list_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files at paths and in folders.
+
+    Raises DataError if a path does not exist, or a folder has no JSON file.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = (
+            sorted(file for form in _FILES for file in path.glob(form)) if path.is_dir() else []
+        )
+        if not inside and not path.is_file():
+            why = "has no *.json or *.jsonl file" if path.is_dir() else "is not a file or folder"
+            raise DataError(str(path), why)
+        found += inside or [path]
+    return found
+
+
+def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
+    """Return the JSON values of a file: one, or one for each line.
+
+    Raises DataError if the file is too large, is not JSON, or holds nothing.
+
+    Args:
+        path: The file.
+        lines: Whether each line must be a value; by default the file's name or first line decides.
+    """
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise DataError(str(path), f"has {size} bytes; at most {MAX_BYTES} are read")
+    text = read_text(path)
+    if lines or path.suffix in _LINE_SUFFIXES or _begins_with_value(text):
+        numbered = enumerate(text.split("\n"), start=1)
+        found = [_document(path, number, line) for number, line in numbered if line.strip()]
+    else:
+        found = [_document(path, 1, text)] if text.strip() else []
+    if not found:
+        raise DataError(str(path), "holds no trace")
+    return found
+
+
+def root(document: Document) -> Node:
+    """Return the value of a document."""
+    return Node(document, "", document.value)
+
+
+def _document(path: Path, line: int, text: str) -> Document:
+    return Document(path, line, text, parse_value(text, f"{path}:{line}"))
+
+
+def _begins_with_value(text: str) -> bool:
+    """Tell whether the first of several lines is a whole JSON object."""
+    first, _, rest = text.strip().partition("\n")
+    return bool(rest) and first.startswith("{") and first.rstrip().endswith("}")
+
+
+def _member(text: str, at: int, part: str | int) -> int | None:
+    """Return the offset of a member of the value at an offset; None if it has none such."""
+    opened = "[" if isinstance(part, int) else "{"
+    if text[at : at + 1] != opened:
+        return None
+    number, at = 0, _skip(text, at + 1)
+    while at < len(text) and text[at] not in "]}":
+        name: object = number
+        if opened == "{":
+            name, at = _DECODER.raw_decode(text, at)
+            at = _skip(text, _skip(text, at) + 1)
+        if name == part:
+            return at
+        _, at = _DECODER.raw_decode(text, at)
+        at = _skip(text, at)
+        at = _skip(text, at + 1) if text[at : at + 1] == "," else at
+        number += 1
+    return None
+
+
+def _skip(text: str, at: int) -> int:
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]

@@ -1,0 +1,113 @@
+"""Reader of inspect_ai's logs in JSON; ``inspect log dump FILE`` converts other logs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from extensions.traces.documents import Document, Node, root
+from extensions.traces.trace import Trace, name_of
+from runner.models.base import ChatMessage
+from runner.models.messages import chat_messages, read_turns
+
+STOPS = {"max_tokens": "length", "model_length": "length"}
+"""Stop reasons that other formats name otherwise."""
+
+
+def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
+    """Yield one conversation per sample. Raises DataError if a document is not a log."""
+    for document in documents:
+        node = root(document)
+        if "samples" not in node.require_object():
+            node.refuse('has no "samples"; a log without them was written with --no-log-samples')
+        model = node.object("eval").get("model")
+        for sample in node.items("samples"):
+            yield _trace(sample, model if isinstance(model, str) else None)
+
+
+def _trace(sample: Node, model: str | None) -> Trace:
+    value = sample.require_object()
+    entry = name_of(sample, sample.object("metadata"), "entry")
+    if entry is None and isinstance(value.get("id"), (str, int)):
+        entry = str(value["id"])
+    epoch = value.get("epoch", 1)
+    if type(epoch) is not int or epoch < 1:
+        sample.refuse(f"must be a number from 1, is {epoch!r:.60}", ".epoch")
+    messages = sample.get("messages")
+    if messages is None:
+        sample.refuse('has no "messages"')
+    answers = _model_answers(sample)
+    places = [
+        item for item in messages.items() if item.object_or_empty().get("role") == "assistant"
+    ]
+    by_position = len(places) == len(answers)
+    chats: list[ChatMessage] = []
+    number = 0
+    for item in messages.items():
+        message = item.object_or_empty()
+        about: Mapping[str, Any] = {}
+        if message.get("role") == "assistant":
+            known = [each for each in answers if each["id"] and each["id"] == message.get("id")]
+            about = (known[:1] or (answers[number : number + 1] if by_position else [{}]))[0]
+            number += 1
+        with item.located():
+            chats += chat_messages(_plain(item.value, about))
+    with messages.located():
+        turns = read_turns(chats)
+    if not turns:
+        messages.refuse("has no user message")
+    error = sample.object("error").get("message")
+    return Trace(sample, entry, epoch - 1, model, turns, None if error is None else str(error))
+
+
+def _plain(message: object, about: Mapping[str, Any]) -> object:
+    """Return a message with errors of tools as text, and with what its model event tells."""
+    if not isinstance(message, Mapping):
+        return message
+    error = message.get("error")
+    if message.get("role") == "tool" and isinstance(error, Mapping) and not message.get("content"):
+        return {**message, "content": str(error.get("message") or "")}
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        # Arguments that inspect_ai could not parse are recorded in this member.
+        calls = [
+            {**call, "arguments": call["parse_error"]}
+            if isinstance(call, Mapping) and isinstance(call.get("parse_error"), str)
+            else call
+            for call in calls
+        ]
+        message = {**message, "tool_calls": calls}
+    return {**message, **{name: each for name, each in about.items() if name != "id"}}
+
+
+def _model_answers(sample: Node) -> list[dict[str, Any]]:
+    """Return usage, stop reason and latency of the answers in the model events, in order."""
+    found = []
+    for event in sample.items("events"):
+        if event.require_object().get("event") != "model":
+            continue
+        output = event.get("output")
+        choices = output.items("choices") if output else []
+        if output is None or not choices:
+            continue
+        reason, message = choices[0].text("stop_reason"), choices[0].object("message")
+        seconds = output.value.get("time")
+        found.append(
+            {
+                "id": message.get("id"),
+                "finish_reason": STOPS.get(reason or "", reason),
+                "usage": _usage(output.object("usage")),
+                "latency": float(seconds) if isinstance(seconds, (int, float)) else 0.0,
+            }
+        )
+    return found
+
+
+def _usage(counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "input_tokens": counts.get("input_tokens"),
+        "output_tokens": counts.get("output_tokens"),
+        "cache_read_input_tokens": counts.get("input_tokens_cache_read"),
+        "cache_creation_input_tokens": counts.get("input_tokens_cache_write"),
+        "reasoning_tokens": counts.get("reasoning_tokens"),
+    }

@@ -1,0 +1,193 @@
+"""Reader of LangSmith's exported runs: a list of runs, or one run in each line.
+
+Runs of one trace, or of one thread of traces, are one conversation. ``llm`` runs have the messages
+of a request and its answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any
+
+from extensions.traces.documents import Document, Node, root
+from extensions.traces.trace import (
+    Exchange,
+    Trace,
+    add_results,
+    merge_exchanges,
+    name_of,
+    read_chats,
+    trial_of,
+    turns_of,
+)
+from runner.models.base import ChatMessage
+from runner.models.messages import MalformedMessage, chat_messages, langchain_usage, text_of
+
+THREADS = ("thread_id", "session_id", "conversation_id")
+"""Members of a run's metadata that name its thread."""
+ENTRY_TAG = "entry:"
+"""Prefix of the tag with the entry's name."""
+_MAX_DEPTH = 100
+
+
+def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
+    """Yield the conversations. Raises DataError if a document does not hold runs."""
+    runs = [run for document in documents for run in _runs(root(document))]
+    threads = {}
+    for run in runs:
+        thread = next((id for n in THREADS if (id := _metadata(run).get(n)) is not None), None)
+        if thread is not None:
+            threads[_trace_id(run)] = str(thread)
+    groups: dict[str, list[Node]] = {}
+    for run in runs:
+        id = _trace_id(run)
+        groups.setdefault(threads.get(id, id), []).append(run)
+    for group in groups.values():
+        yield _trace(sorted(group, key=_order))
+
+
+def _runs(node: Node, depth: int = 0) -> Iterator[Node]:
+    """Yield the runs of a document, and those inside them."""
+    if depth > _MAX_DEPTH:
+        node.refuse("is nested too deep")
+    if isinstance(node.value, list):
+        for item in node.items():
+            yield from _runs(item, depth + 1)
+    elif "runs" in node.require_object():
+        yield from _runs(node["runs"], depth + 1)
+    else:
+        if node.text("run_type") is None:
+            node.refuse("is not a run: it has no run_type")
+        yield node
+        for child in node.items("child_runs"):
+            yield from _runs(child, depth + 1)
+
+
+def _trace_id(run: Node) -> str:
+    return run.text("trace_id") or run.text("id") or run.where
+
+
+def _metadata(run: Node) -> dict[str, Any]:
+    extra = run.get("extra")
+    return extra.object("metadata") if extra else {}
+
+
+def _order(run: Node) -> str:
+    return run.text("dotted_order") or run.text("start_time") or ""
+
+
+def _trace(runs: Sequence[Node]) -> Trace:
+    first = runs[0]
+    about: dict[str, Any] = {}
+    for run in reversed(runs):
+        about.update(_metadata(run))
+    asked = [run for run in runs if run.text("run_type") == "llm"]
+    asked = asked or [run for run in runs if _answer(run) is not None]
+    if not asked:
+        first.refuse("its trace has no run of the type llm")
+    chats = add_results(merge_exchanges([_exchange(run) for run in asked]), _results(runs))
+    entry = name_of(first, about, "entry", "turnwise_entry") or _tag(runs)
+    model, last = name_of(first, about, "ls_model_name"), asked[-1]
+    error = last.text("error") if _answer(last) is None else None
+    turns = turns_of(first, chats)
+    return Trace(first, entry, trial_of(first, about), model, turns, error)
+
+
+def _tag(runs: Sequence[Node]) -> str | None:
+    """Return the entry that a tag names."""
+    tags = [tag.value for run in runs for tag in run.items("tags")]
+    named = [tag for tag in tags if isinstance(tag, str) and tag.startswith(ENTRY_TAG)]
+    return named[0].removeprefix(ENTRY_TAG) if named else None
+
+
+def _exchange(run: Node) -> Exchange:
+    inputs, answer = run.get("inputs"), _answer(run)
+    messages = inputs.get("messages") if inputs else None
+    if messages is not None and len(messages.items()) == 1 and isinstance(messages.value[0], list):
+        messages = messages[0]  # LangChain sends batches
+    said = read_chats(messages) if messages else []
+    return Exchange(run, said, [] if answer is None else _outputs(run, answer))
+
+
+def _answer(run: Node) -> Node | None:
+    """Return the place of a run's answer: a message, or a list of messages."""
+    outputs = run.get("outputs")
+    if outputs is None:
+        return None
+    for name in ("choices", "generations"):
+        choices = outputs.items(name)
+        inner = choices[0].items() if choices and isinstance(choices[0].value, list) else choices
+        if inner:
+            return inner[0].get("message")
+    found = outputs.get("message") or outputs.get("messages") or outputs.get("output")
+    return outputs if found is None and "role" in outputs.require_object() else found
+
+
+def _outputs(run: Node, answer: Node) -> list[ChatMessage]:
+    """Return the messages of an answer, the last one with usage and latency."""
+    if isinstance(answer.value, list):
+        chats = read_chats(answer)
+    else:
+        value = answer.value
+        if isinstance(value, str):
+            value = {"role": "assistant", "content": value}
+        with answer.located():
+            chats = [*chat_messages(value)]
+    if not chats or chats[-1]["role"] != "assistant":
+        answer.refuse("does not end with an assistant message")
+    last = chats[-1]
+    given = {
+        "usage": last.get("usage") or _usage(run),
+        "finish_reason": last.get("finish_reason") or _finish_reason(run),
+        "latency": _seconds(run),
+    }
+    return [*chats[:-1], {**last, **given}]
+
+
+def _usage(run: Node) -> Mapping[str, Any]:
+    outputs = run.object("outputs")
+    details = outputs.get("llm_output")
+    named = details.get("token_usage") if isinstance(details, Mapping) else None
+    if isinstance(outputs.get("usage_metadata"), Mapping):
+        return langchain_usage(outputs["usage_metadata"])
+    found = outputs.get("usage") or named
+    return found if isinstance(found, Mapping) else run.require_object()
+
+
+def _finish_reason(run: Node) -> object:
+    outputs = run.get("outputs")
+    choices = outputs.items("choices") if outputs else []
+    return choices[0].require_object().get("finish_reason") if choices else None
+
+
+def _seconds(run: Node) -> float:
+    """Return the duration of a run; 0 if it is unknown."""
+    start, end = run.text("start_time"), run.text("end_time")
+    if start is None or end is None:
+        return 0.0
+    try:
+        return max(
+            0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
+        )
+    except (ValueError, TypeError):
+        run.refuse(f"is not a time: {start!r:.60}, {end!r:.60}", ".start_time")
+
+
+def _results(runs: Sequence[Node]) -> dict[str, str]:
+    """Return the results of tool runs, by the ids of calls."""
+    found = {}
+    for run in runs:
+        if run.text("run_type") == "tool":
+            outputs = run.object("outputs")
+            output = outputs.get("output", outputs)
+            holder = output if isinstance(output, Mapping) else {}
+            id = _metadata(run).get("tool_call_id") or holder.get("tool_call_id")
+            content = holder.get("content", output)
+            if isinstance(id, str):
+                with suppress(MalformedMessage):
+                    content = text_of(content, "")
+                found[id] = content if isinstance(content, str) else json.dumps(content)
+    return found

@@ -1,0 +1,240 @@
+"""Reader of OpenTelemetry's GenAI spans in OTLP's JSON, as collectors and SDKs write them.
+
+The messages are in ``gen_ai.input.messages`` and ``gen_ai.output.messages``, on spans or on their
+events. Spans of one ``gen_ai.conversation.id``, or of one trace, are one conversation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from extensions.traces.documents import Document, Node, root
+from extensions.traces.trace import (
+    Exchange,
+    Trace,
+    add_results,
+    merge_exchanges,
+    name_of,
+    trial_of,
+    turns_of,
+)
+from runner.models.base import ChatMessage
+from runner.models.messages import MalformedMessage, chat_messages
+
+ENTRY, TRIAL = "turnwise.entry", "turnwise.trial"
+"""Attributes of a span, or of its resource, that name the entry and the trial."""
+INPUT, OUTPUT = "gen_ai.input.messages", "gen_ai.output.messages"
+USAGE = {
+    "gen_ai.usage.input_tokens": "prompt_tokens",
+    "gen_ai.usage.output_tokens": "completion_tokens",
+    "gen_ai.usage.cache_read.input_tokens": "cache_read_input_tokens",
+    "gen_ai.usage.cache_creation.input_tokens": "cache_creation_input_tokens",
+    "gen_ai.usage.reasoning.output_tokens": "reasoning_tokens",
+}
+"""Attributes with token counts, and the members of a usage object."""
+_OTHER_OPERATIONS = ("execute_tool", "invoke_agent", "create_agent", "embeddings")
+_ERRORS = (2, "STATUS_CODE_ERROR")
+_MAX_DEPTH = 20
+
+
+class Span(NamedTuple):
+    """One span with its attributes as plain values."""
+
+    node: Node
+    trace_id: str
+    start: int
+    """Nanoseconds."""
+    end: int
+    attributes: Mapping[str, Any]
+    places: Mapping[str, Node]
+    """Where the attributes are, by name."""
+
+    @property
+    def error(self) -> str | None:
+        """Message of a failed span, or None."""
+        status = self.node.object("status")
+        failed = status.get("code") in _ERRORS
+        return str(status.get("message") or "the span failed") if failed else None
+
+
+def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
+    """Yield the conversations. Raises DataError if a document is not OTLP."""
+    spans = [span for document in documents for span in _spans(root(document))]
+    conversations = {
+        span.trace_id: str(id)
+        for span in spans
+        if (id := span.attributes.get("gen_ai.conversation.id")) is not None
+    }
+    groups: dict[str, list[Span]] = {}
+    for span in spans:
+        groups.setdefault(conversations.get(span.trace_id, span.trace_id), []).append(span)
+    for group in groups.values():
+        found = _trace(sorted(group, key=lambda span: span.start))
+        if found is not None:
+            yield found
+    if not spans:
+        root(documents[0]).refuse("has no spans")
+
+
+def _spans(node: Node) -> Iterator[Span]:
+    if "resourceSpans" not in node.require_object():
+        node.refuse('has no "resourceSpans"')
+    for resource in node.items("resourceSpans"):
+        resource.require_object()
+        about = resource.get("resource")
+        shared = _attributes(about) if about else {}
+        for scope in resource.items("scopeSpans"):
+            for span in scope.items("spans"):
+                yield _span(span, shared)
+
+
+def _span(node: Node, shared: Mapping[str, Node]) -> Span:
+    node.require_object()
+    places = {**shared, **_attributes(node)}
+    for event in node.items("events"):
+        places.update(_attributes(event))
+    attributes = {name: _plain(place) for name, place in places.items()}
+    times = [_nanoseconds(node, f"{end}TimeUnixNano") for end in ("start", "end")]
+    return Span(node, node.text("traceId") or "", *times, attributes, places)
+
+
+def _attributes(node: Node) -> dict[str, Node]:
+    """Return the places of the attributes of a span, an event or a resource."""
+    found = {}
+    for each in node.items("attributes"):
+        key, value = each.text("key"), each.get("value")
+        if key is None:
+            each.refuse("is missing", ".key")
+        if value is not None:
+            value.require_object()
+            found[key] = value
+    return found
+
+
+def _plain(node: Node, depth: int = 0) -> Any:
+    """Return the value of an attribute."""
+    if depth > _MAX_DEPTH:
+        node.refuse("is nested too deep")
+    for kind, value in node.require_object().items():
+        if kind == "intValue":
+            with suppress(TypeError, ValueError):
+                return int(value)
+        elif kind == "arrayValue":
+            return [_plain(each, depth + 1) for each in node[kind].items("values")]
+        elif kind == "kvlistValue":
+            members = _kv_members(node[kind])
+            return {name: _plain(each, depth + 1) for name, each in members}
+        else:
+            return value
+    return None
+
+
+def _kv_members(node: Node) -> Iterator[tuple[str, Node]]:
+    for each in node.items("values"):
+        value = each.get("value")
+        if value is not None:
+            yield str(each.text("key")), value
+
+
+def _nanoseconds(node: Node, name: str) -> int:
+    value = node.require_object().get(name, 0)
+    if isinstance(value, int) or (isinstance(value, str) and value.isdecimal() and len(value) < 30):
+        return int(value)
+    node.refuse(f"must be nanoseconds, is {value!r:.60}", f".{name}")
+
+
+def _trace(spans: Sequence[Span]) -> Trace | None:
+    """Return the conversation of spans in order; None if no span has messages."""
+    chats = [each for each in spans if OUTPUT in each.attributes or INPUT in each.attributes]
+    calls = [
+        each
+        for each in chats
+        if each.attributes.get("gen_ai.operation.name") not in _OTHER_OPERATIONS
+    ]
+    chats = calls or chats
+    if not chats:
+        return None
+    about: dict[str, Any] = {}
+    for span in spans:
+        about.update(span.attributes)
+    first, last = chats[0].node, chats[-1]
+    merged = merge_exchanges([_exchange(each) for each in chats])
+    turns = turns_of(first, add_results(merged, _results(spans)))
+    model = name_of(first, about, "gen_ai.response.model", "gen_ai.request.model")
+    error = last.error if OUTPUT not in last.attributes else None
+    entry = name_of(first, about, ENTRY)
+    return Trace(first, entry, trial_of(first, about, TRIAL), model, turns, error)
+
+
+def _exchange(span: Span) -> Exchange:
+    outputs = _messages(span, OUTPUT)
+    if outputs:
+        usage = {member: span.attributes.get(name) for name, member in USAGE.items()}
+        reasons = span.attributes.get("gen_ai.response.finish_reasons")
+        reason = reasons[0] if isinstance(reasons, list) and reasons else None
+        latency = max(0, span.end - span.start) / 1e9
+        last = outputs[-1]
+        finish = reason or last.get("finish_reason")
+        outputs[-1] = {**last, "usage": usage, "finish_reason": finish, "latency": latency}
+    return Exchange(span.node, _messages(span, INPUT), outputs)
+
+
+def _messages(span: Span, name: str) -> list[ChatMessage]:
+    """Return the messages in an attribute: JSON text, or structured."""
+    value = span.attributes.get(name)
+    if value is None:
+        return []
+    place = span.places[name]
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            place.refuse(f"{name} is not valid JSON")
+    if not isinstance(value, list):
+        place.refuse(f"{name} must be a list of messages, is a {type(value).__name__}")
+    found: list[ChatMessage] = []
+    for index, message in enumerate(value):
+        try:
+            found += [chat for each in _from_parts(message) for chat in chat_messages(each)]
+        except MalformedMessage as error:
+            place.refuse(f"{name}[{index}]{error.path}: {error.message}")
+    return found
+
+
+def _from_parts(message: object) -> Iterator[object]:
+    """Yield a message with parts as messages of chat completions."""
+    if not isinstance(message, dict) or "parts" not in message:
+        yield message
+        return
+    parts = message["parts"]
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise MalformedMessage("must be a list of objects", ".parts")
+    texts, thoughts, calls = [], [], []
+    for part in parts:
+        kind = part.get("type")
+        if kind == "tool_call":
+            calls.append({name: part.get(name) for name in ("id", "name", "arguments")})
+        elif kind == "tool_call_response":
+            result = part.get("response", part.get("result"))
+            text = result if isinstance(result, str) else json.dumps(result)
+            yield {"role": "tool", "tool_call_id": part.get("id"), "content": text}
+        elif isinstance(part.get("content"), str):
+            (thoughts if kind == "reasoning" else texts).append(part["content"])
+    if message.get("role") == "tool":
+        return
+    said = {"role": message.get("role"), "content": "".join(texts) if texts else None}
+    more = {"tool_calls": calls, "reasoning": "\n".join(thoughts) or None}
+    yield {**said, **more, "finish_reason": message.get("finish_reason")}
+
+
+def _results(spans: Sequence[Span]) -> dict[str, str]:
+    """Return the results in the spans of executed tools, by the ids of calls."""
+    found = {}
+    for span in spans:
+        id, result = (span.attributes.get(f"gen_ai.tool.call.{n}") for n in ("id", "result"))
+        if isinstance(id, str) and result is not None:
+            found[id] = result if isinstance(result, str) else json.dumps(result)
+    return found

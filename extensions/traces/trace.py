@@ -1,0 +1,138 @@
+"""Traces: recorded conversations, each with the name of its entry, whatever their format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from extensions.traces.documents import Node
+from runner.models.base import ChatMessage
+from runner.models.messages import MalformedMessage, RecordedTurn, chat_messages, read_turns
+
+MAX_TRACES = 100_000
+_SYSTEM = ("system", "developer")
+Json = Mapping[str, Any]
+
+
+class Trace(NamedTuple):
+    """One recorded conversation."""
+
+    node: Node
+    """Where it begins."""
+    entry: str | None
+    """Name of its entry, if the trace has one."""
+    trial: int | None
+    model: str | None
+    turns: Sequence[RecordedTurn]
+    error: str | None = None
+    """Error that ended the conversation and that the model did not cause."""
+
+
+class Exchange(NamedTuple):
+    """One request to a model, with all messages of the request, and its answer."""
+
+    node: Node
+    inputs: Sequence[ChatMessage]
+    outputs: Sequence[ChatMessage]
+
+
+def name_of(node: Node, metadata: Json, *names: str) -> str | None:
+    """Return the first of the members that is given.
+
+    Raises DataError if it is not text.
+    """
+    for name in names:
+        value = metadata.get(name)
+        if value is not None:
+            if not isinstance(value, str):
+                node.refuse(f"the entry's name must be text, is {value!r:.60}")
+            return value
+    return None
+
+
+def trial_of(node: Node, metadata: Json, name: str = "trial") -> int | None:
+    """Return the number of the trial. Raises DataError if it is not a number from 0."""
+    value = metadata.get(name)
+    if value is None:
+        return None
+    if type(value) is not int or value < 0:
+        node.refuse(f"the trial must be a number from 0, is {value!r:.60}")
+    return value
+
+
+def read_chats(node: Node) -> list[ChatMessage]:
+    """Return the messages in a list. Raises DataError if one of its items is not a message."""
+    found: list[ChatMessage] = []
+    for item in node.items():
+        with item.located():
+            found += chat_messages(item.value)
+    return found
+
+
+def turns_of(node: Node, chats: Sequence[ChatMessage]) -> list[RecordedTurn]:
+    """Return the turns of a conversation.
+
+    Raises DataError if it has no user message, or a result belongs to no call.
+    """
+    try:
+        turns = read_turns(chats)
+    except MalformedMessage as error:
+        # The messages are those of several spans, so only the start can be named.
+        node.refuse(f"message {error.path}: {error.message}")
+    if not turns:
+        node.refuse("has no user message")
+    return turns
+
+
+def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
+    """Return the conversation of requests that repeat all earlier messages, or only add new ones.
+
+    Raises DataError if a request does not continue the conversation.
+    """
+    known: list[ChatMessage] = []
+    for node, inputs, outputs in exchanges:
+        said = [chat for chat in inputs if chat["role"] not in _SYSTEM]
+        before, now = _groups(known), _groups(said)
+        if [shape for shape, _ in now[: len(before)]] == [shape for shape, _ in before]:
+            said = [chat for _, chats in now[len(before) :] for chat in chats]
+        elif any(chat["role"] == "assistant" for chat in said):
+            node.refuse("its messages do not continue those of the request before")
+        known += [*said, *outputs]
+    return known
+
+
+def add_results(chats: list[ChatMessage], results: Mapping[str, str]) -> list[ChatMessage]:
+    """Return a conversation with results, by the ids of calls, where it lacks them."""
+    answered = {chat.get("tool_call_id") for chat in chats}
+    found = []
+    for chat in chats:
+        found.append(chat)
+        for call in chat.get("tool_calls") or ():
+            if call["id"] in results and call["id"] not in answered:
+                text = results[call["id"]]
+                found.append({"role": "tool", "tool_call_id": call["id"], "content": text})
+    return found
+
+
+def _groups(chats: Sequence[ChatMessage]) -> list[tuple[object, list[ChatMessage]]]:
+    """Return messages with their role and calls; adjacent ones of the model are one."""
+    found: list[tuple[Any, list[ChatMessage]]] = []
+    for chat in chats:
+        names = [call["function"]["name"] for call in chat.get("tool_calls") or ()]
+        role = "tool" if chat["role"] == "function" else chat["role"]
+        if role == "assistant" and found and found[-1][0][0] == role:
+            (_, earlier), some = found[-1]
+            found[-1] = (role, (*earlier, *names)), [*some, chat]
+        else:
+            found.append(((role, tuple(names)), [chat]))
+    return found
+
+
+def limited(traces: Iterator[Trace]) -> list[Trace]:
+    """Return the traces. Raises DataError if there are too many."""
+    found: list[Trace] = []
+    for trace in traces:
+        if len(found) == MAX_TRACES:
+            trace.node.refuse(f"is one trace too many; at most {MAX_TRACES} are read")
+        found.append(trace)
+    return found
