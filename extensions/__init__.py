@@ -20,5 +20,6 @@ NAMES = (
     "serving",
     "ray",
     "adapters",
+    "traces",
 )
 """Our own extensions, in the order in which the help lists their commands."""

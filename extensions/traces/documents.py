@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -42,7 +43,8 @@ class Document(NamedTuple):
         return f"{self.path}:{self.line + self.text.count(chr(10), 0, at)}"
 
 
-class Node(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Node:
     """A value inside a document."""
 
     document: Document
@@ -50,7 +52,7 @@ class Node(NamedTuple):
     """JSON path from the root of the document, without ``$``."""
     value: Any
 
-    def __getitem__(self, part: Any) -> Node:
+    def at(self, part: str | int) -> Node:
         """Return an item of a list, or a member of an object, which must exist."""
         step = f"[{part}]" if isinstance(part, int) else f".{part}"
         return Node(self.document, self.path + step, self.value[part])

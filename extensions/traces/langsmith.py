@@ -57,7 +57,7 @@ def _runs(node: Node, depth: int = 0) -> Iterator[Node]:
         for item in node.items():
             yield from _runs(item, depth + 1)
     elif "runs" in node.require_object():
-        yield from _runs(node["runs"], depth + 1)
+        yield from _runs(node.at("runs"), depth + 1)
     else:
         if node.text("run_type") is None:
             node.refuse("is not a run: it has no run_type")
@@ -107,7 +107,7 @@ def _exchange(run: Node) -> Exchange:
     inputs, answer = run.get("inputs"), _answer(run)
     messages = inputs.get("messages") if inputs else None
     if messages is not None and len(messages.items()) == 1 and isinstance(messages.value[0], list):
-        messages = messages[0]  # LangChain sends batches
+        messages = messages.at(0)  # LangChain sends batches
     said = read_chats(messages) if messages else []
     return Exchange(run, said, [] if answer is None else _outputs(run, answer))
 

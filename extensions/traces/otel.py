@@ -38,6 +38,7 @@ USAGE = {
 _OTHER_OPERATIONS = ("execute_tool", "invoke_agent", "create_agent", "embeddings")
 _ERRORS = (2, "STATUS_CODE_ERROR")
 _MAX_DEPTH = 20
+_MAX_DIGITS = 30
 
 
 class Span(NamedTuple):
@@ -97,8 +98,8 @@ def _span(node: Node, shared: Mapping[str, Node]) -> Span:
     for event in node.items("events"):
         places.update(_attributes(event))
     attributes = {name: _plain(place) for name, place in places.items()}
-    times = [_nanoseconds(node, f"{end}TimeUnixNano") for end in ("start", "end")]
-    return Span(node, node.text("traceId") or "", *times, attributes, places)
+    start, end = (_nanoseconds(node, f"{side}TimeUnixNano") for side in ("start", "end"))
+    return Span(node, node.text("traceId") or "", start, end, attributes, places)
 
 
 def _attributes(node: Node) -> dict[str, Node]:
@@ -123,9 +124,9 @@ def _plain(node: Node, depth: int = 0) -> Any:
             with suppress(TypeError, ValueError):
                 return int(value)
         elif kind == "arrayValue":
-            return [_plain(each, depth + 1) for each in node[kind].items("values")]
+            return [_plain(each, depth + 1) for each in node.at(kind).items("values")]
         elif kind == "kvlistValue":
-            members = _kv_members(node[kind])
+            members = _kv_members(node.at(kind))
             return {name: _plain(each, depth + 1) for name, each in members}
         else:
             return value
@@ -141,9 +142,10 @@ def _kv_members(node: Node) -> Iterator[tuple[str, Node]]:
 
 def _nanoseconds(node: Node, name: str) -> int:
     value = node.require_object().get(name, 0)
-    if isinstance(value, int) or (isinstance(value, str) and value.isdecimal() and len(value) < 30):
-        return int(value)
-    node.refuse(f"must be nanoseconds, is {value!r:.60}", f".{name}")
+    is_number = isinstance(value, str) and value.isascii() and value.isdecimal()
+    if not (isinstance(value, int) or (is_number and len(value) < _MAX_DIGITS)):
+        node.refuse(f"must be nanoseconds, is {value!r:.60}", f".{name}")
+    return int(value)
 
 
 def _trace(spans: Sequence[Span]) -> Trace | None:
@@ -212,7 +214,9 @@ def _from_parts(message: object) -> Iterator[object]:
     parts = message["parts"]
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         raise MalformedMessage("must be a list of objects", ".parts")
-    texts, thoughts, calls = [], [], []
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls = []
     for part in parts:
         kind = part.get("type")
         if kind == "tool_call":

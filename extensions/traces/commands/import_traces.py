@@ -1,0 +1,184 @@
+"""Command ``turnwise import``: judges traces of other tools."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from checkers.profile import BFCL
+from extensions.traces import inspect_logs, langsmith, openai_messages, otel
+from extensions.traces.documents import list_files, read_documents
+from extensions.traces.feature import ImportFeature, ImportReference, TraceFormat
+from extensions.traces.playing import PlayedTrace, play_trace
+from extensions.traces.trace import Trace, limited
+from runner.analysis.figure_lines import summary
+from runner.analysis.listing import run_figures
+from runner.commands import DONE, RUN_ERROR
+from runner.commands.options import argument, option, switch
+from runner.commands.shared import DataOptions, JudgingOptions, note
+from runner.data import choose
+from runner.data.choose import profile_for
+from runner.live.live_run import RunPlan
+from runner.live.run_control import open_store
+from runner.live.settings import Settings
+from runner.models.prompting import read_prompts
+from runner.records.definition import Selection
+from runner.records.run_catalog import read_catalog_run
+from runner.records.store import RunStore, create_folder, default_folder
+from runner.show.terminal import say
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError, suggest_name
+from trajectories.schema import Trajectory
+
+EXAMPLE = "turnwise import traces.jsonl --format openai -o runs/imported"
+
+_READERS = {
+    "openai": openai_messages.read_traces,
+    "jsonl": openai_messages.read_traces,
+    "otel": otel.read_traces,
+    "langsmith": langsmith.read_traces,
+    "inspect": inspect_logs.read_traces,
+}
+_MODEL = "imported"
+_MAX_LINES = 100
+"""Maximum number of different results that are printed."""
+
+Episode = tuple[Trajectory, int, Trace]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(DataOptions, JudgingOptions):
+    """The traces, and the run folder."""
+
+    traces: tuple[Path, ...] = argument("file of traces, or folder of such files", "TRACES")
+    format: TraceFormat = option(
+        "openai (messages, also Anthropic's, LangChain's and Responses items), jsonl (the same, a "
+        "trace in each line), otel (OTLP JSON), langsmith (exported runs) or inspect (JSON logs)",
+        required=True,
+    )
+    output: Path | None = option(
+        "run folder (default: a new one in runs)", "DIR", flags=("--output", "-o")
+    )
+    entry: str | None = option("entry of the trace, if the file has one trace", "ID")
+    model: str | None = option("name of the model (default: as in the traces)", "NAME")
+    trust_results: bool = switch(
+        "judge by the recorded results where they differ; the state is always Turnwise's"
+    )
+
+
+def run(options: Options) -> int:
+    """Execute and judge traces, and save them as a run."""
+    traces = _read_traces(options)
+    if options.entry is not None:
+        if len(traces) != 1:
+            raise DataError("--entry", f"is for a single trace; there are {len(traces)}")
+        traces = [traces[0]._replace(entry=options.entry)]
+    names = [trace.entry for trace in traces if trace.entry is not None]
+    name = choose.dataset_name(options.dataset, names)
+    dataset = choose.load_named(name, options.category, note)
+    episodes = _episodes(traces, dataset)
+    entries = {trajectory.id: trajectory for trajectory, _, _ in episodes}
+    choose.require_languages(entries.values())
+    model = options.model or _model(traces)
+    reference = ImportReference(options.format, options.trust_results)
+    settings = Settings(features=(ImportFeature(reference),))
+    profile = profile_for(dataset, options.profile)
+    plan = RunPlan(model, dataset, profile, options.step_limit, settings, read_prompts())
+    plan.wording()
+    folder = options.output or create_folder(default_folder(model, datetime.now()))
+    selection = Selection(
+        options.category, ",".join(entries), None, None, None, 1 + max(t for _, t, _ in episodes)
+    )
+    with open_store(
+        folder, plan, selection, sys.argv, episodes=len(episodes), resumes=False
+    ) as store:
+        _play(plan, store, episodes)
+    return _report(folder, plan, list(entries.values()))
+
+
+def _read_traces(options: Options) -> list[Trace]:
+    """Return the traces of all files. Raises DataError if one cannot be read, or none exists."""
+    lines = options.format == "jsonl"
+    documents = [
+        document
+        for path in list_files(options.traces)
+        for document in read_documents(path, lines=lines)
+    ]
+    found = limited(_READERS[options.format](documents))
+    if not found:
+        raise DataError(str(options.traces[0]), f"holds no messages in the format {options.format}")
+    return found
+
+
+def _episodes(traces: Sequence[Trace], dataset: Dataset) -> list[Episode]:
+    """Return the traces with their entries and trials.
+
+    Raises DataError if an entry is not named or does not exist, or a trial occurs twice.
+    """
+    found: list[Episode] = []
+    taken: dict[tuple[str, int], str] = {}
+    for trace in traces:
+        name = trace.entry
+        if name is None:
+            trace.node.refuse("names no entry; add it to the trace, or use --entry ID")
+        if name not in dataset.trajectories:
+            hint = suggest_name(name, dataset.trajectories)
+            more = hint or "; --dataset and --category select the entries"
+            trace.node.refuse(f"{name!r:.200} is not an entry of {dataset.name}{more}")
+        free = next(number for number in range(len(traces) + 1) if (name, number) not in taken)
+        key = name, free if trace.trial is None else trace.trial
+        where = trace.node.where
+        if key in taken:
+            trace.node.refuse(f"trial {key[1]} of {name} is already at {taken[key]}")
+        taken[key] = where
+        found.append((dataset.trajectories[name], key[1], trace))
+    return found
+
+
+def _model(traces: Sequence[Trace]) -> str:
+    """Return the model that all traces name, if there is one."""
+    models = {trace.model for trace in traces if trace.model}
+    return models.pop() if len(models) == 1 else _MODEL
+
+
+def _play(plan: RunPlan, store: RunStore, episodes: Sequence[Episode]) -> None:
+    """Execute the episodes, store their records, and print what differs."""
+    printed = total = 0
+    for trajectory, trial, trace in episodes:
+        played: PlayedTrace = play_trace(plan, trajectory, trial, trace, store)
+        store.append(played.record)
+        where = trace.node.where
+        for warning in played.warnings:
+            note(f"warning: {where}: {trajectory.id}: {warning}")
+        for difference in played.differences:
+            total += 1
+            if printed < _MAX_LINES:
+                printed += 1
+                say(f"{trajectory.id}, {difference}")
+    if total > printed:
+        say(f"... and {total - printed} more different results; turnwise replay shows them")
+    if total:
+        feature = plan.feature(ImportFeature)
+        assert feature is not None
+        rule = "recorded ones" if feature.reference.trust_results else "results of the execution"
+        say(f"{total} results differ from the recorded ones; judged by the {rule}")
+
+
+def _report(folder: Path, plan: RunPlan, entries: Sequence[Trajectory]) -> int:
+    """Print the score; return the exit status."""
+    figures = run_figures(read_catalog_run(folder))
+    for line in summary(figures, 1, len(entries), field=plan.profile is BFCL):
+        say(line)
+    data = plan.dataset
+    say(
+        f"model {plan.model}; data {data.name} {data.version}, sha256 {data.sha256[:12]}; "
+        f"profile {plan.profile.name}; run {folder}"
+    )
+    say(f"next: turnwise report {folder} -o report.html")
+    errors: Mapping[str, object] = {o.id: o for o in figures.outcomes if o.outcome == "error"}
+    for id in errors:
+        note(f"{id}: an error ended the conversation")
+    return RUN_ERROR if errors else DONE

@@ -1,0 +1,48 @@
+"""Export of episodes as traces: ``turnwise export --format openai-messages --traces FORMAT``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from extensions.traces.writing import inspect_logs, langsmith_runs, otel_document
+from runner.commands.export import TranscriptsOfRun
+from runner.commands.options import option
+from runner.records.files import write_whole
+from runner.show.terminal import say
+from trajectories.errors import DataError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TraceOptions:
+    """Traces."""
+
+    traces: Literal["otel", "langsmith", "inspect"] | None = option(
+        "with --format openai-messages: write OTLP spans, LangSmith runs or an inspect_ai log, "
+        "which turnwise import reads",
+        excludes=("--split",),
+    )
+
+
+def check(options: Any, own: TraceOptions) -> None:
+    """Refuse traces of another format. Raises DataError."""
+    if own.traces is not None and options.format != "openai-messages":
+        raise DataError("--traces", f"is for --format openai-messages, not {options.format}")
+
+
+def write(options: Any, own: TraceOptions, found: Sequence[TranscriptsOfRun]) -> None:
+    """Write the episodes of runs as one file of traces.
+
+    Raises DataError if the file cannot be written.
+    """
+    suffix = "jsonl" if own.traces == "langsmith" else "json"
+    path = options.output or options.runs[0] / f"{own.traces}.{suffix}"
+    if own.traces == "langsmith":
+        values: Sequence[Any] = list(langsmith_runs(found))
+    else:
+        values = [otel_document(found) if own.traces == "otel" else inspect_logs(found)]
+    lines = [json.dumps(value, allow_nan=False).encode() + b"\n" for value in values]
+    write_whole(path, lines, named=options.output is not None)
+    say(f"{path}: {sum(len(some) for _, some in found)} traces")

@@ -1,0 +1,84 @@
+"""Registration of the extension ``traces``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy_modules import lazy_module
+from runner.extension import Command, Extension, JsonObject, RunFeature
+
+if TYPE_CHECKING:
+    from envs.session import Session
+    from extensions.traces import export_options, feature, recorded_results
+    from runner.commands.export import TranscriptsOfRun
+    from runner.records import codec
+    from runner.records.record import EpisodeMember, EpisodeRecord
+    from runner.show import terminal
+    from runner.show.terminal import Line
+else:
+    codec = lazy_module("runner.records.codec")
+    export_options = lazy_module("extensions.traces.export_options")
+    feature = lazy_module("extensions.traces.feature")
+    recorded_results = lazy_module("extensions.traces.recorded_results")
+    terminal = lazy_module("runner.show.terminal")
+
+
+class TracesExtension(Extension):
+    """Traces of other tools: import and export."""
+
+    name = "traces"
+    commands = {
+        "import": Command(
+            "run", "Judge traces of other tools.", f"{__package__}.commands.import_traces"
+        )
+    }
+
+    def options(self, command: str) -> type | None:
+        """Return the option of ``export``."""
+        return export_options.TraceOptions if command == "export" else None
+
+    def check_export(self, options: Any, own: Any) -> None:
+        """Check the option of ``export``."""
+        export_options.check(options, own)
+
+    def export(self, options: Any, own: Any, found: Sequence[TranscriptsOfRun]) -> bool:
+        """Write traces."""
+        if own.traces is not None:
+            export_options.write(options, own, found)
+        return own.traces is not None
+
+    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
+        """Return the import of a run."""
+        found: RunFeature = feature.recorded(definition, where)
+        return found
+
+    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+        """Return the trace of an episode."""
+        return codec.read(feature.ImportedTrace, member, f"{where}: $.extensions.traces")
+
+    def replayed(self, template: Session, record: EpisodeRecord) -> Session:
+        """Return a session with the recorded results, if they were trusted."""
+        trace: feature.ImportedTrace = record.extensions[self.name]
+        if not trace.trusted:
+            return template
+        given = {each.number: each.theirs for each in trace.differences}
+        found: Session = recorded_results.RecordedSession.of(template, given, trusts=True)
+        return found
+
+    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
+        """Yield the results that differ from the recorded ones."""
+        trace = record.extensions.get(self.name)
+        if trace is None:
+            return
+        for each in trace.differences:
+            if turn in (None, each.turn):
+                yield terminal.Line(f"recorded result: {each}", "faint")
+
+    def episode_json(self, record: EpisodeRecord) -> JsonObject:
+        """Return the trace of an episode."""
+        trace = record.extensions.get(self.name)
+        return {} if trace is None else {"trace": codec.to_json_value(trace)}
+
+
+EXTENSION = TracesExtension()

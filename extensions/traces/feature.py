@@ -1,0 +1,107 @@
+"""Import of traces in a run, and what its episodes keep of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+from envs.session import Session
+from extensions.traces.recorded_results import RecordedResult
+from runner.extension import JsonObject, RunFeature
+from runner.records.codec import members_of, read
+from runner.records.record import EpisodeRecord, StepRecord
+from runner.records.record import JsonObject as Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.live.settings import Settings
+    from runner.models.conversation import Observe, Style
+
+TraceFormat = Literal["openai", "otel", "langsmith", "inspect", "jsonl"]
+
+
+class ImportReference(NamedTuple):
+    """Settings of an import in the run definition."""
+
+    format: TraceFormat
+    trust_results: bool
+    """Whether recorded results replace those of the execution."""
+
+
+class ResultDifference(NamedTuple):
+    """A recorded result that differs from that of the execution."""
+
+    number: int
+    """Number of the call in its session, from 0."""
+    turn: int
+    call: str
+    ours: str
+    theirs: str
+
+    def __str__(self) -> str:
+        """Return the difference in one line."""
+        return f"turn {self.turn + 1}, {self.call}: returns {self.ours}, recorded {self.theirs}"
+
+
+class ImportedTrace(NamedTuple):
+    """The trace of an episode."""
+
+    source: str
+    """File and line."""
+    differences: Sequence[ResultDifference] = ()
+    trusted: bool = False
+    """Whether the recorded results were used."""
+
+    @property
+    def own_functions(self) -> Sequence[str]:
+        """Return nothing: an import offers no function of its own."""
+        return ()
+
+    def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
+        """Return the steps of the record."""
+        return kept
+
+    def message_of(self, step: StepRecord) -> Message | None:
+        """Return None: all answers are in the record."""
+        return None
+
+    def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
+        """Yield nothing; the member depends on no other."""
+        yield from ()
+
+
+@dataclass(frozen=True)
+class ImportFeature(RunFeature):
+    """The import of traces."""
+
+    extension = "traces"
+    flag = "import"
+    reference: ImportReference
+
+    def definition(self) -> JsonObject:
+        """Return the settings of the import."""
+        return members_of(self.reference)
+
+    def style(self, style: Style, settings: Settings) -> Style:
+        """Return the style in which the model reads recorded results unchanged."""
+        return style._replace(observe=self.observe(style.observe))
+
+    def observe(self, observe: Observe | None) -> Observe | None:
+        """Return a function that leaves recorded results as they are."""
+        if observe is None or not self.reference.trust_results:
+            return observe
+
+        def shown(session: Session, call: Call | MalformedCall, result: Result) -> str | None:
+            return None if isinstance(result, RecordedResult) else observe(session, call, result)
+
+        return shown
+
+
+def recorded(definition: JsonObject, where: str) -> ImportFeature:
+    """Return the import of a recorded run. Raises DataError if the definition is invalid."""
+    return ImportFeature(read(ImportReference, definition, where))
