@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from extensions.traces.feature import ImportFeature, ImportReference, TraceForma
 from extensions.traces.playing import PlayedTrace, play_trace
 from extensions.traces.trace import Trace, limited
 from runner.analysis.figure_lines import summary
-from runner.analysis.listing import run_figures
+from runner.analysis.figures import RunFigures
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import DataOptions, JudgingOptions, note
@@ -26,7 +26,7 @@ from runner.live.run_control import open_store
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from runner.records.definition import Selection
-from runner.records.run_catalog import read_catalog_run
+from runner.records.record import EpisodeRecord, RunProgress
 from runner.records.store import RunStore, create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
@@ -76,9 +76,7 @@ def run(options: Options) -> int:
         if len(traces) != 1:
             raise DataError("--entry", f"is for a single trace; there are {len(traces)}")
         traces = [traces[0]._replace(entry=options.entry)]
-    names = [trace.entry for trace in traces if trace.entry is not None]
-    name = choose.dataset_name(options.dataset, names)
-    dataset = choose.load_named(name, options.category, note)
+    dataset, category = _load_dataset(options, traces)
     episodes = _episodes(traces, dataset)
     entries = {trajectory.id: trajectory for trajectory, _, _ in episodes}
     choose.require_languages(entries.values())
@@ -89,14 +87,30 @@ def run(options: Options) -> int:
     plan = RunPlan(model, dataset, profile, options.step_limit, settings, read_prompts())
     plan.wording()
     folder = options.output or create_folder(default_folder(model, datetime.now()))
-    selection = Selection(
-        options.category, ",".join(entries), None, None, None, 1 + max(t for _, t, _ in episodes)
-    )
+    trials = 1 + max(trial for _, trial, _ in episodes)
+    selection = Selection(category, ",".join(entries), None, None, None, trials)
     with open_store(
         folder, plan, selection, sys.argv, episodes=len(episodes), resumes=False
     ) as store:
-        _play(plan, store, episodes)
-    return _report(folder, plan, list(entries.values()))
+        records = _play(plan, store, episodes)
+    figures = RunFigures(
+        records, list(entries.values()), progress=RunProgress(len(records), len(episodes))
+    )
+    return _report(folder, plan, figures, trials)
+
+
+def _load_dataset(options: Options, traces: Sequence[Trace]) -> tuple[Dataset, str | None]:
+    """Return the data set with the entries of traces, and the names of its categories.
+
+    Raises DataError if it cannot be loaded.
+    """
+    names = {trace.entry for trace in traces if trace.entry is not None}
+    name, category = choose.dataset_name(options.dataset, names), options.category
+    dataset = choose.load_named(name, category, note)
+    if category is None and name is None and not names <= dataset.trajectories.keys():
+        category = "all"
+        dataset = choose.load_named(name, category, note)
+    return dataset, category
 
 
 def _read_traces(options: Options) -> list[Trace]:
@@ -144,12 +158,17 @@ def _model(traces: Sequence[Trace]) -> str:
     return models.pop() if len(models) == 1 else _MODEL
 
 
-def _play(plan: RunPlan, store: RunStore, episodes: Sequence[Episode]) -> None:
-    """Execute the episodes, store their records, and print what differs."""
+def _play(plan: RunPlan, store: RunStore, episodes: Sequence[Episode]) -> list[EpisodeRecord]:
+    """Execute the episodes, store their records, and print what differs.
+
+    Returns the records without messages and steps.
+    """
     printed = total = 0
+    records = []
     for trajectory, trial, trace in episodes:
         played: PlayedTrace = play_trace(plan, trajectory, trial, trace, store)
         store.append(played.record)
+        records.append(played.record._replace(messages=(), steps=(), result=None))
         where = trace.node.where
         for warning in played.warnings:
             note(f"warning: {where}: {trajectory.id}: {warning}")
@@ -165,12 +184,13 @@ def _play(plan: RunPlan, store: RunStore, episodes: Sequence[Episode]) -> None:
         assert feature is not None
         rule = "recorded ones" if feature.reference.trust_results else "results of the execution"
         say(f"{total} results differ from the recorded ones; judged by the {rule}")
+    return records
 
 
-def _report(folder: Path, plan: RunPlan, entries: Sequence[Trajectory]) -> int:
+def _report(folder: Path, plan: RunPlan, figures: RunFigures, trials: int) -> int:
     """Print the score; return the exit status."""
-    figures = run_figures(read_catalog_run(folder))
-    for line in summary(figures, 1, len(entries), field=plan.profile is BFCL):
+    population = len({each.id for each in figures.outcomes})
+    for line in summary(figures, trials, population, field=plan.profile is BFCL):
         say(line)
     data = plan.dataset
     say(
@@ -178,7 +198,7 @@ def _report(folder: Path, plan: RunPlan, entries: Sequence[Trajectory]) -> int:
         f"profile {plan.profile.name}; run {folder}"
     )
     say(f"next: turnwise report {folder} -o report.html")
-    errors: Mapping[str, object] = {o.id: o for o in figures.outcomes if o.outcome == "error"}
-    for id in errors:
-        note(f"{id}: an error ended the conversation")
+    errors = [record for record in figures.outcomes if record.outcome == "error"]
+    for record in errors:
+        note(f"{record.id}: {record.error}")
     return RUN_ERROR if errors else DONE

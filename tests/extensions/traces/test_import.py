@@ -1,0 +1,487 @@
+"""Runs exported as traces and imported again, traces of others, and results that differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.cli import main
+from runner.records.record import EpisodeRecord
+from runner.records.run import open_run
+from tests.extensions.traces.traced_run import FORMATS, export, make_run
+
+QUICK = 5
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a few entries."""
+    return make_run(tmp_path_factory.mktemp("traced") / "run", QUICK)
+
+
+def read(folder: Path) -> dict[tuple[str, int], EpisodeRecord]:
+    """Return the records of a run by entry and trial."""
+    return {record.key: record for record in open_run(folder).records}
+
+
+def imported(path: Path, form: str, *more: str) -> Path:
+    """Import a file; return the run folder."""
+    folder = path.parent / f"{path.stem}-imported{len([*path.parent.iterdir()])}"
+    assert main(["import", str(path), "--format", form, "-o", str(folder), *more]) == 0
+    return folder
+
+
+def fields(record: EpisodeRecord, form: str) -> list[Any]:
+    """Return what a format can hold of an episode's steps."""
+    found = []
+    for step in record.steps:
+        reply = step.reply
+        given = [_arguments(call.arguments, form) for call in reply.tool_calls]
+        calls = [(call.name, args) for call, args in zip(reply.tool_calls, given, strict=True)]
+        held: dict[str, Any] = {
+            "text": reply.text or "",
+            "reasoning": reply.reasoning,
+            "calls": calls,
+            "turn": step.turn,
+            "results": list(step.results),
+        }
+        if form != "openai":
+            held |= {"usage": step.usage, "latency": pytest.approx(step.latency, abs=2e-6)}
+            held["finish_reason"] = reply.finish_reason
+        found.append(held)
+    return found
+
+
+def _arguments(arguments: Any, form: str) -> Any:
+    """Return arguments as a format holds them: messages of ours have an object's text only."""
+    try:
+        return json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        return {} if form == "openai" else arguments
+
+
+def check_round_trip(run: Path, form: str) -> None:
+    """Compare a run with itself, exported and imported."""
+    path = export(run, form)
+    then, now = read(run), read(imported(path, form))
+    assert then.keys() == now.keys()
+    for key, record in then.items():
+        again = now[key]
+        if form == "openai" and any("{not" in str(step.reply) for step in record.steps):
+            continue  # the transcripts for training have no unreadable arguments
+        assert again.verdict is not None
+        assert again.verdict.to_json() == record.verdict.to_json()  # type: ignore[union-attr]
+        assert fields(again, form) == fields(record, form)
+        assert again.extensions["traces"].differences == []
+        assert again.telling == record.telling
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_nothing_is_lost_on_the_way_there_and_back(run: Path, form: str) -> None:
+    check_round_trip(run, form)
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_of_200_episodes(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", 200)
+    records = read(run)
+    assert len(records) == 200
+    assert {record.outcome for record in records.values()} == {"passed", "failed"}
+    for form in FORMATS:
+        check_round_trip(run, form)
+
+
+def test_an_imported_run_is_an_ordinary_run(
+    run: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = imported(export(run, "otel"), "otel")
+    id = next(iter(read(folder)))[0]
+    assert open_run(folder).name == "mine"
+    for command in (
+        ["table", str(folder)],
+        ["verify", str(folder)],
+        ["replay", id, "--run", str(folder)],
+        ["episodes", str(folder)],
+        ["compare", str(run), str(folder)],
+        ["report", str(folder), "-o", str(tmp_path / "report.html")],
+        ["export", str(folder), "--format", "bfcl", "-o", str(tmp_path / "bfcl")],
+    ):
+        assert main(command) == 0, command
+    assert f"{QUICK} of {QUICK} verdicts are as recorded" in capsys.readouterr().out
+
+
+# A made-up conversation about an entry with a password and a ticket, in each format of others.
+
+CONFIG = {
+    "TicketAPI": {
+        "ticket_queue": [],
+        "ticket_counter": 1,
+        "current_user": "ann",
+    }
+}
+ENTRY = {
+    "id": "desk_0",
+    "category": "base",
+    "environments": ["TicketAPI"],
+    "config": CONFIG,
+    "turns": [
+        {
+            "messages": [{"role": "user", "content": "Open a ticket: no light, priority 2."}],
+            "ground_truth": ["create_ticket(title='No light', priority=2)"],
+        },
+        {
+            "messages": [{"role": "user", "content": "Show it to me."}],
+            "ground_truth": ["get_ticket(ticket_id=1)"],
+        },
+    ],
+}
+MADE = {
+    "id": 1,
+    "title": "No light",
+    "description": "",
+    "status": "Open",
+    "priority": 2,
+    "created_by": "ann",
+}
+
+
+@pytest.fixture
+def desk(write_lines: Callable[..., Path]) -> Path:
+    """A data file with one entry."""
+    return write_lines("desk.jsonl", ENTRY)
+
+
+def test_the_entry_is_right(desk: Path) -> None:
+    assert main(["eval", "--model", "oracle", "--dataset", str(desk), "--fail-under", "100%"]) == 0
+
+
+def call(id: str, name: str, **given: Any) -> dict[str, Any]:
+    """Return a call as OpenAI's API sends it."""
+    function = {"name": name, "arguments": json.dumps(given)}
+    return {"id": id, "type": "function", "function": function}
+
+
+OPEN = {"title": "No light", "priority": 2}
+FIRST, SECOND = (turn["messages"][0]["content"] for turn in ENTRY["turns"])  # type: ignore[index]
+
+
+def chat(shown: object = MADE) -> list[dict[str, Any]]:
+    """Return the conversation as OpenAI's messages."""
+    return [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": FIRST},
+        {"role": "assistant", "tool_calls": [call("a", "create_ticket", **OPEN)]},
+        {"role": "tool", "tool_call_id": "a", "content": json.dumps(shown)},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": SECOND},
+        {"role": "assistant", "tool_calls": [call("b", "get_ticket", ticket_id=1)]},
+        {"role": "tool", "tool_call_id": "b", "content": json.dumps(shown)},
+        {"role": "assistant", "content": "Here it is."},
+    ]
+
+
+def part(kind: str, **members: Any) -> dict[str, Any]:
+    """Return a part, an item or a block."""
+    return {"type": kind, **members}
+
+
+LEGACY = [
+    {"role": "user", "content": FIRST},
+    {
+        "role": "assistant",
+        "content": None,
+        "function_call": {"name": "create_ticket", "arguments": json.dumps(OPEN)},
+    },
+    {"role": "function", "name": "create_ticket", "content": json.dumps(MADE)},
+    {"role": "assistant", "content": "Done."},
+    {"role": "user", "content": SECOND},
+    {"role": "assistant", "function_call": {"name": "get_ticket", "arguments": '{"ticket_id": 1}'}},
+    {"role": "function", "name": "get_ticket", "content": json.dumps(MADE)},
+    {"role": "assistant", "content": "Here it is."},
+]
+ITEMS = [
+    {"role": "user", "content": [part("input_text", text=FIRST)]},
+    part("reasoning", summary=[part("summary_text", text="A ticket.")]),
+    part("function_call", call_id="a", name="create_ticket", arguments=json.dumps(OPEN)),
+    part("function_call_output", call_id="a", output=json.dumps(MADE)),
+    part("message", role="assistant", content=[part("output_text", text="Done.")]),
+    {"role": "user", "content": SECOND},
+    part("message", role="assistant", content=[part("output_text", text="One moment.")]),
+    part("function_call", call_id="b", name="get_ticket", arguments='{"ticket_id": 1}'),
+    part("function_call_output", call_id="b", output=json.dumps(MADE)),
+    part("message", role="assistant", content=[part("output_text", text="Here it is.")]),
+]
+BLOCKS = [
+    {"role": "user", "content": FIRST},
+    {
+        "role": "assistant",
+        "content": [
+            part("text", text="One moment."),
+            part("tool_use", id="a", name="create_ticket", input=OPEN),
+        ],
+    },
+    {
+        "role": "user",
+        "content": [part("tool_result", tool_use_id="a", content=json.dumps(MADE))],
+    },
+    {"role": "assistant", "content": [part("text", text="Done.")]},
+    {"role": "user", "content": [part("text", text=SECOND)]},
+    {
+        "role": "assistant",
+        "content": [part("tool_use", id="b", name="get_ticket", input={"ticket_id": 1})],
+    },
+    {
+        "role": "user",
+        "content": [
+            part("tool_result", tool_use_id="b", content=[part("text", text=json.dumps(MADE))])
+        ],
+    },
+    {"role": "assistant", "content": "Here it is."},
+]
+LANGCHAIN = [
+    part("human", content=FIRST),
+    part("ai", content="", tool_calls=[{"name": "create_ticket", "args": OPEN, "id": "a"}]),
+    part("tool", content=json.dumps(MADE), tool_call_id="a"),
+    part("ai", content="Done.", usage_metadata={"input_tokens": 5, "output_tokens": 2}),
+    part("human", content=SECOND),
+    {
+        "lc": 1,
+        "type": "constructor",
+        "id": ["langchain", "schema", "messages", "AIMessage"],
+        "kwargs": {
+            "content": "",
+            "additional_kwargs": {"tool_calls": [call("b", "get_ticket", ticket_id=1)]},
+        },
+    },
+    part("tool", data={"content": json.dumps(MADE), "tool_call_id": "b"}),
+    part("ai", content="Here it is."),
+]
+
+
+@pytest.mark.parametrize("messages", [chat(), LEGACY, ITEMS, BLOCKS, LANGCHAIN])
+@pytest.mark.parametrize("holder", ["list", "object", "objects"])
+def test_lists_of_messages_are_understood(
+    desk: Path, tmp_path: Path, messages: list[Any], holder: str
+) -> None:
+    named = {"messages": messages, "metadata": {"entry": "desk_0"}}
+    value: Any = {"list": messages, "object": named, "objects": [named]}[holder]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(value, indent=1))
+    more = ["--entry", "desk_0"] if holder == "list" else []
+    folder = imported(path, "openai", "--dataset", str(desk), *more)
+    [record] = read(folder).values()
+    assert record.outcome == "passed"
+    assert [len(step.calls) for step in record.steps] == [1, 0, 1, 0]
+    assert record.extensions["traces"].differences == []
+    assert record.extensions["traces"].source.startswith(f"{path}:")
+
+
+def attribute(name: str, value: Any) -> dict[str, Any]:
+    """Return an attribute in OTLP's form."""
+    kind = "intValue" if isinstance(value, int) else "stringValue"
+    return {"key": name, "value": {kind: value}}
+
+
+def span(number: int, **attributes: Any) -> dict[str, Any]:
+    """Return a span of a chat."""
+    times = {"startTimeUnixNano": str(number * 10**9), "endTimeUnixNano": (number + 1) * 10**9}
+    named = {name.replace("__", "."): value for name, value in attributes.items()}
+    return {
+        "traceId": f"t{number // 2}",
+        **times,
+        "attributes": [attribute(name, value) for name, value in named.items()],
+    }
+
+
+def test_spans_of_one_conversation_may_hold_new_messages_only(desk: Path, tmp_path: Path) -> None:
+    texts = [[{"role": "user", "parts": [part("text", content=each)]}] for each in (FIRST, SECOND)]
+    calls = [
+        part("tool_call", id="a", name="create_ticket", arguments=OPEN),
+        part("tool_call", id="b", name="get_ticket", arguments={"ticket_id": 1}),
+    ]
+    spans = []
+    for number, (asked, made) in enumerate(zip(texts, calls, strict=True)):
+        result = [
+            {
+                "role": "tool",
+                "parts": [part("tool_call_response", id=made["id"], response=MADE)],
+            }
+        ]
+        common = {"gen_ai__conversation__id": "one", "gen_ai__usage__input_tokens": 7}
+        answers = [[made], [part("text", content="Done.")]]
+        for place, (inputs, parts) in enumerate(zip((asked, result), answers, strict=True)):
+            output = [{"role": "assistant", "parts": parts, "finish_reason": "stop"}]
+            spans.append(
+                span(
+                    2 * number + place,
+                    gen_ai__input__messages=json.dumps(inputs),
+                    gen_ai__output__messages=json.dumps(output),
+                    turnwise__entry="desk_0",
+                    **common,
+                )
+            )
+    # Collectors write a line for each batch, in any order.
+    lines = [{"resourceSpans": [{"scopeSpans": [{"spans": [each]}]}]} for each in spans[::-1]]
+    path = tmp_path / "spans.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    [record] = read(imported(path, "otel", "--dataset", str(desk))).values()
+    assert record.outcome == "passed"
+    assert [step.usage.prompt for step in record.steps] == [7, 7, 7, 7]
+    assert [step.latency for step in record.steps] == [1.0] * 4
+    assert record.extensions["traces"].differences == []
+
+
+def test_runs_of_a_thread_are_one_conversation(desk: Path, tmp_path: Path) -> None:
+    runs = []
+    for number, start in enumerate((1, 3, 5, 7)):
+        said = LANGCHAIN[:start]
+        answer = LANGCHAIN[len(said)]
+        runs.append(
+            {
+                "id": f"r{number}",
+                "trace_id": f"t{number // 2}",
+                "run_type": "llm",
+                "dotted_order": f"{number}",
+                "start_time": "2026-01-01T00:00:00",
+                "end_time": "2026-01-01T00:00:02.500000",
+                "inputs": {"messages": [said]},
+                "outputs": {
+                    "generations": [[{"text": "", "message": answer}]],
+                    "llm_output": {"token_usage": {"prompt_tokens": 9, "completion_tokens": 1}},
+                },
+                "extra": {"metadata": {"thread_id": "x", "ls_model_name": "some-model"}},
+                "tags": ["entry:desk_0"],
+            }
+        )
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps(runs))
+    folder = imported(path, "langsmith", "--dataset", str(desk))
+    [record] = read(folder).values()
+    assert record.outcome == "passed"
+    assert open_run(folder).name == "some-model"
+    assert [step.usage.prompt for step in record.steps] == [9, 5, 9, 9]
+    assert {step.latency for step in record.steps} == {2.5}
+
+
+def test_a_log_of_inspect_has_errors_of_tools_and_epochs(desk: Path, tmp_path: Path) -> None:
+    wrong = [
+        {"role": "user", "content": FIRST},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "a", "function": "get_ticket", "arguments": {"ticket_id": 5}}],
+        },
+        {
+            "role": "tool",
+            "tool_call_id": "a",
+            "content": "",
+            "error": {"type": "unknown", "message": "no such ticket"},
+        },
+        {"role": "assistant", "content": "It failed."},
+    ]
+    samples = [
+        {"id": "desk_0", "epoch": 1, "messages": chat()},
+        {"id": "desk_0", "epoch": 2, "messages": wrong},
+        {"id": 7, "epoch": 3, "metadata": {"entry": "desk_0"}, "messages": chat()[:5]},
+    ]
+    samples[2]["error"] = {"message": "the sandbox was gone"}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({"eval": {"model": "org/model"}, "samples": samples}))
+    folder = tmp_path / "log-run"
+    command = ["import", str(path), "--format", "inspect", "-o", str(folder)]
+    assert main([*command, "--dataset", str(desk)]) == 3
+    records = read(folder)
+    assert [each.outcome for each in records.values()] == ["passed", "failed", "error"]
+    assert records["desk_0", 2].error == "the sandbox was gone"
+    [difference] = records["desk_0", 1].extensions["traces"].differences
+    assert difference.theirs == "no such ticket"
+
+
+OTHER = {**MADE, "status": "Closed"}
+
+
+def test_results_that_differ_are_reported_call_by_call(
+    desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(chat(OTHER)))
+    more = ("--dataset", str(desk), "--entry", "desk_0")
+    ours = imported(path, "openai", *more)
+    shown = capsys.readouterr().out
+    assert "desk_0, turn 2, get_ticket(ticket_id=1): returns" in shown
+    assert '"Closed"' in shown
+    assert "2 results differ from the recorded ones; judged by the results of" in shown
+    [record] = read(ours).values()
+    assert record.outcome == "passed"
+    assert json.loads(record.steps[2].results[0]) == MADE
+
+    theirs = imported(path, "openai", "--trust-results", *more)
+    [record] = read(theirs).values()
+    assert record.outcome == "failed"
+    assert record.verdict is not None
+    assert (record.verdict.error_type or "").endswith("execution_response_mismatch")
+    assert json.loads(record.steps[2].results[0]) == OTHER
+    assert json.loads(record.messages[6]["content"]) == OTHER
+    # The state is ours.
+    [change] = [each for each in record.steps[0].changes if "queue" in each.path]
+    assert change.after["status"] == "Open"
+    capsys.readouterr()
+    assert main(["verify", str(theirs), "--dataset", str(desk)]) == 0
+    assert main(["replay", "desk_0", "--run", str(theirs), "--dataset", str(desk)]) == 0
+    shown = capsys.readouterr().out
+    assert "recorded result: turn 2, get_ticket(ticket_id=1)" in shown
+    assert main(["replay", "desk_0", "--run", str(theirs), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["trace"]["differences"][1]["theirs"] == json.dumps(OTHER)
+
+
+@pytest.mark.parametrize(
+    ("messages", "warning"),
+    [
+        (chat()[:5], "has 1 user messages, the entry 2 turns"),
+        ([*chat(), *chat()[5:]], "has 3 user messages, the entry 2 turns"),
+    ],
+)
+def test_a_wrong_number_of_turns_is_judged_as_in_recorded_runs(
+    desk: Path,
+    tmp_path: Path,
+    messages: list[Any],
+    warning: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(messages))
+    folder = imported(path, "openai", "--dataset", str(desk), "--entry", "desk_0")
+    assert warning in capsys.readouterr().err
+    [record] = read(folder).values()
+    assert record.verdict is not None
+    assert record.verdict.error_type == "multi_turn:force_terminated"
+    assert main(["verify", str(folder), "--dataset", str(desk)]) == 0
+
+
+def test_other_words_of_the_user_give_a_warning(
+    desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    messages = chat()
+    messages[5] = {"role": "user", "content": "And now?"}
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(messages))
+    folder = imported(path, "openai", "--dataset", str(desk), "--entry", "desk_0")
+    assert "turn 2: the user message differs" in capsys.readouterr().err
+    assert [each.outcome for each in read(folder).values()] == ["passed"]
+
+
+def test_a_turn_may_end_without_words(desk: Path, tmp_path: Path) -> None:
+    messages = chat()
+    del messages[8], messages[4]
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(messages))
+    folder = imported(path, "openai", "--dataset", str(desk), "--entry", "desk_0")
+    [record] = read(folder).values()
+    assert record.outcome == "passed"
+    assert [end.why for end in record.turn_ends] == ["empty", "empty"]
+    assert main(["verify", str(folder), "--dataset", str(desk)]) == 0
