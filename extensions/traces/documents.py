@@ -58,9 +58,10 @@ class Node:
         return Node(self.document, self.path + step, self.value[part])
 
     @property
-    def where(self) -> str:
-        """File and line."""
-        return self.document.place(self.path)
+    def source(self) -> str:
+        """File, first line of the document, and path; finding the exact line takes longer."""
+        below = f" ${self.path}" if self.path else ""
+        return f"{self.document.path}:{self.document.line}{below}"
 
     def get(self, name: str) -> Node | None:
         """Return a member of an object, or None if it does not exist or is null."""

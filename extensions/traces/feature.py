@@ -52,7 +52,7 @@ class ImportedTrace(NamedTuple):
     """The trace of an episode."""
 
     source: str
-    """File and line."""
+    """File, line and JSON path."""
     differences: Sequence[ResultDifference] = ()
     trusted: bool = False
     """Whether the recorded results were used."""

@@ -67,7 +67,7 @@ def _runs(node: Node, depth: int = 0) -> Iterator[Node]:
 
 
 def _trace_id(run: Node) -> str:
-    return run.text("trace_id") or run.text("id") or run.where
+    return run.text("trace_id") or run.text("id") or run.source
 
 
 def _metadata(run: Node) -> dict[str, Any]:

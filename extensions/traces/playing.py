@@ -48,7 +48,7 @@ def play_trace(
         ended = EpisodeRecord.of(trajectory, None, describe_error(error))
     feature = plan.feature(ImportFeature)
     trusts = feature is not None and feature.reference.trust_results
-    member = ImportedTrace(trace.node.where, player.differences, trusts)
+    member = ImportedTrace(trace.node.source, player.differences, trusts)
     record = ended._replace(
         trial=trial,
         messages=player.dialogue.conversation.messages,

@@ -144,10 +144,9 @@ def _episodes(traces: Sequence[Trace], dataset: Dataset) -> list[Episode]:
             trace.node.refuse(f"{name!r:.200} is not an entry of {dataset.name}{more}")
         free = next(number for number in range(len(traces) + 1) if (name, number) not in taken)
         key = name, free if trace.trial is None else trace.trial
-        where = trace.node.where
         if key in taken:
             trace.node.refuse(f"trial {key[1]} of {name} is already at {taken[key]}")
-        taken[key] = where
+        taken[key] = trace.node.source
         found.append((dataset.trajectories[name], key[1], trace))
     return found
 
@@ -169,9 +168,8 @@ def _play(plan: RunPlan, store: RunStore, episodes: Sequence[Episode]) -> list[E
         played: PlayedTrace = play_trace(plan, trajectory, trial, trace, store)
         store.append(played.record)
         records.append(played.record._replace(messages=(), steps=(), result=None))
-        where = trace.node.where
         for warning in played.warnings:
-            note(f"warning: {where}: {trajectory.id}: {warning}")
+            note(f"warning: {trace.node.source}: {trajectory.id}: {warning}")
         for difference in played.differences:
             total += 1
             if printed < _MAX_LINES:

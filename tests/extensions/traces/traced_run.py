@@ -15,7 +15,7 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 
 FORMATS = ("openai", "otel", "langsmith", "inspect")
-_ERRS = 0.15
+_ERRS = 0.04
 """Share of wrong calls."""
 
 
@@ -43,7 +43,7 @@ class Agent:
             if random.random() < _ERRS and given:
                 given.popitem()
             function = {"name": call.name, "arguments": json.dumps(given)}
-            if random.random() < _ERRS / 5:
+            if random.random() < _ERRS / 2:
                 function["arguments"] = "{not JSON"
             message["content"] = None if step else "One moment."
             message["tool_calls"] = [{"id": f"c{step}", "type": "function", "function": function}]
