@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from extensions.traces.writing import inspect_logs, langsmith_runs, otel_document
+from extensions.traces.writing import (
+    inspect_logs,
+    langsmith_runs,
+    openai_conversations,
+    otel_document,
+)
 from runner.commands.export import TranscriptsOfRun
 from runner.commands.options import option
 from runner.records.files import write_whole
@@ -19,9 +24,9 @@ from trajectories.errors import DataError
 class TraceOptions:
     """Traces."""
 
-    traces: Literal["otel", "langsmith", "inspect"] | None = option(
-        "with --format openai-messages: write OTLP spans, LangSmith runs or an inspect_ai log, "
-        "which turnwise import reads",
+    traces: Literal["openai", "otel", "langsmith", "inspect"] | None = option(
+        "with --format openai-messages: write messages as the model wrote them, OTLP spans, "
+        "LangSmith runs or an inspect_ai log, for turnwise import and others",
         excludes=("--split",),
     )
 
@@ -37,10 +42,13 @@ def write(options: Any, own: TraceOptions, found: Sequence[TranscriptsOfRun]) ->
 
     Raises DataError if the file cannot be written.
     """
-    suffix = "jsonl" if own.traces == "langsmith" else "json"
+    suffix = "jsonl" if own.traces in ("openai", "langsmith") else "json"
     path = options.output or options.runs[0] / f"{own.traces}.{suffix}"
-    if own.traces == "langsmith":
-        values: Sequence[Any] = list(langsmith_runs(found))
+    values: Iterable[Any]
+    if own.traces == "openai":
+        values = openai_conversations(found)
+    elif own.traces == "langsmith":
+        values = langsmith_runs(found)
     else:
         values = [otel_document(found) if own.traces == "otel" else inspect_logs(found)]
     lines = [json.dumps(value, allow_nan=False).encode() + b"\n" for value in values]

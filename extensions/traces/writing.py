@@ -1,4 +1,4 @@
-"""Writers of traces: episodes as OTLP spans, LangSmith runs and inspect_ai logs.
+"""Writers of traces: episodes as messages, OTLP spans, LangSmith runs and inspect_ai logs.
 
 No wall clock: a conversation begins at the epoch and lasts as long as its answers took.
 """
@@ -30,6 +30,15 @@ class _Request(NamedTuple):
     answer: Json
     start: float
     """Seconds since the conversation began."""
+
+
+def openai_conversations(found: Sequence[TranscriptsOfRun]) -> Iterator[Json]:
+    """Yield the episodes of runs as OpenAI's messages."""
+    for run, transcripts in found:
+        for record in (each.record for each in transcripts):
+            messages = [_chat(record, place) for place in range(len(record.messages))]
+            named = {"entry": record.id, "trial": record.trial, "model": run.name}
+            yield {"messages": messages, "metadata": named}
 
 
 def otel_document(found: Sequence[TranscriptsOfRun]) -> Json:

@@ -63,7 +63,6 @@ def make_run(folder: Path, limit: int, categories: str = "base,miss_func,miss_pa
 def export(run: Path, form: str) -> Path:
     """Export a run; return the file."""
     path = run.parent / (f"{form}.jsonl" if form in ("openai", "langsmith") else f"{form}.json")
-    traces = [] if form == "openai" else ["--traces", form]
-    command = ["export", str(run), "--format", "openai-messages", "-o", str(path), *traces]
-    assert main(command) == 0
+    command = ["export", str(run), "--format", "openai-messages", "--traces", form]
+    assert main([*command, "-o", str(path)]) == 0
     return path
