@@ -19,8 +19,7 @@ from runner.models.messages import RecordedAnswer, RecordedTurn, match_entry
 from runner.models.tools import FunctionNames
 from runner.records.record import EpisodeRecord, StepRecord, TurnEnd, call_text
 from runner.records.store import EpisodeSink
-from trajectories.prepare import PreparedTrajectory, prepare
-from trajectories.schema import Trajectory
+from trajectories.prepare import PreparedTrajectory
 
 
 class PlayedTrace(NamedTuple):
@@ -32,13 +31,10 @@ class PlayedTrace(NamedTuple):
 
 
 def play_trace(
-    plan: RunPlan, trajectory: Trajectory, trial: int, trace: Trace, store: EpisodeSink
+    plan: RunPlan, prepared: PreparedTrajectory, trial: int, trace: Trace, store: EpisodeSink
 ) -> PlayedTrace:
-    """Execute and judge a trace.
-
-    Raises DataError if the entry's initial config is wrong, or the store cannot be written.
-    """
-    prepared = prepare(plan.dataset, trajectory, plan.profile)
+    """Execute and judge a trace. Raises DataError if the store cannot be written."""
+    trajectory = prepared.trajectory
     player = _Player(plan, prepared, trial, store)
     turns = match_entry(trace.turns, trajectory)
     try:

@@ -16,6 +16,7 @@ from runner.records.record import RunSegment
 from runner.records.run_files import LIVES_FILE
 from tests.conftest import bfcl_files
 from tests.extensions.experiments.made_experiments import experiment, outcomes
+from tests.extensions.traces import conversations as traces
 from tests.fuzz.forms import FORMAT_1, Form
 from trajectories.bfcl import LONG_CONTEXT_FILE, MATERIAL_MODULE, read_material
 from trajectories.dataset import load_path
@@ -50,6 +51,7 @@ def more_forms(work: Path) -> dict[str, Form]:
         "options": _options(),
         "kept answers": _kept_answers(),
         "runs": _runs(),
+        "traces": _traces(),
     }
 
 
@@ -281,3 +283,25 @@ def _runs() -> Form:
         "judge IN/runs/a IN/runs/b --dataset IN/data.jsonl --judge scripted:0.8 --keep OUT",
     )
     return Form(files, [name for name in files if name.startswith("runs/a/")], commands)
+
+
+def _traces() -> Form:
+    """Return a trace in each format; of lists of messages, in each dialect."""
+    lists = [traces.chat(), traces.LEGACY, traces.ITEMS, traces.BLOCKS, traces.LANGCHAIN]
+    named = [{"messages": each, "metadata": {"entry": "desk_0"}} for each in lists]
+    files = _as_files(
+        {
+            "openai.json": named,
+            "otel.json": traces.otel(),
+            "langsmith.json": traces.langsmith(),
+            "inspect.json": traces.inspect(),
+        }
+    )
+    files["jsonl.jsonl"] = b"".join(json.dumps(each).encode() + b"\n" for each in named)
+    data = json.dumps(traces.ENTRY).encode() + b"\n"
+    commands = [
+        f"import IN/{name} --format {name.partition('.')[0]} --dataset IN/data.jsonl -o OUT{more}"
+        for name in files
+        for more in ("", " --trust-results")
+    ]
+    return Form({**files, "data.jsonl": data}, [*files], commands)

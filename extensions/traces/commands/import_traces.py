@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +31,7 @@ from runner.records.store import RunStore, create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
+from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 EXAMPLE = "turnwise import traces.jsonl --format openai -o runs/imported"
@@ -86,13 +87,15 @@ def run(options: Options) -> int:
     profile = profile_for(dataset, options.profile)
     plan = RunPlan(model, dataset, profile, options.step_limit, settings, read_prompts())
     plan.wording()
+    # An entry that cannot be prepared is reported before a folder is made.
+    prepared = {id: prepare(dataset, entry, profile) for id, entry in entries.items()}
     folder = options.output or create_folder(default_folder(model, datetime.now()))
     trials = 1 + max(trial for _, trial, _ in episodes)
     selection = Selection(category, ",".join(entries), None, None, None, trials)
     with open_store(
         folder, plan, selection, sys.argv, episodes=len(episodes), resumes=False
     ) as store:
-        records = _play(plan, store, episodes)
+        records = _play(plan, store, episodes, prepared)
     figures = RunFigures(
         records, list(entries.values()), progress=RunProgress(len(records), len(episodes))
     )
@@ -157,7 +160,12 @@ def _model(traces: Sequence[Trace]) -> str:
     return models.pop() if len(models) == 1 else _MODEL
 
 
-def _play(plan: RunPlan, store: RunStore, episodes: Sequence[Episode]) -> list[EpisodeRecord]:
+def _play(
+    plan: RunPlan,
+    store: RunStore,
+    episodes: Sequence[Episode],
+    prepared: Mapping[str, PreparedTrajectory],
+) -> list[EpisodeRecord]:
     """Execute the episodes, store their records, and print what differs.
 
     Returns the records without messages and steps.
@@ -165,7 +173,7 @@ def _play(plan: RunPlan, store: RunStore, episodes: Sequence[Episode]) -> list[E
     printed = total = 0
     records = []
     for trajectory, trial, trace in episodes:
-        played: PlayedTrace = play_trace(plan, trajectory, trial, trace, store)
+        played: PlayedTrace = play_trace(plan, prepared[trajectory.id], trial, trace, store)
         store.append(played.record)
         records.append(played.record._replace(messages=(), steps=(), result=None))
         for warning in played.warnings:

@@ -12,52 +12,9 @@ import pytest
 
 from extensions.traces import documents
 from runner.cli import main
-from tests.extensions.traces.test_import import (
-    LANGCHAIN,
-    chat,
-    desk,
-    part,
-    span,
-)
-
-__all__ = ["desk"]
+from tests.extensions.traces.conversations import chat, inspect, langsmith, openai, otel
 
 Change = Callable[[Any], object]
-
-
-def openai() -> Any:
-    """Return a trace with messages."""
-    return {"messages": chat(), "metadata": {"entry": "desk_0", "trial": 0}}
-
-
-def otel() -> Any:
-    """Return a document of two spans."""
-    asked = [{"role": "user", "parts": [part("text", content="Hello.")]}]
-    said = [{"role": "assistant", "parts": [part("text", content="Hello.")]}]
-    texts = {"gen_ai__input__messages": json.dumps(asked)}
-    texts["gen_ai__output__messages"] = json.dumps(said)
-    spans = [span(number, turnwise__entry="desk_0", **texts) for number in (0, 1)]
-    return {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
-
-
-def langsmith() -> Any:
-    """Return one run."""
-    return [
-        {
-            "id": "r",
-            "run_type": "llm",
-            "start_time": "2026-01-01T00:00:00",
-            "end_time": "2026-01-01T00:00:01",
-            "inputs": {"messages": LANGCHAIN[:1]},
-            "outputs": {"choices": [{"message": {"role": "assistant", "content": "Hello."}}]},
-            "tags": ["entry:desk_0"],
-        }
-    ]
-
-
-def inspect() -> Any:
-    """Return a log of one sample."""
-    return {"samples": [{"id": "desk_0", "epoch": 1, "messages": chat()}]}
 
 
 MAKERS = {"openai": openai, "otel": otel, "langsmith": langsmith, "inspect": inspect}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,19 @@ import pytest
 from runner.cli import main
 from runner.records.record import EpisodeRecord
 from runner.records.run import open_run
+from tests.extensions.traces.conversations import (
+    BLOCKS,
+    FIRST,
+    ITEMS,
+    LANGCHAIN,
+    LEGACY,
+    MADE,
+    OPEN,
+    SECOND,
+    chat,
+    part,
+    span,
+)
 from tests.extensions.traces.traced_run import FORMATS, export, make_run
 
 QUICK = 5
@@ -119,152 +131,8 @@ def test_an_imported_run_is_an_ordinary_run(
     assert f"{QUICK} of {QUICK} verdicts are as recorded" in capsys.readouterr().out
 
 
-# A made-up conversation about an entry with a password and a ticket, in each format of others.
-
-CONFIG = {
-    "TicketAPI": {
-        "ticket_queue": [],
-        "ticket_counter": 1,
-        "current_user": "ann",
-    }
-}
-ENTRY = {
-    "id": "desk_0",
-    "category": "base",
-    "environments": ["TicketAPI"],
-    "config": CONFIG,
-    "turns": [
-        {
-            "messages": [{"role": "user", "content": "Open a ticket: no light, priority 2."}],
-            "ground_truth": ["create_ticket(title='No light', priority=2)"],
-        },
-        {
-            "messages": [{"role": "user", "content": "Show it to me."}],
-            "ground_truth": ["get_ticket(ticket_id=1)"],
-        },
-    ],
-}
-MADE = {
-    "id": 1,
-    "title": "No light",
-    "description": "",
-    "status": "Open",
-    "priority": 2,
-    "created_by": "ann",
-}
-
-
-@pytest.fixture
-def desk(write_lines: Callable[..., Path]) -> Path:
-    """A data file with one entry."""
-    return write_lines("desk.jsonl", ENTRY)
-
-
 def test_the_entry_is_right(desk: Path) -> None:
     assert main(["eval", "--model", "oracle", "--dataset", str(desk), "--fail-under", "100%"]) == 0
-
-
-def call(id: str, name: str, **given: Any) -> dict[str, Any]:
-    """Return a call as OpenAI's API sends it."""
-    function = {"name": name, "arguments": json.dumps(given)}
-    return {"id": id, "type": "function", "function": function}
-
-
-OPEN = {"title": "No light", "priority": 2}
-FIRST, SECOND = (turn["messages"][0]["content"] for turn in ENTRY["turns"])  # type: ignore[index]
-
-
-def chat(shown: object = MADE) -> list[dict[str, Any]]:
-    """Return the conversation as OpenAI's messages."""
-    return [
-        {"role": "system", "content": "Be brief."},
-        {"role": "user", "content": FIRST},
-        {"role": "assistant", "tool_calls": [call("a", "create_ticket", **OPEN)]},
-        {"role": "tool", "tool_call_id": "a", "content": json.dumps(shown)},
-        {"role": "assistant", "content": "Done."},
-        {"role": "user", "content": SECOND},
-        {"role": "assistant", "tool_calls": [call("b", "get_ticket", ticket_id=1)]},
-        {"role": "tool", "tool_call_id": "b", "content": json.dumps(shown)},
-        {"role": "assistant", "content": "Here it is."},
-    ]
-
-
-def part(kind: str, **members: Any) -> dict[str, Any]:
-    """Return a part, an item or a block."""
-    return {"type": kind, **members}
-
-
-LEGACY = [
-    {"role": "user", "content": FIRST},
-    {
-        "role": "assistant",
-        "content": None,
-        "function_call": {"name": "create_ticket", "arguments": json.dumps(OPEN)},
-    },
-    {"role": "function", "name": "create_ticket", "content": json.dumps(MADE)},
-    {"role": "assistant", "content": "Done."},
-    {"role": "user", "content": SECOND},
-    {"role": "assistant", "function_call": {"name": "get_ticket", "arguments": '{"ticket_id": 1}'}},
-    {"role": "function", "name": "get_ticket", "content": json.dumps(MADE)},
-    {"role": "assistant", "content": "Here it is."},
-]
-ITEMS = [
-    {"role": "user", "content": [part("input_text", text=FIRST)]},
-    part("reasoning", summary=[part("summary_text", text="A ticket.")]),
-    part("function_call", call_id="a", name="create_ticket", arguments=json.dumps(OPEN)),
-    part("function_call_output", call_id="a", output=json.dumps(MADE)),
-    part("message", role="assistant", content=[part("output_text", text="Done.")]),
-    {"role": "user", "content": SECOND},
-    part("message", role="assistant", content=[part("output_text", text="One moment.")]),
-    part("function_call", call_id="b", name="get_ticket", arguments='{"ticket_id": 1}'),
-    part("function_call_output", call_id="b", output=json.dumps(MADE)),
-    part("message", role="assistant", content=[part("output_text", text="Here it is.")]),
-]
-BLOCKS = [
-    {"role": "user", "content": FIRST},
-    {
-        "role": "assistant",
-        "content": [
-            part("text", text="One moment."),
-            part("tool_use", id="a", name="create_ticket", input=OPEN),
-        ],
-    },
-    {
-        "role": "user",
-        "content": [part("tool_result", tool_use_id="a", content=json.dumps(MADE))],
-    },
-    {"role": "assistant", "content": [part("text", text="Done.")]},
-    {"role": "user", "content": [part("text", text=SECOND)]},
-    {
-        "role": "assistant",
-        "content": [part("tool_use", id="b", name="get_ticket", input={"ticket_id": 1})],
-    },
-    {
-        "role": "user",
-        "content": [
-            part("tool_result", tool_use_id="b", content=[part("text", text=json.dumps(MADE))])
-        ],
-    },
-    {"role": "assistant", "content": "Here it is."},
-]
-LANGCHAIN = [
-    part("human", content=FIRST),
-    part("ai", content="", tool_calls=[{"name": "create_ticket", "args": OPEN, "id": "a"}]),
-    part("tool", content=json.dumps(MADE), tool_call_id="a"),
-    part("ai", content="Done.", usage_metadata={"input_tokens": 5, "output_tokens": 2}),
-    part("human", content=SECOND),
-    {
-        "lc": 1,
-        "type": "constructor",
-        "id": ["langchain", "schema", "messages", "AIMessage"],
-        "kwargs": {
-            "content": "",
-            "additional_kwargs": {"tool_calls": [call("b", "get_ticket", ticket_id=1)]},
-        },
-    },
-    part("tool", data={"content": json.dumps(MADE), "tool_call_id": "b"}),
-    part("ai", content="Here it is."),
-]
 
 
 @pytest.mark.parametrize("messages", [chat(), LEGACY, ITEMS, BLOCKS, LANGCHAIN])
@@ -283,23 +151,6 @@ def test_lists_of_messages_are_understood(
     assert [len(step.calls) for step in record.steps] == [1, 0, 1, 0]
     assert record.extensions["traces"].differences == []
     assert record.extensions["traces"].source.startswith(f"{path}:")
-
-
-def attribute(name: str, value: Any) -> dict[str, Any]:
-    """Return an attribute in OTLP's form."""
-    kind = "intValue" if isinstance(value, int) else "stringValue"
-    return {"key": name, "value": {kind: value}}
-
-
-def span(number: int, **attributes: Any) -> dict[str, Any]:
-    """Return a span of a chat."""
-    times = {"startTimeUnixNano": str(number * 10**9), "endTimeUnixNano": (number + 1) * 10**9}
-    named = {name.replace("__", "."): value for name, value in attributes.items()}
-    return {
-        "traceId": f"t{number // 2}",
-        **times,
-        "attributes": [attribute(name, value) for name, value in named.items()],
-    }
 
 
 def test_spans_of_one_conversation_may_hold_new_messages_only(desk: Path, tmp_path: Path) -> None:
