@@ -237,3 +237,84 @@ def test_an_agent_that_is_not_there(name, problem):
 def test_what_a_server_is_told_is_not_for_agents(options, flag):
     with pytest.raises(DataError, match=f"^{flag}: is for servers; python:a:b is your own code"):
         connect("python:a:b", options)
+
+
+class LangChain:
+    """Stands for an ``AIMessage``, as its ``model_dump`` gives it."""
+
+    def __init__(self, **members):
+        self.members = members
+
+    def model_dump(self):
+        return {
+            "content": "",
+            "additional_kwargs": {},
+            "response_metadata": {},
+            "type": "ai",
+            "id": None,
+            "tool_calls": [],
+            "invalid_tool_calls": [],
+            "usage_metadata": None,
+            **self.members,
+        }
+
+
+LANGCHAIN_CALL = {"name": "add", "args": {"a": 1}, "id": "1", "type": "tool_call"}
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"tool_calls": [LANGCHAIN_CALL]},
+        {"additional_kwargs": {"tool_calls": [CALL]}},
+        {"additional_kwargs": {"function_call": CALL["function"]}},
+        {"type": "AIMessageChunk", "tool_calls": [LANGCHAIN_CALL]},
+    ],
+)
+def test_calls_in_langchain_s_messages_are_calls(members):
+    [reply] = ask(lambda messages, tools: LangChain(**members), request())
+    [call] = reply.tool_calls
+    assert call.name == "add"
+    assert call.arguments in ({"a": 1}, '{"a": 1}')
+
+
+def test_calls_that_langchain_could_not_parse_are_calls():
+    wrong = {"name": "add", "args": "{a", "id": "1", "error": None}
+    [reply] = ask(lambda messages, tools: LangChain(invalid_tool_calls=[wrong]), request())
+    assert [call.arguments for call in reply.tool_calls] == ["{a"]
+
+
+def test_a_legacy_function_call_is_a_call():
+    message = {"role": "assistant", "content": None, "function_call": CALL["function"]}
+    [reply] = ask(lambda messages, tools: message, request())
+    assert [call.name for call in reply.tool_calls] == ["add"]
+
+
+def test_a_call_of_langchain_without_a_name_is_an_error():
+    message = LangChain(tool_calls=[{"args": {}}])
+    with pytest.raises(AgentError, match=r"^the agent returned tool_calls\[0\].name: is missing"):
+        ask(lambda messages, tools: message, request())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "3", "usage": {"prompt_tokens": 5, "completion_tokens": 2}},
+        LangChain(content="3", usage_metadata={"input_tokens": 5, "output_tokens": 2}),
+        LangChain(
+            content="3",
+            response_metadata={"token_usage": {"prompt_tokens": 5, "completion_tokens": 2}},
+        ),
+    ],
+)
+def test_tokens_are_counted(message):
+    [reply] = ask(lambda messages, tools: message, request())
+    assert (reply.usage.prompt, reply.usage.completion) == (5, 2)
+
+
+def test_cached_tokens_and_the_stop_reason_of_langchain_are_kept():
+    counts = {"input_tokens": 5, "output_tokens": 2, "input_token_details": {"cache_read": 3}}
+    about = {"finish_reason": "length"}
+    message = LangChain(content="3", usage_metadata=counts, response_metadata=about)
+    [reply] = ask(lambda messages, tools: message, request())
+    assert (reply.usage.cached, reply.finish_reason) == (3, "length")

@@ -12,7 +12,7 @@ from runner.cli import main
 from runner.data.choose import load_dataset
 from runner.records.run import read_run
 from runner.rollouts.env import RolloutEnv
-from runner.rollouts.evaluation import evaluate
+from runner.rollouts.evaluation import evaluate, judge
 from trajectories.errors import DataError
 
 
@@ -160,3 +160,81 @@ def test_the_same_from_the_command_line(tmp_path, capsys):
     assert [json.loads(line)["valid"] for line in lines] == [False, False]
     assert main([*command, "--limit", "2", "--temperature", "1"]) == 2
     assert "--temperature: is for servers" in capsys.readouterr().err
+
+
+def tool_call(text):
+    """Return a call in the form of OpenAI's API."""
+    call = parse_call(text)
+    function = {"name": call.name, "arguments": json.dumps(call.kwargs)}
+    return {"id": text, "type": "function", "function": function}
+
+
+def conversation(trajectory):
+    """Return the ground truth as messages of OpenAI's API."""
+    messages = []
+    for turn in trajectory.turns:
+        messages += [{"role": each.role, "content": each.content} for each in turn.messages]
+        for text in turn.ground_truth:
+            call = tool_call(text)
+            messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            messages.append({"role": "tool", "tool_call_id": call["id"], "content": "done"})
+        messages.append({"role": "assistant", "content": "Done."})
+    return messages
+
+
+@pytest.fixture(scope="module")
+def entry():
+    """An entry whose ground truth has only named arguments."""
+    entries = load_dataset(categories="base").trajectories.values()
+    return next(
+        entry
+        for entry in entries
+        if not any(parse_call(text).args for turn in entry.turns for text in turn.ground_truth)
+    )
+
+
+def test_right_calls_pass_in_every_form(entry):
+    messages = conversation(entry)
+    turns = [[[tool_call(text)] for text in turn.ground_truth] for turn in entry.turns]
+    flat = [
+        [[{"name": c["function"]["name"], "arguments": c["function"]["arguments"]}] for [c] in turn]
+        for turn in turns
+    ]
+    said = [[{"role": "assistant", "tool_calls": step} for step in turn] for turn in turns]
+    steps = [
+        [[{c["function"]["name"]: c["function"]["arguments"]}] for [c] in turn] for turn in turns
+    ]
+    data = load_dataset(categories="base")
+    verdicts = [judge(data, entry.id, each) for each in (turns, flat, said, steps, messages)]
+    verdicts += [judge(data, entry.id, messages=messages), judge(entry, messages=messages)]
+    assert [verdict.valid for verdict in verdicts] == [True] * 7
+    wrong = messages[:-1] + [m for m in messages if m["role"] == "user"][:1]
+    assert judge(entry, messages=wrong).error_type == "multi_turn:force_terminated"
+    del messages[1:3]
+    assert not judge(entry, messages=messages).valid
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "turns, messages: give one of the two"),
+        ({"turns": [], "messages": []}, "turns, messages: give one of the two"),
+        ({"turns": "x"}, r"turns: must be a list of turns or None, is 'x'"),
+        ({"turns": [5]}, r"turns: \$\[0\]: must be a list of steps, is 5"),
+        ({"turns": [[5]]}, r"turns: \$\[0\]\[0\]: is neither a step nor a message"),
+        ({"turns": [[[5]]]}, r"turns: \$\[0\]\[0\]\[0\]: is neither a step nor a message"),
+        ({"turns": [[{"role": "assistant", "content": 5}]]}, r"turns: \$\[0\]\[0\]\.content: must"),
+        ({"messages": [5]}, r"messages: \$\[0\]: must be a message, is 5"),
+        ({"messages": "x"}, r"messages: \$: must be a list of messages"),
+        ({"messages": [], "mode": "prompt"}, "mode: must be fc"),
+    ],
+)
+def test_what_is_neither_step_nor_message_is_refused_in_one_line(entry, given, said):
+    with pytest.raises(DataError, match=said) as caught:
+        judge(entry, **given)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_data_set_needs_the_id_of_a_trajectory():
+    with pytest.raises(DataError, match="id: must be the id of a trajectory"):
+        judge(load_dataset(categories="base"), messages=[])
