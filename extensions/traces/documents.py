@@ -44,7 +44,7 @@ class Document(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class JsonNode:
     """A value inside a document."""
 
     document: Document
@@ -52,10 +52,10 @@ class Node:
     """JSON path from the root of the document, without ``$``."""
     value: Any
 
-    def at(self, part: str | int) -> Node:
+    def at(self, part: str | int) -> JsonNode:
         """Return an item of a list, or a member of an object, which must exist."""
         step = f"[{part}]" if isinstance(part, int) else f".{part}"
-        return Node(self.document, self.path + step, self.value[part])
+        return JsonNode(self.document, self.path + step, self.value[part])
 
     @property
     def source(self) -> str:
@@ -63,12 +63,12 @@ class Node:
         below = f" ${self.path}" if self.path else ""
         return f"{self.document.path}:{self.document.line}{below}"
 
-    def get(self, name: str) -> Node | None:
+    def get(self, name: str) -> JsonNode | None:
         """Return a member of an object, or None if it does not exist or is null."""
         there = isinstance(self.value, dict) and self.value.get(name) is not None
-        return Node(self.document, f"{self.path}.{name}", self.value[name]) if there else None
+        return JsonNode(self.document, f"{self.path}.{name}", self.value[name]) if there else None
 
-    def items(self, name: str | None = None) -> list[Node]:
+    def items(self, name: str | None = None) -> list[JsonNode]:
         """Return the items of a list; none if the member does not exist.
 
         Raises DataError if the value is not a list.
@@ -79,7 +79,7 @@ class Node:
         if not isinstance(node.value, list):
             node.refuse(f"must be a list, is a {type(node.value).__name__}")
         path, values = node.path, node.value
-        return [Node(self.document, f"{path}[{i}]", each) for i, each in enumerate(values)]
+        return [JsonNode(self.document, f"{path}[{i}]", each) for i, each in enumerate(values)]
 
     def object(self, name: str) -> dict[str, Any]:
         """Return a member that is an object; empty if it does not exist.
@@ -163,9 +163,9 @@ def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
     return found
 
 
-def root(document: Document) -> Node:
+def root(document: Document) -> JsonNode:
     """Return the value of a document."""
-    return Node(document, "", document.value)
+    return JsonNode(document, "", document.value)
 
 
 def _document(path: Path, line: int, text: str) -> Document:

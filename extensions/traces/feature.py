@@ -10,6 +10,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
+from envs.state import cut
 from extensions.traces.recorded_results import RecordedResult
 from runner.extension import JsonObject, RunFeature
 from runner.records.codec import members_of, read
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from runner.models.conversation import Observe, Style
 
 TraceFormat = Literal["openai", "otel", "langsmith", "inspect", "jsonl"]
+
+_MAX_SHOWN_CHARS = 200
 
 
 class ImportReference(NamedTuple):
@@ -45,7 +48,10 @@ class ResultDifference(NamedTuple):
 
     def __str__(self) -> str:
         """Return the difference in one line."""
-        return f"turn {self.turn + 1}, {self.call}: returns {self.ours}, recorded {self.theirs}"
+        call, ours, theirs = (
+            cut(text, _MAX_SHOWN_CHARS) for text in (self.call, self.ours, self.theirs)
+        )
+        return f"turn {self.turn + 1}, {call}: returns {ours}, recorded {theirs}"
 
 
 class ImportedTrace(NamedTuple):

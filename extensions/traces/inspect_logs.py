@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from extensions.traces.documents import Document, Node, root
-from extensions.traces.trace import Trace, name_of
+from extensions.traces.conversation import RecordedTrace, name_of
+from extensions.traces.documents import Document, JsonNode, root
 from runner.models.base import ChatMessage
 from runner.models.messages import chat_messages, read_turns
 
@@ -14,7 +14,7 @@ STOPS = {"max_tokens": "length", "model_length": "length"}
 """Stop reasons that other formats name otherwise."""
 
 
-def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
+def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
     """Yield one conversation per sample. Raises DataError if a document is not a log."""
     for document in documents:
         node = root(document)
@@ -25,7 +25,7 @@ def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
             yield _trace(sample, model if isinstance(model, str) else None)
 
 
-def _trace(sample: Node, model: str | None) -> Trace:
+def _trace(sample: JsonNode, model: str | None) -> RecordedTrace:
     value = sample.require_object()
     entry = name_of(sample, sample.object("metadata"), "entry")
     if entry is None and isinstance(value.get("id"), (str, int)):
@@ -57,7 +57,9 @@ def _trace(sample: Node, model: str | None) -> Trace:
     if not turns:
         messages.refuse("has no user message")
     error = sample.object("error").get("message")
-    return Trace(sample, entry, epoch - 1, model, turns, None if error is None else str(error))
+    return RecordedTrace(
+        sample, entry, epoch - 1, model, turns, None if error is None else str(error)
+    )
 
 
 def _plain(message: object, about: Mapping[str, Any]) -> object:
@@ -80,7 +82,7 @@ def _plain(message: object, about: Mapping[str, Any]) -> object:
     return {**message, **{name: each for name, each in about.items() if name != "id"}}
 
 
-def _model_answers(sample: Node) -> list[dict[str, Any]]:
+def _model_answers(sample: JsonNode) -> list[dict[str, Any]]:
     """Return usage, stop reason and latency of the answers in the model events, in order."""
     found = []
     for event in sample.items("events"):

@@ -12,10 +12,9 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from extensions.traces.documents import Document, Node, root
-from extensions.traces.trace import (
+from extensions.traces.conversation import (
     Exchange,
-    Trace,
+    RecordedTrace,
     add_results,
     merge_exchanges,
     name_of,
@@ -23,6 +22,7 @@ from extensions.traces.trace import (
     trial_of,
     turns_of,
 )
+from extensions.traces.documents import Document, JsonNode, root
 from runner.models.base import ChatMessage
 from runner.models.messages import MalformedMessage, chat_messages, langchain_usage, text_of
 
@@ -33,7 +33,7 @@ ENTRY_TAG = "entry:"
 _MAX_DEPTH = 100
 
 
-def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
+def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
     """Yield the conversations. Raises DataError if a document does not hold runs."""
     runs = [run for document in documents for run in _runs(root(document))]
     threads = {}
@@ -41,7 +41,7 @@ def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
         thread = next((id for n in THREADS if (id := _metadata(run).get(n)) is not None), None)
         if thread is not None:
             threads[_trace_id(run)] = str(thread)
-    groups: dict[str, list[Node]] = {}
+    groups: dict[str, list[JsonNode]] = {}
     for run in runs:
         id = _trace_id(run)
         groups.setdefault(threads.get(id, id), []).append(run)
@@ -49,7 +49,7 @@ def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
         yield _trace(sorted(group, key=_order))
 
 
-def _runs(node: Node, depth: int = 0) -> Iterator[Node]:
+def _runs(node: JsonNode, depth: int = 0) -> Iterator[JsonNode]:
     """Yield the runs of a document, and those inside them."""
     if depth > _MAX_DEPTH:
         node.refuse("is nested too deep")
@@ -66,20 +66,20 @@ def _runs(node: Node, depth: int = 0) -> Iterator[Node]:
             yield from _runs(child, depth + 1)
 
 
-def _trace_id(run: Node) -> str:
+def _trace_id(run: JsonNode) -> str:
     return run.text("trace_id") or run.text("id") or run.source
 
 
-def _metadata(run: Node) -> dict[str, Any]:
+def _metadata(run: JsonNode) -> dict[str, Any]:
     extra = run.get("extra")
     return extra.object("metadata") if extra else {}
 
 
-def _order(run: Node) -> str:
+def _order(run: JsonNode) -> str:
     return run.text("dotted_order") or run.text("start_time") or ""
 
 
-def _trace(runs: Sequence[Node]) -> Trace:
+def _trace(runs: Sequence[JsonNode]) -> RecordedTrace:
     first = runs[0]
     about: dict[str, Any] = {}
     for run in reversed(runs):
@@ -93,17 +93,17 @@ def _trace(runs: Sequence[Node]) -> Trace:
     model, last = name_of(first, about, "ls_model_name"), asked[-1]
     error = last.text("error") if _answer(last) is None else None
     turns = turns_of(first, chats)
-    return Trace(first, entry, trial_of(first, about), model, turns, error)
+    return RecordedTrace(first, entry, trial_of(first, about), model, turns, error)
 
 
-def _tag(runs: Sequence[Node]) -> str | None:
+def _tag(runs: Sequence[JsonNode]) -> str | None:
     """Return the entry that a tag names."""
     tags = [tag.value for run in runs for tag in run.items("tags")]
     named = [tag for tag in tags if isinstance(tag, str) and tag.startswith(ENTRY_TAG)]
     return named[0].removeprefix(ENTRY_TAG) if named else None
 
 
-def _exchange(run: Node) -> Exchange:
+def _exchange(run: JsonNode) -> Exchange:
     inputs, answer = run.get("inputs"), _answer(run)
     messages = inputs.get("messages") if inputs else None
     if messages is not None and len(messages.items()) == 1 and isinstance(messages.value[0], list):
@@ -112,7 +112,7 @@ def _exchange(run: Node) -> Exchange:
     return Exchange(run, said, [] if answer is None else _outputs(run, answer))
 
 
-def _answer(run: Node) -> Node | None:
+def _answer(run: JsonNode) -> JsonNode | None:
     """Return the place of a run's answer: a message, or a list of messages."""
     outputs = run.get("outputs")
     if outputs is None:
@@ -126,7 +126,7 @@ def _answer(run: Node) -> Node | None:
     return outputs if found is None and "role" in outputs.require_object() else found
 
 
-def _outputs(run: Node, answer: Node) -> list[ChatMessage]:
+def _outputs(run: JsonNode, answer: JsonNode) -> list[ChatMessage]:
     """Return the messages of an answer, the last one with usage and latency."""
     if isinstance(answer.value, list):
         chats = read_chats(answer)
@@ -147,7 +147,7 @@ def _outputs(run: Node, answer: Node) -> list[ChatMessage]:
     return [*chats[:-1], {**last, **given}]
 
 
-def _usage(run: Node) -> Mapping[str, Any]:
+def _usage(run: JsonNode) -> Mapping[str, Any]:
     outputs = run.object("outputs")
     details = outputs.get("llm_output")
     named = details.get("token_usage") if isinstance(details, Mapping) else None
@@ -157,13 +157,13 @@ def _usage(run: Node) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else run.require_object()
 
 
-def _finish_reason(run: Node) -> object:
+def _finish_reason(run: JsonNode) -> object:
     outputs = run.get("outputs")
     choices = outputs.items("choices") if outputs else []
     return choices[0].require_object().get("finish_reason") if choices else None
 
 
-def _seconds(run: Node) -> float:
+def _seconds(run: JsonNode) -> float:
     """Return the duration of a run; 0 if it is unknown."""
     start, end = run.text("start_time"), run.text("end_time")
     if start is None or end is None:
@@ -176,7 +176,7 @@ def _seconds(run: Node) -> float:
         run.refuse(f"is not a time: {start!r:.60}, {end!r:.60}", ".start_time")
 
 
-def _results(runs: Sequence[Node]) -> dict[str, str]:
+def _results(runs: Sequence[JsonNode]) -> dict[str, str]:
     """Return the results of tool runs, by the ids of calls."""
     found = {}
     for run in runs:

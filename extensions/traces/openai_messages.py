@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from extensions.traces.documents import Document, Node, root
-from extensions.traces.trace import Trace, name_of, trial_of
+from extensions.traces.conversation import RecordedTrace, name_of, trial_of
+from extensions.traces.documents import Document, JsonNode, root
 from runner.models.messages import RecordedTurn, read_turns
 
 
-def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
+def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
     """Yield the traces. Raises DataError if a document is not of this form."""
     for document in documents:
         node = root(document)
@@ -21,16 +21,16 @@ def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
         if items and all(_holds_messages(each) for each in items):
             yield from map(_trace, items)
         elif is_list:
-            yield Trace(node, None, None, None, _turns(node))
+            yield RecordedTrace(node, None, None, None, _turns(node))
         else:
             yield _trace(node)
 
 
-def _holds_messages(node: Node) -> bool:
+def _holds_messages(node: JsonNode) -> bool:
     return isinstance(node.value, dict) and "messages" in node.value
 
 
-def _trace(node: Node) -> Trace:
+def _trace(node: JsonNode) -> RecordedTrace:
     value = node.require_object()
     messages = node.get("messages")
     if messages is None:
@@ -39,10 +39,10 @@ def _trace(node: Node) -> Trace:
     entry = name_of(node, value, "entry") or name_of(node, about, "entry", "id")
     entry = entry or name_of(node, value, "id")
     model = node.text("model") or name_of(node, about, "model")
-    return Trace(node, entry, trial_of(node, about), model, _turns(messages))
+    return RecordedTrace(node, entry, trial_of(node, about), model, _turns(messages))
 
 
-def _turns(node: Node) -> list[RecordedTurn]:
+def _turns(node: JsonNode) -> list[RecordedTurn]:
     with node.located():
         turns = read_turns(node.value)
     if not turns:

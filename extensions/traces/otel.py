@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from extensions.traces.documents import Document, Node, root
-from extensions.traces.trace import (
+from extensions.traces.conversation import (
     Exchange,
-    Trace,
+    RecordedTrace,
     add_results,
     merge_exchanges,
     name_of,
     trial_of,
     turns_of,
 )
+from extensions.traces.documents import Document, JsonNode, root
 from runner.models.base import ChatMessage
 from runner.models.messages import MalformedMessage, chat_messages
 
@@ -44,13 +44,13 @@ _MAX_DIGITS = 30
 class Span(NamedTuple):
     """One span with its attributes as plain values."""
 
-    node: Node
+    node: JsonNode
     trace_id: str
     start: int
     """Nanoseconds."""
     end: int
     attributes: Mapping[str, Any]
-    places: Mapping[str, Node]
+    places: Mapping[str, JsonNode]
     """Where the attributes are, by name."""
 
     @property
@@ -61,7 +61,7 @@ class Span(NamedTuple):
         return str(status.get("message") or "the span failed") if failed else None
 
 
-def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
+def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
     """Yield the conversations. Raises DataError if a document is not OTLP."""
     spans = [span for document in documents for span in _spans(root(document))]
     conversations = {
@@ -80,7 +80,7 @@ def read_traces(documents: Sequence[Document]) -> Iterator[Trace]:
         root(documents[0]).refuse("has no spans")
 
 
-def _spans(node: Node) -> Iterator[Span]:
+def _spans(node: JsonNode) -> Iterator[Span]:
     if "resourceSpans" not in node.require_object():
         node.refuse('has no "resourceSpans"')
     for resource in node.items("resourceSpans"):
@@ -92,7 +92,7 @@ def _spans(node: Node) -> Iterator[Span]:
                 yield _span(span, shared)
 
 
-def _span(node: Node, shared: Mapping[str, Node]) -> Span:
+def _span(node: JsonNode, shared: Mapping[str, JsonNode]) -> Span:
     node.require_object()
     places = {**shared, **_attributes(node)}
     for event in node.items("events"):
@@ -102,7 +102,7 @@ def _span(node: Node, shared: Mapping[str, Node]) -> Span:
     return Span(node, node.text("traceId") or "", start, end, attributes, places)
 
 
-def _attributes(node: Node) -> dict[str, Node]:
+def _attributes(node: JsonNode) -> dict[str, JsonNode]:
     """Return the places of the attributes of a span, an event or a resource."""
     found = {}
     for each in node.items("attributes"):
@@ -115,7 +115,7 @@ def _attributes(node: Node) -> dict[str, Node]:
     return found
 
 
-def _plain(node: Node, depth: int = 0) -> Any:
+def _plain(node: JsonNode, depth: int = 0) -> Any:
     """Return the value of an attribute."""
     if depth > _MAX_DEPTH:
         node.refuse("is nested too deep")
@@ -133,14 +133,14 @@ def _plain(node: Node, depth: int = 0) -> Any:
     return None
 
 
-def _kv_members(node: Node) -> Iterator[tuple[str, Node]]:
+def _kv_members(node: JsonNode) -> Iterator[tuple[str, JsonNode]]:
     for each in node.items("values"):
         value = each.get("value")
         if value is not None:
             yield str(each.text("key")), value
 
 
-def _nanoseconds(node: Node, name: str) -> int:
+def _nanoseconds(node: JsonNode, name: str) -> int:
     value = node.require_object().get(name, 0)
     is_number = isinstance(value, str) and value.isascii() and value.isdecimal()
     if not (isinstance(value, int) or (is_number and len(value) < _MAX_DIGITS)):
@@ -148,7 +148,7 @@ def _nanoseconds(node: Node, name: str) -> int:
     return int(value)
 
 
-def _trace(spans: Sequence[Span]) -> Trace | None:
+def _trace(spans: Sequence[Span]) -> RecordedTrace | None:
     """Return the conversation of spans in order; None if no span has messages."""
     chats = [each for each in spans if OUTPUT in each.attributes or INPUT in each.attributes]
     calls = [
@@ -168,7 +168,7 @@ def _trace(spans: Sequence[Span]) -> Trace | None:
     model = name_of(first, about, "gen_ai.response.model", "gen_ai.request.model")
     error = last.error if OUTPUT not in last.attributes else None
     entry = name_of(first, about, ENTRY)
-    return Trace(first, entry, trial_of(first, about, TRIAL), model, turns, error)
+    return RecordedTrace(first, entry, trial_of(first, about, TRIAL), model, turns, error)
 
 
 def _exchange(span: Span) -> Exchange:

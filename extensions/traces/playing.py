@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
+from extensions.traces.conversation import RecordedTrace
 from extensions.traces.feature import ImportedTrace, ImportFeature, ResultDifference
 from extensions.traces.recorded_results import RecordedSession
-from extensions.traces.trace import Trace
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.evaluate import describe_error, judge_recorded
 from runner.episodes.info_verdict import find_reported_info
@@ -31,7 +31,11 @@ class PlayedTrace(NamedTuple):
 
 
 def play_trace(
-    plan: RunPlan, prepared: PreparedTrajectory, trial: int, trace: Trace, store: EpisodeSink
+    plan: RunPlan,
+    prepared: PreparedTrajectory,
+    trial: int,
+    trace: RecordedTrace,
+    store: EpisodeSink,
 ) -> PlayedTrace:
     """Execute and judge a trace. Raises DataError if the store cannot be written."""
     trajectory = prepared.trajectory

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from checkers.profile import BFCL
 from extensions.traces import inspect_logs, langsmith, openai_messages, otel
+from extensions.traces.conversation import RecordedTrace, limited
 from extensions.traces.documents import list_files, read_documents
 from extensions.traces.feature import ImportFeature, ImportReference, TraceFormat
 from extensions.traces.playing import PlayedTrace, play_trace
-from extensions.traces.trace import Trace, limited
 from runner.analysis.figure_lines import summary
 from runner.analysis.figures import RunFigures
 from runner.commands import DONE, RUN_ERROR
@@ -27,6 +27,7 @@ from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from runner.records.definition import Selection
 from runner.records.record import EpisodeRecord, RunProgress
+from runner.records.run import is_run
 from runner.records.store import RunStore, create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
@@ -47,7 +48,7 @@ _MODEL = "imported"
 _MAX_LINES = 100
 """Maximum number of different results that are printed."""
 
-Episode = tuple[Trajectory, int, Trace]
+Episode = tuple[Trajectory, int, RecordedTrace]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +73,8 @@ class Options(DataOptions, JudgingOptions):
 
 def run(options: Options) -> int:
     """Execute and judge traces, and save them as a run."""
+    if options.output is not None and is_run(options.output):
+        raise DataError(str(options.output), "already holds a run; choose another folder")
     traces = _read_traces(options)
     if options.entry is not None:
         if len(traces) != 1:
@@ -102,7 +105,7 @@ def run(options: Options) -> int:
     return _report(folder, plan, figures, trials)
 
 
-def _load_dataset(options: Options, traces: Sequence[Trace]) -> tuple[Dataset, str | None]:
+def _load_dataset(options: Options, traces: Sequence[RecordedTrace]) -> tuple[Dataset, str | None]:
     """Return the data set with the entries of traces, and the names of its categories.
 
     Raises DataError if it cannot be loaded.
@@ -116,7 +119,7 @@ def _load_dataset(options: Options, traces: Sequence[Trace]) -> tuple[Dataset, s
     return dataset, category
 
 
-def _read_traces(options: Options) -> list[Trace]:
+def _read_traces(options: Options) -> list[RecordedTrace]:
     """Return the traces of all files. Raises DataError if one cannot be read, or none exists."""
     lines = options.format == "jsonl"
     documents = [
@@ -130,7 +133,7 @@ def _read_traces(options: Options) -> list[Trace]:
     return found
 
 
-def _episodes(traces: Sequence[Trace], dataset: Dataset) -> list[Episode]:
+def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode]:
     """Return the traces with their entries and trials.
 
     Raises DataError if an entry is not named or does not exist, or a trial occurs twice.
@@ -154,7 +157,7 @@ def _episodes(traces: Sequence[Trace], dataset: Dataset) -> list[Episode]:
     return found
 
 
-def _model(traces: Sequence[Trace]) -> str:
+def _model(traces: Sequence[RecordedTrace]) -> str:
     """Return the model that all traces name, if there is one."""
     models = {trace.model for trace in traces if trace.model}
     return models.pop() if len(models) == 1 else _MODEL
@@ -182,14 +185,15 @@ def _play(
             total += 1
             if printed < _MAX_LINES:
                 printed += 1
-                say(f"{trajectory.id}, {difference}")
+                say(f"{trajectory.id}{f', trial {trial}' if trial else ''}, {difference}")
     if total > printed:
         say(f"... and {total - printed} more different results; turnwise replay shows them")
     if total:
         feature = plan.feature(ImportFeature)
         assert feature is not None
         rule = "recorded ones" if feature.reference.trust_results else "results of the execution"
-        say(f"{total} results differ from the recorded ones; judged by the {rule}")
+        differ = "1 result differs" if total == 1 else f"{total} results differ"
+        say(f"{differ} from the recorded ones; judged by the {rule}")
     return records
 
 

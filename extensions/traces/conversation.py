@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from extensions.traces.documents import Node
+from extensions.traces.documents import JsonNode
 from runner.models.base import ChatMessage
 from runner.models.messages import MalformedMessage, RecordedTurn, chat_messages, read_turns
 
@@ -14,10 +14,10 @@ _SYSTEM = ("system", "developer")
 Json = Mapping[str, Any]
 
 
-class Trace(NamedTuple):
+class RecordedTrace(NamedTuple):
     """One recorded conversation."""
 
-    node: Node
+    node: JsonNode
     """Where it begins."""
     entry: str | None
     """Name of its entry, if the trace has one."""
@@ -31,12 +31,12 @@ class Trace(NamedTuple):
 class Exchange(NamedTuple):
     """One request to a model, with all messages of the request, and its answer."""
 
-    node: Node
+    node: JsonNode
     inputs: Sequence[ChatMessage]
     outputs: Sequence[ChatMessage]
 
 
-def name_of(node: Node, metadata: Json, *names: str) -> str | None:
+def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
     """Return the first of the members that is given.
 
     Raises DataError if it is not text.
@@ -50,7 +50,7 @@ def name_of(node: Node, metadata: Json, *names: str) -> str | None:
     return None
 
 
-def trial_of(node: Node, metadata: Json, name: str = "trial") -> int | None:
+def trial_of(node: JsonNode, metadata: Json, name: str = "trial") -> int | None:
     """Return the number of the trial. Raises DataError if it is not a number from 0."""
     value = metadata.get(name)
     if value is None:
@@ -60,7 +60,7 @@ def trial_of(node: Node, metadata: Json, name: str = "trial") -> int | None:
     return value
 
 
-def read_chats(node: Node) -> list[ChatMessage]:
+def read_chats(node: JsonNode) -> list[ChatMessage]:
     """Return the messages in a list. Raises DataError if one of its items is not a message."""
     found: list[ChatMessage] = []
     for item in node.items():
@@ -69,7 +69,7 @@ def read_chats(node: Node) -> list[ChatMessage]:
     return found
 
 
-def turns_of(node: Node, chats: Sequence[ChatMessage]) -> list[RecordedTurn]:
+def turns_of(node: JsonNode, chats: Sequence[ChatMessage]) -> list[RecordedTurn]:
     """Return the turns of a conversation.
 
     Raises DataError if it has no user message, or a result belongs to no call.
@@ -128,9 +128,9 @@ def _groups(chats: Sequence[ChatMessage]) -> list[tuple[object, list[ChatMessage
     return found
 
 
-def limited(traces: Iterator[Trace]) -> list[Trace]:
+def limited(traces: Iterator[RecordedTrace]) -> list[RecordedTrace]:
     """Return the traces. Raises DataError if there are too many."""
-    found: list[Trace] = []
+    found: list[RecordedTrace] = []
     for trace in traces:
         if len(found) == MAX_TRACES:
             trace.node.refuse(f"is one trace too many; at most {MAX_TRACES} are read")
