@@ -56,10 +56,9 @@ def _trace(sample: JsonNode, model: str | None) -> RecordedTrace:
         turns = read_turns(chats)
     if not turns:
         messages.refuse("has no user message")
-    error = sample.object("error").get("message")
-    return RecordedTrace(
-        sample, entry, epoch - 1, model, turns, None if error is None else str(error)
-    )
+    said = sample.object("error").get("message")
+    error = None if said is None else str(said)
+    return RecordedTrace(sample, entry, epoch - 1, model, turns, error)
 
 
 def _plain(message: object, about: Mapping[str, Any]) -> object:
