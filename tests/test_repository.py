@@ -58,6 +58,10 @@ ALLOWED = {
     ("runner/__init__.py", "import_module"): "loads the module of a name out of a list of its own",
     ("runner/extension.py", "import_module"): "loads extensions out of a list of our own",
     ("envs/plain_functions.py", "getattr"): "reads the fields of the user's own state",
+    (
+        "extensions/traces/recorded_results.py",
+        "getattr",
+    ): "copies the slots that the class itself names",
     ("runner/analysis/figure_table.py", "getattr"): "reads members that the table itself names",
     ("runner/models/agent.py", "getattr"): "finds the user's own agent, which he named",
     ("runner/models/agent.py", "import_module"): "imports the user's own agent, which he named",

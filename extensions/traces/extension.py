@@ -30,7 +30,7 @@ class TracesExtension(Extension):
     name = "traces"
     commands = {
         "import": Command(
-            "run", "Judge traces of other tools.", f"{__package__}.commands.import_traces"
+            "traces", "Judge traces of other tools.", f"{__package__}.commands.import_traces"
         )
     }
 

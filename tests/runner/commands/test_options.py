@@ -238,7 +238,7 @@ def test_the_same_option_has_the_same_name_and_type_everywhere(name: str) -> Non
             assert member.name == flags[0].removeprefix("--")
         if "--json" in flags:
             assert member.type == "bool"
-        assert "--format" not in flags or name == "export"
+        assert "--format" not in flags or name in ("export", "import")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
