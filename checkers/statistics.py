@@ -87,7 +87,7 @@ def kappa(table: Mapping[tuple[str, str], int]) -> float | None:
     return (alike - by_chance) / (total**2 - by_chance)
 
 
-_RESAMPLES = 2000
+RESAMPLES = 2000
 _SAME_SHARE = 1e-9
 """Relative difference of weights up to which they count as equal."""
 _BITS = 32
@@ -130,20 +130,7 @@ def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
     If all clusters agree, each counts as one trial of a Wilson interval.
     """
     # Sorted, so that the order and names of entries do not matter.
-    return _resampled_share(sorted(_clusters(sorted(entries)).values()))
-
-
-def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a share of items from resampling clusters.
-
-    Args:
-        parts: Cluster, counted items and all items; at least one item in total.
-    """
-    clusters: dict[str, tuple[float, int]] = {}
-    for cluster, counted, things in parts:
-        total, count = clusters.get(cluster, (0, 0))
-        clusters[cluster] = total + counted, count + things
-    return _resampled_share(sorted(each for each in clusters.values() if each[1]))
+    return resample_share(sorted(sum_clusters(sorted(entries)).values()))
 
 
 Stratum = tuple[float, Sequence[TrialCounts]]
@@ -177,75 +164,8 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     return interval
 
 
-class Slope(NamedTuple):
-    """Slope of a regression with its interval."""
-
-    value: float
-    interval: tuple[float, float]
-    """95% interval from resampling clusters."""
-
-
-def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> Slope | None:
-    """Return the least-squares slope of y over x within entries; None if x never varies."""
-    clusters: dict[str, complex] = {}
-    for (cluster, _), found in sorted(points.items()):
-        middle = sum(x for x, _ in found) / len(found)
-        above = sum((x - middle) * y for x, y in found)
-        spread = sum((x - middle) ** 2 for x, _ in found)
-        clusters[cluster] = clusters.get(cluster, 0) + complex(above, spread)
-    parts = sorted(
-        (each for each in clusters.values() if each.imag), key=lambda c: (c.real, c.imag)
-    )
-    if not parts:
-        return None
-    whole, source = sum(parts), Random(0)
-    drawings = [sum(source.choices(parts, k=len(parts))) for _ in range(_RESAMPLES)]
-    slopes = sorted(drawn.real / drawn.imag for drawn in drawings)
-    low, high = slopes[int(0.025 * _RESAMPLES)], slopes[int(0.975 * _RESAMPLES) - 1]
-    return Slope(whole.real / whole.imag, (low, high))
-
-
-def compare_unpaired(first: Sequence[TrialCounts], second: Sequence[TrialCounts]) -> RunDifference:
-    """Compare two runs over different entries, at least one each.
-
-    The interval is Newcombe's. The p-value is Fisher's exact one over clusters, which pass if at
-    least half of their trials do.
-    """
-    ours, theirs = pass_at_1(first), pass_at_1(second)
-    (low_a, high_a), (low_b, high_b) = cluster_interval(first), cluster_interval(second)
-    middle = theirs - ours
-    low = middle - sqrt((theirs - low_b) ** 2 + (high_a - ours) ** 2)
-    high = middle + sqrt((high_b - theirs) ** 2 + (ours - low_a) ** 2)
-    one, other = (
-        (sum(2 * total >= count for total, count in found), len(found))
-        for found in (_clusters(first).values(), _clusters(second).values())
-    )
-    return RunDifference(
-        len(first) + len(second),
-        ours,
-        second=theirs,
-        worse=0,
-        better=0,
-        interval=(max(-1.0, low), min(1.0, high)),
-        p_value=fisher(one, other),
-        mcnemar=None,
-        needed=None,
-    )
-
-
-def fisher(first: tuple[int, int], second: tuple[int, int]) -> float:
-    """Return the two-sided p-value of Fisher's exact test."""
-    (passed, size), (others, more) = first, second
-    successes, total = passed + others, size + more
-    ways = [
-        comb(size, count) * comb(more, successes - count)
-        for count in range(max(0, successes - more), min(size, successes) + 1)
-    ]
-    here = comb(size, passed) * comb(more, others)
-    return sum(way for way in ways if way <= here) / comb(total, successes)
-
-
-def _resampled_share(clusters: Sequence[tuple[float, int]]) -> tuple[float, float]:
+def resample_share(clusters: Sequence[tuple[float, int]]) -> tuple[float, float]:
+    """Return a 95% percentile interval of a share, given the sum and size of each cluster."""
     shares = {total / count for total, count in clusters}
     if len(shares) == 1:
         return wilson(shares.pop() * len(clusters), len(clusters))
@@ -253,14 +173,14 @@ def _resampled_share(clusters: Sequence[tuple[float, int]]) -> tuple[float, floa
     # Passes and entries are packed into one number, so that one sum adds up both.
     if all(total == int(total) for total, _ in clusters):
         wholes = [(int(total) << _BITS) + count for total, count in clusters]
-        sums = sum_draws(source, wholes, _RESAMPLES)
+        sums = sum_draws(source, wholes, RESAMPLES)
         rates = [(drawn >> _BITS) / (drawn & ~(-1 << _BITS)) for drawn in sums]
     else:
         pairs = [complex(total, count) for total, count in clusters]
-        drawings = [sum(source.choices(pairs, k=len(pairs))) for _ in range(_RESAMPLES)]
+        drawings = [sum(source.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES)]
         rates = [drawn.real / drawn.imag for drawn in drawings]
     rates.sort()
-    return rates[int(0.025 * _RESAMPLES)], rates[int(0.975 * _RESAMPLES) - 1]
+    return rates[int(0.025 * RESAMPLES)], rates[int(0.975 * RESAMPLES) - 1]
 
 
 def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -273,7 +193,7 @@ def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
     wholes = sorted(sum(n << _BITS * place for place, n in enumerate(each)) for each in clusters)
     length = len(clusters[0]) if clusters else 0
     source, mask = Random(0), ~(-1 << _BITS)
-    sums = sum_draws(source, wholes, _RESAMPLES if wholes else 0)
+    sums = sum_draws(source, wholes, RESAMPLES if wholes else 0)
     return [[drawn >> _BITS * place & mask for place in range(length)] for drawn in sums]
 
 
@@ -329,7 +249,7 @@ def sampling_error(rate: float, size: int, population: int) -> float:
     return Z_95 * sqrt(rate * (1 - rate) / size * correction)
 
 
-def _clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, int]]:
+def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, int]]:
     """Return the sum of entries' rates and the number of entries per cluster."""
     clusters: dict[str, tuple[float, int]] = {}
     for entry in entries:
@@ -510,7 +430,7 @@ def _resampled(pairs: Sequence[EntryPair]) -> tuple[float, float]:
     ]
     turned = [each._replace(passed=each.trials - each.passed) for each in halved]
     # The interval of the runs in reverse order is its mirror image, so one order is drawn.
-    if sorted(_clusters(turned).values()) > sorted(_clusters(halved).values()):
+    if sorted(sum_clusters(turned).values()) > sorted(sum_clusters(halved).values()):
         low, high = cluster_interval(turned)
         return 1 - 2 * high, 1 - 2 * low
     low, high = cluster_interval(halved)

@@ -1,6 +1,8 @@
 """Features that a user could do without: a folder each, found by ``runner.extension``."""
 
 NAMES = (
+    "align",
+    "verify",
     "formats",
     "compression",
     "retrieval",

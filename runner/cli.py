@@ -49,14 +49,11 @@ COMMANDS: Mapping[str, Command] = {
     "annotate": Command("inspect", "Set tags and notes on a run or an episode."),
     "table": Command("inspect", "Show the scores of runs by category, by group and overall."),
     "compare": Command("inspect", "Compare the verdicts of two runs and test for significance."),
-    "verify": Command("inspect", "Execute a run again and compare verdicts and results."),
     "replay": Command("inspect", "Show one episode step by step, and where it failed."),
-    "align": Command("inspect", "Show up to five episodes of one entry side by side."),
     "report": Command("inspect", "Write an HTML file with scores, episodes and every step."),
     "export": Command("inspect", "Write a run as BFCL result files or as transcripts."),
     "dataset list": Command("data", "List the data sets, or the entries of one."),
     "dataset fetch": Command("data", "Download a data set into the cache."),
-    "env tools": Command("environments", "Show the functions of environments."),
     "completion": Command("shell", "Print a shell script that completes commands and options."),
 }
 """The core commands by name, in the order of the help."""
@@ -129,7 +126,7 @@ def _print_error(error: object, status: int) -> int:
 
 def _run(words: Sequence[str]) -> int:
     if "_ARGCOMPLETE" in os.environ:
-        lazy_module(".commands.completion", __package__).complete(all_commands())
+        lazy_module(".commands.completion", __package__).complete(all_commands(), module_of)
     name = _find_command(words, COMMANDS)
     commands = COMMANDS if name else all_commands()
     name = name or _find_command(words, commands)

@@ -10,11 +10,16 @@ class ContractExtension(Extension):
 
     name = "contract"
     commands = {
+        "env tools": Command(
+            "environment tools",
+            "Show the functions of environments.",
+            f"{__package__}.commands.tools",
+        ),
         "env check": Command(
             "environment tools",
             "Check environments against the contract.",
             f"{__package__}.commands.check",
-        )
+        ),
     }
 
 

@@ -14,17 +14,19 @@ from typing import Any, NamedTuple, Self
 from checkers.statistics import (
     EntryPair,
     RunDifference,
-    Slope,
     TrialCounts,
     cluster_interval,
     compare,
-    compare_unpaired,
     holm,
     pass_at_1,
+)
+from extensions.experiments.axes import Block, Design
+from extensions.experiments.level_statistics import (
+    Slope,
+    compare_unpaired,
     share_interval,
     slope_within,
 )
-from extensions.experiments.axes import Block, Design
 from runner.analysis.figures import RunFigures, SelectionFigures, totals_of
 from runner.records.codec import members_of, read
 from runner.records.files import write_whole

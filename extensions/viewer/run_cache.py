@@ -14,10 +14,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
+from extensions.viewer.run_index import CorrectedScore, JudgedResults
 from runner.analysis.comparison import RunComparison, compare_each
 from runner.analysis.corrected import CorrectedJudging, judge_of
 from runner.analysis.figures import RunFigures
-from runner.analysis.listing import CorrectedScore, JudgedResults
 from runner.analysis.replayed_runs import (
     ReplayedRun,
     dataset_of,

@@ -23,12 +23,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from envs.errors import BackendFault
+from extensions.align.align_page import ALIGN_ASSETS, align_file
+from extensions.align.alignment import MAX_RUNS
 from extensions.viewer import viewer_pages
 from extensions.viewer.local_server import HOST, listening
 from extensions.viewer.run_cache import OpenedRun, RunCache, titled
-from runner.analysis.align import MAX_RUNS
-from runner.analysis.listing import RunIndex, RunRow
-from runner.analysis.report.align_page import ALIGN_ASSETS, align_file
+from extensions.viewer.run_index import RunIndex, RunRow
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
 from runner.analysis.report.parts import parts_of
 from runner.analysis.report.run_report import BOUNDS, about_run, report

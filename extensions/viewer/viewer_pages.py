@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.statistics import holm
-from runner.analysis.align import Column, align
+from extensions.align.align_page import align_json, answers_json
+from extensions.align.alignment import Column, align
 from runner.analysis.comparison import RunComparison, causes, most_frequent
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedRun
-from runner.analysis.report.align_page import align_json, answers_json
 from runner.analysis.report.cards import SharedValues
 from runner.analysis.report.pages import COMPARISON_ASSETS, packed, page, still_page
 from runner.analysis.report.parts import parts_of

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import argcomplete
 from argcomplete.shell_integration import shellcode
 
-from envs.lazy_modules import lazy_module
 from runner.commands import DONE
 from runner.commands.options import add_options, argument
+from runner.extension import Command
 
 EXAMPLE = 'eval "$(turnwise completion bash)"'
 
@@ -31,7 +31,7 @@ def run(options: Options) -> int:
     return DONE
 
 
-def complete(commands: Mapping[str, Any]) -> None:
+def complete(commands: Mapping[str, Command], module_of: Callable[[str, Command], Any]) -> None:
     """Print the completions of the shell's command line and exit."""
     line = os.environ.get("COMP_LINE", "").split()[1:]
     top = argparse.ArgumentParser(prog="turnwise")
@@ -43,6 +43,5 @@ def complete(commands: Mapping[str, Any]) -> None:
         parser = families[family].add_parser(action, help=command.text)
         # Only the module of the command on the line is loaded.
         if line[: len(name.split())] == name.split():
-            path = name.replace(" ", ".").replace("-", "_")
-            add_options(parser, lazy_module(f".{path}", __package__).Options)
+            add_options(parser, module_of(name, command).Options)
     argcomplete.autocomplete(top, always_complete_options=False)

@@ -13,8 +13,8 @@ from unittest import SkipTest
 
 from envs.lazy_modules import lazy_module
 from envs.tool import place
+from extensions.contract.commands.tools import environments
 from runner.commands import DONE
-from runner.commands.env.tools import environments
 from runner.commands.options import argument
 from runner.show.terminal import say
 from trajectories.errors import require_extra

@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("textual")
 
+from extensions.align.alignment import Column, align, document
+from extensions.align.alignment import lines as align_lines
 from extensions.debugger import views
 from extensions.debugger.stepper import Stepper
-from runner.analysis.align import Column, align, document
-from runner.analysis.align import lines as align_lines
 from runner.analysis.breakpoints import stops
 from runner.analysis.episode_output import EpisodeJson, EpisodeText
 from runner.analysis.replayed_runs import dataset_of, replay_run

@@ -42,6 +42,7 @@ def completed(line: str, folder: Path) -> set[str]:
         ("turnwise eval --lim", {"--limit"}),
         ("turnwise eval --profile ", {"bfcl", "strict"}),
         ("turnwise env tools --o", {"--openai"}),
+        ("turnwise align --htm", {"--html"}),
         ("turnwise completion f", {"fish"}),
     ],
 )

@@ -354,7 +354,7 @@ def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
     titles = re.findall(r"^([\w ]+):$", shown, re.MULTILINE)
-    core = ["run", "inspect", "data", "environments", "shell"]
+    core = ["run", "inspect", "data", "shell"]
     assert titles[: len(core)] == core
     assert titles[len(core) :] == list(dict.fromkeys(titles[len(core) :]))
     listed = re.findall(r"^  ((?:(?:dataset|env|retrieve) )?[a-z-]+)  ", shown, re.MULTILINE)

@@ -8,7 +8,7 @@ import pytest
 from checkers.profile import BFCL
 from checkers.turn import judge
 from envs.calls import parse_call
-from runner.analysis.align import Column, align, document, lines
+from extensions.align.alignment import Column, align, document, lines
 from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import trace
 from tests.judging import null

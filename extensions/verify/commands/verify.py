@@ -10,8 +10,8 @@ from typing import Any
 
 from checkers.profile import Mode
 from envs.state import brief
+from extensions.verify.verification import VerifiedEpisode, changes, recorded_verdicts, verify
 from runner.analysis.replayed_runs import dataset_of
-from runner.analysis.verify import VerifiedEpisode, changes, recorded_verdicts, verify
 from runner.commands import DONE
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option

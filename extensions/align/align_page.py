@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.analysis.align import SideBySide, document
+from extensions.align.alignment import SideBySide, document
 from runner.analysis.episode_output import Json
 from runner.analysis.report.pages import packed, page
 from runner.analysis.report.value_bounds import ValueBounds

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.statistics import TrialCounts, compare_unpaired, fisher, share_interval, slope_within
+from checkers.statistics import TrialCounts
+from extensions.experiments.level_statistics import (
+    compare_unpaired,
+    fisher,
+    share_interval,
+    slope_within,
+)
 
 
 def test_a_slope_is_that_within_entries_whatever_their_height():

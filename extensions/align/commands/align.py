@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.analysis.align import MAX_RUNS, Column, align, document, lines
+from extensions.align.align_page import align_page
+from extensions.align.alignment import MAX_RUNS, Column, align, document, lines
 from runner.analysis.replayed_runs import source_name
-from runner.analysis.report.align_page import align_page
 from runner.analysis.view import StatefulPart
 from runner.commands import DONE
 from runner.commands.one_episode import EpisodeOptions, execute_episodes

@@ -14,9 +14,9 @@ from envs.backend import Backend
 from envs.errors import ConfigError
 from envs.schema import make_spec
 from envs.tool import Tool
+from extensions.contract.langchain import module_text
 from runner.commands import DONE
 from runner.commands.options import argument, switch
-from runner.models.langchain import module_text
 from runner.models.tools import FunctionNames, as_tool
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError

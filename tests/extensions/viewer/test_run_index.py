@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.analysis.listing import CorrectedScore, JudgedResults, RunIndex
+from extensions.viewer.run_index import CorrectedScore, JudgedResults, RunIndex
 from runner.records.run_files import EPISODES_FILE
 from runner.records.store import RunStore
 from tests.extensions.viewer.viewing import write_noted
@@ -56,7 +56,7 @@ def test_only_what_changed_is_read_and_told_again(runs, monkeypatch):
     index.refresh()
     version = json.loads(index.since(0))["version"]
     monkeypatch.setattr(
-        "runner.analysis.listing.read_catalog_run", lambda folder: pytest.fail(str(folder))
+        "extensions.viewer.run_index.read_catalog_run", lambda folder: pytest.fail(str(folder))
     )
     index.refresh()
     assert json.loads(index.since(version)) == {

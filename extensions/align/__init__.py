@@ -1,0 +1,1 @@
+"""Episodes of several runs side by side."""

@@ -1,0 +1,1 @@
+"""Recorded runs executed again: same verdicts and results?"""

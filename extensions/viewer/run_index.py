@@ -1,0 +1,251 @@
+"""Index of the runs in a folder, kept in memory and updated when files change.
+
+Scores are available at once, from the start of each line. Usage and required information need the
+complete lines. They are computed later, newest run first.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import insort
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
+from runner.analysis.listing import run_json
+from runner.records.codec import read
+from runner.records.definition import DatasetReference, RecordedSettings, RunDefinition
+from runner.records.files import read_raw_lines
+from runner.records.record import EpisodeRecord, upgrade_record
+from runner.records.run_catalog import (
+    CatalogRun,
+    Stamp,
+    read_catalog_run,
+    run_folders,
+    stamp_of,
+    update_state,
+)
+from runner.records.run_files import EPISODES_FILE
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object
+
+_NOT_IN_TEXT = ("utf-8", "replace")
+_NOTHING_ASKED = RecordedSettings(**dict.fromkeys(RecordedSettings._fields))
+
+
+class RunUsage(NamedTuple):
+    """Usage and required information of a run."""
+
+    requests: int
+    cost: float | None
+    """US dollars; None if a price is unknown."""
+    p50: float | None
+    """Median latency in seconds; None for fewer than two requests."""
+    told: Mapping[str, float | None] | None
+    """Shares of required information by column name; None if no text is recorded."""
+
+
+class CorrectedScore(NamedTuple):
+    """Score of a run with errata applied."""
+
+    score: float | None
+    interval: tuple[float, float] | None
+
+
+class JudgedResults(NamedTuple):
+    """Verdicts on result files."""
+
+    model: str
+    """Name of the folder."""
+    dataset: DatasetReference
+    profile: str
+    episodes: tuple[EpisodeRecord, ...]
+
+
+class RunRow(NamedTuple):
+    """One run of the table."""
+
+    name: str
+    """Path relative to the listed folder."""
+    run: CatalogRun
+    stamp: Stamp
+    version: int
+    """Version of the index that changed this row last."""
+    took: RunUsage | None = None
+    """None until it is computed, or if it cannot be computed."""
+    mended: CorrectedScore | None = None
+    """None without errata for the data."""
+    reckoned: bool = False
+    """Whether the figures are computed."""
+    judged: JudgedResults | None = None
+    """None for a run folder, or until result files are judged."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the row as JSON."""
+        definition, judged = self.run.definition, self.judged
+        row = {
+            "name": self.name,
+            **run_json(self.run),
+            "series": definition and _series(definition),
+            "reckoned": self.reckoned,
+            "took": self.took and self.took._asdict(),
+            "mended": self.mended and self.mended._asdict(),
+        }
+        if judged:
+            row |= {"model": judged.model, "dataset": judged.dataset._asdict()}
+            row["profile"] = judged.profile
+        return row
+
+
+def _series(definition: RunDefinition) -> str:
+    """Return the hash that runs of one score history share."""
+    same = definition._replace(simulator="", prompts_sha256="", settings=_NOTHING_ASKED)
+    return sha256(f"{definition.settings.mode} {same!r}".encode(*_NOT_IN_TEXT)).hexdigest()[:12]
+
+
+class RunIndex:
+    """Thread-safe index of the runs in a folder, at any depth.
+
+    Args:
+        mend: Returns a run's score with errata, or None.
+        judge: Judges result files; by default they are not listed.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        mend: Callable[[Path], CorrectedScore | None] | None = None,
+        judge: Callable[[Path], JudgedResults] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._mend = mend
+        self._judge = judge
+        self._listed: dict[str, RunRow] = {}
+        self._texts: dict[str, str] = {}
+        self._gone: dict[str, int] = {}
+        self._unreckoned: list[tuple[str, str]] = []
+        self._version = 0
+        self._changing = Lock()
+        self._scanning = Lock()
+        self.complete = False
+        """Whether the first scan of the folder is complete."""
+
+    def refresh(self) -> None:
+        """Scan the folder for changes, one thread at a time."""
+        with self._scanning:
+            known = dict(self._listed)
+            for folder in run_folders(self._folder, results=self._judge is not None):
+                name = self._name(folder)
+                self._look_at(name, folder, known.pop(name, None))
+            with self._changing:
+                for name in known:
+                    self._version += 1
+                    del self._listed[name]
+                    self._gone[name] = self._version
+            self.complete = True
+
+    def since(self, version: int) -> str:
+        """Return the version and the runs that changed since another version, as JSON."""
+        with self._changing:
+            listed = self._listed.values()
+            changed = [self._texts[each.name] for each in listed if each.version > version]
+            gone = [name for name, when in self._gone.items() if when > version]
+            about = {"version": self._version, "complete": self.complete, "gone": gone}
+        return f'{json.dumps(about)[:-1]}, "runs": [{", ".join(changed)}]}}'
+
+    def all(self) -> list[RunRow]:
+        """Return all runs."""
+        with self._changing:
+            return list(self._listed.values())
+
+    def newest(self) -> list[CatalogRun]:
+        """Return the runs, newest first."""
+        return sorted([each.run for each in self.all()], key=lambda run: run.created, reverse=True)
+
+    def find(self, name: str) -> RunRow:
+        """Return a run by its name. Raises DataError if the run does not exist."""
+        found = self._listed.get(name)
+        if found is None:
+            raise DataError(name, f"there is no such run in {self._folder}")
+        return found
+
+    def reckon(self) -> bool:
+        """Compute the figures of the next run; return False if none is left."""
+        with self._changing:
+            if not self._unreckoned:
+                return False
+            _, name = self._unreckoned.pop()
+            newest = self._listed.get(name)
+        if newest is None or newest.reckoned:
+            return True
+        computed = self._compute(newest)
+        with self._changing:
+            now = self._listed.get(newest.name)
+            if now is not None and now.stamp == newest.stamp:
+                self._put(computed._replace(reckoned=True))
+        return True
+
+    def _compute(self, listed: RunRow) -> RunRow:
+        run = listed.run
+        if run.problem is not None:
+            return listed
+        mended = self._mend(run.folder) if self._mend else None
+        if run.state != "recorded" or self._judge is None:
+            return listed._replace(took=_usage(run.folder), mended=mended)
+        try:
+            judged = self._judge(run.folder)
+        except DataError as error:
+            return listed._replace(run=run._replace(state="damaged", problem=str(error)))
+        known = run._replace(episodes=judged.episodes, planned=len(judged.episodes))
+        return listed._replace(run=known, mended=mended, judged=judged)
+
+    def _name(self, folder: Path) -> str:
+        if folder == self._folder:
+            name = folder.resolve().name
+        else:
+            name = folder.relative_to(self._folder).as_posix()
+        # The name must be valid in a URL.
+        return name.encode(*_NOT_IN_TEXT).decode()
+
+    def _look_at(self, name: str, folder: Path, known: RunRow | None) -> None:
+        stamp = stamp_of(folder)
+        if known is None or known.stamp != stamp:
+            found = RunRow(name, read_catalog_run(folder), stamp, 0)
+            if known is not None:
+                # Keep the old figures until there are new ones.
+                found = found._replace(took=known.took, mended=known.mended)
+        else:
+            found = known._replace(run=update_state(known.run))
+        if found != known:
+            with self._changing:
+                self._put(found)
+
+    def _put(self, listed: RunRow) -> None:
+        self._version += 1
+        self._gone.pop(listed.name, None)
+        self._listed[listed.name] = listed._replace(version=self._version)
+        self._texts[listed.name] = json.dumps(listed.to_json())
+        if not listed.reckoned:
+            insort(self._unreckoned, (listed.run.created, listed.name))
+
+
+def _usage(folder: Path) -> RunUsage | None:
+    try:
+        episodes = list(_episodes(folder / EPISODES_FILE))
+    except DataError:
+        return None
+    totals = totals_of(episodes)
+    told = RequiredInfoFigures.of(each.telling for each in episodes if each.outcome != "error")
+    latency = totals.latency
+    shares = told and {name: share for name, share in told.shares.items() if share is not None}
+    return RunUsage(totals.requests, totals.cost, latency and latency.p50, shares)
+
+
+def _episodes(path: Path) -> Iterator[EpisodeUsage]:
+    for number, raw in enumerate(read_raw_lines(path), start=1):
+        where = f"{path}:{number}"
+        line = parse_object(raw.decode("utf-8", "replace"), where)
+        yield read(EpisodeUsage, upgrade_record(line), where)
