@@ -281,11 +281,16 @@ def refused_without_looking(entry: Entry) -> Fault | None:
     reads = [i for i, e in enumerate(before) if not e.moved and e.tool.backend == _CAR]
     if not reads:
         return None
+    answers = (
+        "The tank is as full as it can be.",
+        "That is more than the tank takes. How many gallons should I add?",
+        "Sorry, I could not fill the tank.",
+    )
     turns = entry.copy()
     turns[turn] = [
         *[each for i, each in enumerate(turns[turn][:step]) if i not in reads],
         Call("fillFuelTank", (), {"fuelAmount": 50}),
-        "The tank is as full as it can be.",
+        entry.random.choice(answers),
     ]
     return Fault(turns, "acted_without_looking", turn, step - len(reads))
 

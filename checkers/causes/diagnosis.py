@@ -45,6 +45,7 @@ from checkers.causes.turn_endings import (
 from checkers.evidence import CallEvidence, MissingInfoEvidence
 from checkers.reasons import ExplainedEnum, Reason
 from checkers.verdict import Failure, Verdict
+from envs.calls import Call, list_inner_calls
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, brief, cut, to_json
 
@@ -62,6 +63,7 @@ _BEFORE_MEMBER = re.compile(r"[.\[]")
 
 
 MISSING = "missing"
+NESTED = "nested"
 NOT_NESTED = "not_nested"
 MALFORMED = "malformed"
 
@@ -121,6 +123,7 @@ SUB_REASONS: Mapping[str, str] = {
     SCALE: "a number is wrong by a factor of 100",
     UNIT: "a number is right in another unit",
     MISSING: "a required argument is missing",
+    NESTED: "the call was made within another call, so its own result is missing",
     NOT_NESTED: "the parts of a nested call were made as calls of their own",
     "no_record": "the record has an error instead of calls",
     MALFORMED: "the call's name or arguments are malformed",
@@ -268,8 +271,8 @@ def make_diagnosis(
 
 def bound_evidence(value: Any) -> Any:
     """Return a piece of evidence as a JSON value of bounded length."""
-    if isinstance(value, str):
-        return cut(value, _MAX_CHARS)
+    if isinstance(value, (str, Call)):
+        return cut(str(value), _MAX_CHARS)
     text = brief(value, _MAX_CHARS)
     try:
         return to_json(value) if len(text) < _MAX_CHARS else text
@@ -497,19 +500,17 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
     if expected is not None:
         return _report_wrong_function(case, expected, act)
     if (there := _find_duplicate(case, act)) is not None:
-        detail = f"recreated {brief(there, 60)} without reading the state: {_shorten(act)}"
+        detail = f"recreated {brief(there, 60)}, which exists but was not seen: {_shorten(act)}"
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, paths=_list_paths(act))
     detail = f"changed the state by an unneeded call: {_shorten(act)}"
     return case.found(Cause.EXTRA_CALL, detail, act, paths=_list_paths(act))
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an existing object that a call created again without an earlier read."""
+    """Return the name of an existing object that a call created again, if no read showed it."""
     earlier = case.acts[: case.acts.index(act)]
-    if any(
-        each.ok and not each.moved and _get_backend(each) == _get_backend(act) for each in earlier
-    ):
-        return None
+    reads = [each for each in earlier if each.ok and not each.moved]
+    seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
     made = {
         _BEFORE_MEMBER.split(change.path)[-1].strip("'\"]")
         for change in act.changes
@@ -517,7 +518,40 @@ def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
     }
     named = [v for v in act.arguments.values() if isinstance(v, str) and v in made]
     before = repr(case.played.before.states.get(_get_backend(act) or ""))
-    return next((value for value in named if repr(value) in before), None)
+    return next((value for value in named if repr(value) in before and value not in seen), None)
+
+
+def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
+    """Find a needed call that was made within another one, or whose parts were made alone."""
+    for needed in case.needed:
+        for act in case.acts:
+            if _is_only_inside(case, needed, act):
+                did, reason = "was made only within another call", NESTED
+            elif _is_parted(case, needed, act):
+                did, reason = "was made in parts, the last of them", NOT_NESTED
+            else:
+                continue
+            detail = f"{_shorten(needed)} {did}: {_shorten(act)}"
+            known = {"expected_call": needed.text, "sub_reason": reason}
+            return case.found(Cause.MISSING_CALL, detail, act, **known)
+    return None
+
+
+def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
+    """Tell whether a call is right but for the needed call inside it."""
+    if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
+        return False
+    aim = find_closest(act, case.missing)
+    return aim is None or all(isinstance(each.got, Call) for each in list_mismatches(aim, act))
+
+
+def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
+    """Tell whether a call differs from a nested one in parts that were made before it."""
+    if act.name != needed.name or not act.ok:
+        return False
+    made = {each.text for each in case.acts}
+    parts = [mismatch.expected for mismatch in list_mismatches(needed, act)]
+    return bool(parts) and all(isinstance(part, Call) and str(part) in made for part in parts)
 
 
 def _find_wrong_read(case: _FailedTurn) -> Diagnosis | None:
@@ -641,9 +675,13 @@ def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
     return case.found(cause, detail, expected_call=needed.text, answer=answer)
 
 
-def _find_skipped_step(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call that was refused because a call before it is missing or wrong."""
-    called = {act.name for act in case.acts}
+def _list_refused_aims(
+    case: _FailedTurn,
+) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
+    """Yield each refused call with its aim, and the missing calls before the aim.
+
+    The third member tells whether arguments are wrong.
+    """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
         wrong = list_mismatches(aim, act) if aim else []
@@ -655,27 +693,35 @@ def _find_skipped_step(case: _FailedTurn) -> Diagnosis | None:
             for step in case.planned[: case.planned.index(aim)]
             if step in case.missing and _get_backend(step) == _get_backend(act)
         ]
+        yield act, aim, bool(wrong), before
+
+
+def _find_unseen(case: _FailedTurn) -> Diagnosis | None:
+    """Find a call that was refused for a value that a left-out read call gives."""
+    called = {act.name for act in case.acts}
+    for act, aim, is_wrong, before in _list_refused_aims(case):
+        looks = [step for step in before if is_wrong and step.ok and not step.moved]
+        looks = [step for step in looks if step.name not in called and _is_implicit(case, step)]
+        if looks:
+            evidence = _collect_argument_evidence(aim, act) | {"expected_call": looks[-1].text}
+            detail = f"{_shorten(act)} was refused; {_shorten(looks[-1])} was never called"
+            return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
+    return None
+
+
+def _find_skipped_step(case: _FailedTurn) -> Diagnosis | None:
+    """Find a call that was refused because a call before it is missing or wrong."""
+    called = {act.name for act in case.acts}
+    for act, _, is_wrong, before in _list_refused_aims(case):
         skipped = [step for step in before if step.name not in called]
         implicit = [step for step in skipped if _is_implicit(case, step)]
-        looks = [step for step in implicit if step.ok and not step.moved]
-        if wrong and looks:
-            return _report_unseen(case, looks[-1], aim, act)
         if implicit:
             return _report_missing_call(case, implicit[0], act)
-        for step in () if wrong else [step for step in before if step.moved]:
+        for step in () if is_wrong else [step for step in before if step.moved]:
             made = find_closest(step, case.extra)
             found = made and _report_wrong_argument(case, step, made)
             return found or _report_missing_call(case, step, act)
     return None
-
-
-def _report_unseen(
-    case: _FailedTurn, look: CallEffect, aim: CallEffect, act: CallEffect
-) -> Diagnosis:
-    """Report a refused call and the read call that gives its right arguments."""
-    evidence = _collect_argument_evidence(aim, act) | {"expected_call": look.text}
-    detail = f"{_shorten(act)} was refused; {_shorten(look)} was never called"
-    return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
 
 
 def _find_stand_in(case: _FailedTurn) -> Diagnosis | None:
@@ -755,9 +801,11 @@ _RULES: Sequence[Callable[[_FailedTurn], Diagnosis | None]] = (
     _find_early_act,
     _find_malformed_call,
     _find_wrong_change,
+    _find_other_nesting,
     _find_wrong_read,
     _find_unparsed_calls,
     _find_needless_login,
+    _find_unseen,
     _find_question,
     _find_loop,
     _find_unoffered_call,

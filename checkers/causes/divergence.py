@@ -91,9 +91,14 @@ def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str
     """
     name = cut(parameter, 100)
     if not allowed:
-        return f"{name} should not be given, but is {brief(given, 60)}"
-    right = " or ".join(brief(value, 60) for value in allowed[:3])
-    return f"{name} should be {right}, is {'missing' if given is ABSENT else brief(given, 60)}"
+        return f"{name} should not be given, but is {_show(given)}"
+    right = " or ".join(map(_show, allowed[:3]))
+    return f"{name} should be {right}, is {'missing' if given is ABSENT else _show(given)}"
+
+
+def _show(value: Any) -> str:
+    """Return a value in a few words; an inner call as it is written."""
+    return cut(str(value), 60) if isinstance(value, Call) else brief(value, 60)
 
 
 def join_descriptions(wrong: Sequence[str]) -> str:
@@ -128,14 +133,18 @@ def match_effects(truth: TracedTurn, model: TracedTurn) -> Alignment:
 
 
 def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:
-    """Return the differing arguments of two calls of one function, in the parameters' order."""
+    """Return the differing arguments of two calls of one function, in the parameters' order.
+
+    Inner calls come last.
+    """
     pairs = [
         ArgumentMismatch(
             name, expected.arguments.get(name, ABSENT), actual.arguments.get(name, ABSENT)
         )
         for name in dict.fromkeys([*expected.arguments, *actual.arguments])
     ]
-    return [pair for pair in pairs if pair.expected != pair.got]
+    wrong = [pair for pair in pairs if pair.expected != pair.got]
+    return sorted(wrong, key=lambda pair: isinstance(pair.got, Call))
 
 
 def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> CallEffect | None:

@@ -13,6 +13,7 @@ from checkers.causes.amounts import classify_wrong_amount
 from checkers.causes.diagnosis import (
     MALFORMED,
     MISSING,
+    NESTED,
     NO_RECORD,
     NOT_NESTED,
     Cause,
@@ -28,7 +29,7 @@ from checkers.causes.turn_endings import (
 )
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
-from envs.calls import Call
+from envs.calls import Call, list_inner_calls
 from envs.errors import MalformedCall
 from envs.state import ABSENT, cut
 
@@ -76,7 +77,12 @@ def diagnose_calls(answer: PairedAnswer, failure: CallEvidence) -> Diagnosis:
         return _diagnose_surplus(surplus[0], pairs, offered)
     left_out = [pair for pair in pairs if pair.call is None]
     if left_out:
-        return _report_missing(left_out[0], "left out a call", said)
+        outer = next((pair for pair in made if _is_part(pair.call, left_out[0].function)), None)
+        if outer is None:
+            return _report_missing(left_out[0], "left out a call", said)
+        detail = f"{left_out[0].expected} was made only within another call: {_shorten(outer.call)}"
+        evidence = _collect_calls(left_out[0]) | {"call": str(outer.call), "sub_reason": NESTED}
+        return _diagnose(Cause.MISSING_CALL, cut(detail, 300), outer.place, **evidence)
     wrong = [pair for pair in made if pair.problem is not None]
     if wrong:
         return _diagnose_wrong(wrong[0], offered, failure)
@@ -127,7 +133,7 @@ def _diagnose_surplus(
     if not _is_offered(pair.call, offered):
         return _report_unoffered(pair)
     evidence = _collect_calls(pair)
-    if any(_is_part(each, pair.call) for each in pairs):
+    if any(_is_part_of_expected(each, pair.call) for each in pairs):
         detail = f"made a part of the nested call as a call of its own: {_shorten(pair.call)}"
         evidence["sub_reason"] = NOT_NESTED
     else:
@@ -135,7 +141,12 @@ def _diagnose_surplus(
     return _diagnose(Cause.EXTRA_CALL, detail, pair.place, **evidence)
 
 
-def _is_part(pair: CallPair, call: Call | MalformedCall | None) -> bool:
+def _is_part(call: Call | MalformedCall | None, function: str | None) -> bool:
+    """Tell whether a function is called within a call."""
+    return any(inner.name == function for inner in list_inner_calls(call))
+
+
+def _is_part_of_expected(pair: CallPair, call: Call | MalformedCall | None) -> bool:
     """Tell whether a call is an argument of an expected call."""
     text, function = pair.expected or "", pair.function or ""
     return isinstance(call, Call) and f"{call.name}(" in text[len(function) + 1 :]

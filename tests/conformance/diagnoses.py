@@ -46,7 +46,9 @@ _FIRST = {
 _SECOND = {
     Cause.ACTED_INSTEAD_OF_ASKING: "miss_func_1 miss_func_66 miss_param_8 miss_param_114 "
     "miss_param_191",
-    Cause.EXTRA_CALL: "base_16 base_36 base_42 miss_param_11 miss_param_42",
+    # What they created again was there, and what they had read did not show it.
+    Cause.ACTED_WITHOUT_LOOKING: "base_42 miss_param_11 miss_param_42",
+    Cause.EXTRA_CALL: "base_16 base_36",
     Cause.LOOP: "miss_func_10",
     # The first three as above.
     Cause.MISSING_CALL: "miss_func_79 miss_func_86 miss_func_90 base_6 base_26 base_34 base_40 "

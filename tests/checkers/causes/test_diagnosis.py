@@ -733,6 +733,18 @@ def test_an_unconverted_amount_that_does_not_fit_names_the_conversion():
     assert kept.cause is Cause.WRONG_ARGUMENT
 
 
+def test_a_call_that_was_made_within_another_one_is_not_left_out():
+    mean, add = "mean(numbers=[1, 3])", "add(a=2.0, b=2)"
+    nested, words = f"add(a={mean}, b=2)", ["Add 2 to the mean of 1 and 3."]
+    found = said_of([[mean, add]], [[nested]], words, {"MathAPI": {}})
+    assert (found.name, found.step, found.call) == ("missing_call (nested)", 0, 0)
+    assert found.detail == f"{mean} was made only within another call: {nested}"
+    found = said_of([[nested]], [[mean, add]], words, {"MathAPI": {}})
+    assert (found.name, found.step, found.call) == ("missing_call (not_nested)", 0, 1)
+    found = said_of([[mean, add]], [[nested.replace("2", "3")]], words, {"MathAPI": {}})
+    assert found.detail == f"add: b should be 2, is 3; a should be 2.0, is {mean}"
+
+
 def test_a_step_that_the_user_names_is_not_implicit():
     words = ["Press the brake pedal and start the engine."]
     found = said_of([[BRAKE, START]], [[START]], words, CAR)
@@ -774,6 +786,9 @@ def test_to_make_what_was_there_is_to_act_without_looking():
     made = ["mkdir(dir_name='alex')", "cd(folder='alex')", "touch(file_name='log.txt')"]
     found = said_of(truth, [truth[0], made], words, config)
     assert (found.cause, found.turn) == (Cause.ACTED_WITHOUT_LOOKING, 1)
+    found = said_of(truth, [truth[0], ["cd(folder='alex')", "ls()", *made]], words, config)
+    assert (found.cause, found.step) == (Cause.ACTED_WITHOUT_LOOKING, 0)
+    assert found.detail.startswith("recreated 'alex', which exists but was not seen: mkdir")
     found = said_of(truth, [truth[0], ["pwd()", *made]], words, config)
     assert found.cause is Cause.EXTRA_CALL
 

@@ -21,7 +21,7 @@ from checkers.evidence import CallEvidence
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.replies.single_turn import read_calls
-from envs.calls import Call
+from envs.calls import Call, parse_call
 
 WAIT = FunctionDocument("wait", {"n": {"type": "integer"}, "unit": {"type": "string"}}, ("n",))
 RING = FunctionDocument("ring", {"n": {"type": "integer"}}, ("n",))
@@ -169,6 +169,11 @@ def test_a_part_of_a_nested_call_is_no_unneeded_call():
     other = pairs[1]._replace(call=Call("sum", (), {}))
     found = diagnose_calls(PairedAnswer((pairs[0], other), offered=("add", "sum")), evidence)
     assert found.name == "extra_call"
+    outer = CallPair("add", "add(a=3, b=12)", parse_call("add(a=mean(n=[1]), b=2)"), place=(0, 0))
+    pairs = (outer, CallPair("mean", "mean(n=[1])", None, "left out"))
+    found = diagnose_calls(PairedAnswer(pairs, offered=("add", "mean")), evidence)
+    assert (found.name, found.step) == ("missing_call (nested)", 0)
+    assert found.detail.startswith("mean(n=[1]) was made only within another call: add(a=mean(")
 
 
 def test_a_call_where_none_fits():
