@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from envs.calls import Call, make_call_from_tool
@@ -27,7 +27,13 @@ from extensions.formats.reply_parsing import (
     reading,
     value_of,
 )
-from runner.models.calling_formats.base import PromptFrame, ReplyContent, TextFormat, parameters_of
+from runner.models.calling_formats.base import (
+    FinishFunction,
+    PromptFrame,
+    ReplyContent,
+    TextFormat,
+    parameters_of,
+)
 
 _THOUGHT = "what is to be done next, and why"
 
@@ -148,16 +154,25 @@ def _write_toolllama(calls: Sequence[Call], text: str, _documents: Documents) ->
     return _actions([finish], "I am done.", _END)
 
 
-def _toolllama_says(text: str) -> ReplyContent:
-    """Split a reply into the answer of ``Finish`` and the thought, which explains a give-up."""
-    thought, finished, rest = text.rpartition(f"Action: {_FINISH}")
+def _finish_arguments(text: str) -> Mapping[str, Any] | None:
+    """Return the arguments of ``Finish``, empty if they are unreadable; None without the call."""
+    _, finished, rest = text.rpartition(f"Action: {_FINISH}")
     if not finished or _INPUT not in rest:
-        return ReplyContent(text)
+        return None
     try:
         given, _ = json_at(rest, rest.index(_INPUT) + len(_INPUT))
     except MalformedCall:
-        given = None
-    answer = given.get("final_answer") if isinstance(given, dict) else rest
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _toolllama_says(text: str) -> ReplyContent:
+    """Split a reply into the answer of ``Finish`` and the thought, which explains a give-up."""
+    given = _finish_arguments(text)
+    if given is None:
+        return ReplyContent(text)
+    thought, _, rest = text.rpartition(f"Action: {_FINISH}")
+    answer = given.get("final_answer") if given else rest
     before = thought.strip().removeprefix("Thought:").strip()
     if answer is None:
         return ReplyContent(before)
@@ -170,6 +185,7 @@ TOOLLLAMA = REACT._replace(
     show=showing("toolllama", _write_toolllama, lines, _THOUGHT),
     write=_write_toolllama,
     says=_toolllama_says,
+    finish=FinishFunction(_FINISH, _finish_arguments),
 )
 TOOLLLAMA_RAW = as_raw(
     TOOLLLAMA,

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal, get_args
 
 from checkers.replies.formats import ReplyFormat
 from extensions.formats import registry
+from extensions.formats.prompt_text import FirstMessage
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.settings import Settings
 from runner.models.base import RequestOptions
-from runner.models.calling_formats.base import CallingFormat, TextFormat
+from runner.models.calling_formats.base import CallingFormat, NativeFormat, TextFormat
 from runner.models.conversation import Style
-from runner.models.prompting import PromptFormat
+from runner.models.prompting import PromptFormat, read_prompts
 from trajectories.errors import DataError
 
 _CALLING = ("tool_choice", "parallel_tool_calls")
@@ -139,6 +141,21 @@ class RecordedFormat(RunFeature):
         return reader
 
 
+def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
+    """Return a calling format with the first message of a prompt file.
+
+    Raises DataError if the format has no text to replace, or the file cannot be used.
+    """
+    if isinstance(protocol, NativeFormat) or not isinstance(protocol.show, FirstMessage):
+        why = f"the calling format {protocol.name} has no prompt text to replace; leave it out"
+        raise DataError("--prompts", why)
+    prompts = read_prompts(path)
+    if prompts.first_user is not None:
+        why = "is for the built-in prompt format; put {functions} into the text system"
+        raise DataError(f"{path}: [place]", why)
+    return protocol._replace(show=replace(protocol.show, text=lambda: prompts.system))
+
+
 def with_calling_format(settings: Settings, name: str, flag: str = "--calling-format") -> Settings:
     """Return settings with a calling format.
 
@@ -148,7 +165,7 @@ def with_calling_format(settings: Settings, name: str, flag: str = "--calling-fo
     if settings.mode == "prompt":
         raise DataError("--mode", f"prompt cannot be combined with {flag}; leave one of them out")
     if settings.prompts is not None:
-        raise DataError("--prompts", f"cannot be combined with {flag}, which has its own prompts")
+        protocol = _with_prompt(protocol, Path(settings.prompts))
     if settings.api is not None and settings.api != protocol.wire:
         why = f"{settings.api} cannot be combined with the calling format {name}; leave it out"
         raise DataError("--api", why)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -79,21 +80,31 @@ def in_tags(documents: Documents) -> str:
     return f"<tools>\n{lines(documents)}\n</tools>"
 
 
-def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Show:
-    """Return a function that writes the first message.
+@dataclass(frozen=True)
+class FirstMessage:
+    """Writer of a system message with the functions."""
+
+    listing: Listing
+    text: Callable[[], str]
+    """Returns the message with ``{functions}`` in place of the functions."""
+
+    def __call__(self, documents: Documents) -> list[ChatMessage]:
+        """Return the message."""
+        begin, _, end = self.text().partition("{functions}")
+        return [{"role": "system", "content": f"{begin}{self.listing(documents)}{end}"}]
+
+
+def showing(how: str, write: Write, listing: Listing, thought: str = "") -> FirstMessage:
+    """Return a writer of the first message.
 
     ``how`` names the text with reply instructions; ``thought`` precedes its example.
     """
 
-    def show(documents: Documents) -> list[ChatMessage]:
+    def text() -> str:
         example = write(EXAMPLE[: 2 if how == "several" else 1], thought, _EXAMPLE_DOCUMENTS)
-        instructions = texts()[how].replace("{example}", example)
-        # The functions come last, since their descriptions may contain placeholders.
-        system, _, _ = texts()["system"].partition("{functions}")
-        content = system.replace("{how}", instructions) + listing(documents)
-        return [{"role": "system", "content": content}]
+        return texts()["system"].replace("{how}", texts()[how].replace("{example}", example))
 
-    return show
+    return FirstMessage(listing, text)
 
 
 def declaring(role: str) -> Show:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from envs.calls import (
     Call,
@@ -21,6 +22,7 @@ from extensions.formats.prompt_text import (
     LLAMA,
     LLAMA_STOPS,
     Documents,
+    FirstMessage,
     Made,
     answering,
     as_raw,
@@ -34,7 +36,7 @@ from extensions.formats.prompt_text import (
 from extensions.formats.reply_parsing import check_length, reading
 from runner.models.base import ChatMessage
 from runner.models.calling_formats.base import PromptFrame, TextFormat, parameters_of
-from runner.models.prompting import read_prompts, with_functions, with_results
+from runner.models.prompting import read_prompts, render, with_results
 
 _MAX_PYTHON = 150_000
 """Maximum characters of calls that need a syntax tree."""
@@ -100,10 +102,6 @@ def _in_python(call: Call, _documents: Documents) -> str:
 # The default prompt of Turnwise.
 
 
-def _show_prompt(documents: Documents) -> list[ChatMessage]:
-    return [{"role": "system", "content": with_functions(read_prompts().system, documents)}]
-
-
 def _answer_prompt(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
     made = ["(unreadable)" if isinstance(call, MalformedCall) else str(call) for call in calls]
     return [{"role": "user", "content": with_results(read_prompts().observation, made, results)}]
@@ -124,7 +122,7 @@ PYTHON = TextFormat(
     "python",
     "text",
     parallel=True,
-    show=_show_prompt,
+    show=FirstMessage(partial(render, notation="json"), lambda: read_prompts().system),
     write=_write_list,
     answer=_answer_prompt,
     read=_read_list,

@@ -9,9 +9,12 @@ never uses the verdict: the model decides when a turn ends. A finished turn is n
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -20,7 +23,8 @@ from envs.errors import BackendFault
 from extensions.search.record import FINISH, GIVE_UP
 from runner.episodes.dialogue import AnswerOutcome, Dialogue
 from runner.models.base import Reply, Request, Usage
-from runner.models.prompting import read_texts
+from runner.models.prompting import checked_texts, read_texts
+from trajectories.errors import DataError
 
 GIVES_UP = "give_up_and_restart"
 """Return type of ``finish`` with which the model gives up a branch."""
@@ -99,14 +103,22 @@ async def search(
     limits: SearchLimits,
     *,
     finish: bool = False,
+    texts: Mapping[str, str] | None = None,
     follows: SearchObserver | None = None,
 ) -> tuple[Dialogue, Effort]:
     """Let a model search through a trajectory; return the kept branch.
 
     An exception in ``propose`` ends the search. ``finish`` offers a function by which the model
-    ends a turn or gives up.
+    ends a turn or gives up, unless its calling format has such a function. ``texts`` are those
+    that the search adds to the conversation, by name.
     """
-    tree = _Tree(propose=propose, limits=limits, finish=finish, follows=follows or SearchObserver())
+    tree = _Tree(
+        propose=propose,
+        limits=limits,
+        finish=finish,
+        texts=texts or search_texts(),
+        follows=follows or SearchObserver(),
+    )
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
     return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
@@ -127,6 +139,7 @@ class _Tree:
     propose: Propose
     limits: SearchLimits
     finish: bool
+    texts: Mapping[str, str]
     follows: SearchObserver
     trail: Trail = ()
     model_calls: int = 0
@@ -209,13 +222,16 @@ class _Tree:
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
         """Return the answer that is used, None if it gives up the branch."""
-        if self.finish:
-            given, rest = dialogue.conversation.apart(reply, FINISH)
+        own = dialogue.conversation.finish
+        if own or self.finish:
+            given, rest = dialogue.conversation.apart(reply, own or FINISH)
             if given is None or rest is not None:
                 # What it calls besides is done first; that all is done it may say again.
                 return rest or reply
             if given.get("return_type") in (GIVES_UP, GIVES_UP_TURN):
                 return None
+            if own:
+                return reply
             answer = given.get("final_answer")
             said = answer if isinstance(answer, str) else "" if answer is None else str(answer)
             return _in_words(said, reply)
@@ -225,11 +241,11 @@ class _Tree:
 
     def _request(self, node: _Node) -> Request:
         """Return the request at a node: the next request with the texts of the search."""
-        dialogue, texts = node.dialogue, search_texts()
+        dialogue, texts = node.dialogue, self.texts
         dialogue.request()  # begins the turn, if need be
         notes = [texts["tried"].replace("{tried}", "\n".join(node.tried))] if node.tried else []
         several = self.limits.children > 1
-        if not (several or self.finish):
+        if dialogue.conversation.finish or not (several or self.finish):
             return dialogue.request(notes)
         call, note = _GIVE_UP_CALL, texts["give_up"]
         if self.finish:
@@ -237,7 +253,19 @@ class _Tree:
         written = dialogue.conversation.written(call)
         if written is not None:
             notes.append(note.replace("{call}", written))
-        return dialogue.request(notes, [_own_tool(self.finish, several)])
+        return dialogue.request(notes, [self._own_tool])
+
+    @cached_property
+    def _own_tool(self) -> dict[str, Any]:
+        """The function of the search: ``finish``, or the one that gives up a branch."""
+        texts, several = self.texts, self.limits.children > 1
+        if self.finish:
+            kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}
+            said = {"type": "string", "description": "The answer for the user, if there is one."}
+            about = texts["finish_tool" if several else "finish_tool_alone"]
+            return _tool(FINISH, about, {"return_type": kind, "final_answer": said}, "return_type")
+        reason = {"type": "string", "description": "What was wrong, in a few words."}
+        return _tool(GIVE_UP, texts["give_up_tool"], {"reason": reason}, "reason")
 
 
 _GIVE_UP_CALL = Call(GIVE_UP, (), {"reason": "..."})
@@ -256,27 +284,25 @@ def _shown(calls: Any, reply: Reply) -> str:
 
 
 @cache
-def search_texts() -> Mapping[str, str]:
-    """Return the texts that a search adds to the conversation, by name."""
-    return {name: text.strip() for name, text in read_texts(PROMPTS)[0].items()}
+def search_texts(path: Path | None = None) -> Mapping[str, str]:
+    """Return the texts that a search adds to the conversation, by name.
+
+    The table ``[search]`` of a prompt file replaces built-in texts. Raises DataError if a text is
+    unknown or lacks a placeholder.
+    """
+    built_in = read_texts(PROMPTS)[0]
+    own = {} if path is None else read_texts(path)[0].get("search", {})
+    if not isinstance(own, dict):
+        raise DataError(f"{path}: search", "is not a table")
+    wanted = {name: re.findall(r"\{\w+\}", text) for name, text in built_in.items()}
+    return checked_texts({**built_in, **own}, wanted, path or PROMPTS)
 
 
-def texts_hash() -> str:
-    """Return the hash of the file of these texts, in hex."""
-    return read_texts(PROMPTS)[1]
-
-
-@cache
-def _own_tool(finish: bool, several: bool) -> dict[str, Any]:
-    """Return the function of the search: ``finish``, or the one that gives up a branch."""
-    texts = search_texts()
-    if finish:
-        kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}
-        said = {"type": "string", "description": "What the user is told, where it is an answer."}
-        about = texts["finish_tool" if several else "finish_tool_alone"]
-        return _tool(FINISH, about, {"return_type": kind, "final_answer": said}, "return_type")
-    reason = {"type": "string", "description": "What was wrong, in a few words."}
-    return _tool(GIVE_UP, texts["give_up_tool"], {"reason": reason}, "reason")
+def texts_hash(path: Path | None = None) -> str:
+    """Return the hash of these texts in hex."""
+    if path is None:
+        return read_texts(PROMPTS)[1]
+    return sha256(json.dumps(search_texts(path)).encode()).hexdigest()
 
 
 def _tool(name: str, about: str, members: dict[str, Any], needed: str) -> dict[str, Any]:

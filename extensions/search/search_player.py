@@ -6,6 +6,7 @@ other branches.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from envs.state import Snapshot
@@ -26,8 +27,16 @@ class SearchPlayer(EpisodePlayer, SearchObserver):
     up.
     """
 
-    def __init__(self, limits: SearchLimits, finish: bool, setup: EpisodeSetup) -> None:
+    def __init__(
+        self,
+        limits: SearchLimits,
+        finish: bool,
+        setup: EpisodeSetup,
+        *,
+        texts: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(setup)
+        self._texts = texts
         self._limits = limits
         self._finish = finish
         self._trail: Trail = ()
@@ -39,7 +48,14 @@ class SearchPlayer(EpisodePlayer, SearchObserver):
 
     async def play(self) -> None:
         """Send requests to the model until the search ends."""
-        await search(self.dialogue, self._propose, self._limits, finish=self._finish, follows=self)
+        await search(
+            self.dialogue,
+            self._propose,
+            self._limits,
+            finish=self._finish,
+            texts=self._texts,
+            follows=self,
+        )
 
     def record(self, ended: EpisodeRecord) -> EpisodeRecord:
         """Return the record of the kept branch, with the tree."""

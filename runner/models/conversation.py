@@ -101,6 +101,11 @@ class Conversation(ABC):
         # Later requests do not begin with a request that has notes or extra tools.
         return Request(messages, tools, None if notes or extra else self)
 
+    @property
+    def finish(self) -> str | None:
+        """The function of the calling format that ends a turn, if the format has one."""
+        return None
+
     def written(self, call: Call) -> str | None:
         """Return a call as the model would write it; None for structured calls."""
         return None
@@ -434,6 +439,11 @@ class ByCallingFormat(Conversation):
         for message in self._format.answer(shown, texts, self._reply_text):
             self._put(message)
 
+    @property
+    def finish(self) -> str | None:
+        """The function of the calling format that ends a turn, if the format has one."""
+        return self._format.finish.name if self._format.finish else None
+
     def _rename(self, document: Document) -> Document:
         """Return a document under a name that the calling format can write."""
         name = document["name"]
@@ -462,6 +472,8 @@ class ByCallingFormat(Conversation):
         except MalformedCall:
             return PendingMessages()
         given, others = _split_calls(calls, name)
+        if self._format.finish is not None and name == self._format.finish.name:
+            given = self._format.finish.arguments(reply.text or "")
         written = self._format.write(others, "", self._documents) if others else None
         return PendingMessages(
             given, reply._replace(text=written) if isinstance(written, str) else None

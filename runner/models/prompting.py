@@ -52,6 +52,8 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     """
     texts, digest = read_texts(path)
     first_user = _read_first_user(texts.pop("place", {}), path)
+    # This table is read by searches.
+    texts.pop("search", None)
     nesting = texts.pop("nesting", "")
     if not isinstance(nesting, str):
         raise DataError(f"{path}: nesting", "is not a text")

@@ -21,7 +21,7 @@ from extensions.search.feature import SearchFeature, SearchReference, reference_
 from extensions.search.method_scores import SearchMethod, difference_lines, search_lines
 from extensions.search.record import search_of
 from extensions.search.repeated_episodes import RepeatedEpisode, next_round
-from extensions.search.search import SearchLimits, texts_hash
+from extensions.search.search import SearchLimits, search_texts, texts_hash
 from extensions.search.search_player import SearchPlayer
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.eval_options import ConnectionOptions, RateOptions, SamplingOptions
@@ -98,6 +98,9 @@ class Options(
     mode: Mode | None = option("tool calls or calls in text (default: fc)")
     observations: Observations | None = option(
         "texts of refusals that the model reads (default: by data set)"
+    )
+    prompts: str | None = option(
+        "TOML file with prompts; its table [search] has those of the search", "FILE"
     )
     seed: int | None = option(
         "sampling seed; episode k, from 0, uses S+k; also of scripted errors (default: 0)",
@@ -202,7 +205,8 @@ def _methods(options: Options, plan: RunPlan) -> list[_Method]:
 
     def searching(children: int, repeat: int | None = None) -> RunPlan:
         limits = children, options.max_calls, options.max_nodes
-        reference = SearchReference(*limits, options.finish, repeat, texts_hash())
+        texts = plan.settings.prompts and Path(plan.settings.prompts)
+        reference = SearchReference(*limits, options.finish, repeat, texts_hash(texts or None))
         return plan.with_feature(SearchFeature(reference))
 
     methods = [_Method("ReAct", REACT, searching(1))]
@@ -329,7 +333,9 @@ def _conduct(plan: RunPlan, store: RunStore, jobs: Sequence[Job], *, told: bool)
         report_jobs(store, jobs)
     limits = SearchLimits(reference.children, reference.max_calls, reference.max_nodes)
     meter = Meter(len(jobs), sys.stderr, time.monotonic)
-    player = partial(SearchPlayer, limits, reference.finish)
+    prompts = plan.settings.prompts
+    texts = search_texts(Path(prompts) if prompts else None)
+    player = partial(SearchPlayer, limits, reference.finish, texts=texts)
     ending = conduct_here(plan, store, jobs, connect_model, meter, player)
     return ending if jobs else ending._replace(idle=True)
 

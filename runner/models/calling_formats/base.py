@@ -65,6 +65,14 @@ class PromptFrame(NamedTuple):
         return f"{'' if last in self.joins else before}{content.removesuffix(after)}{after}"
 
 
+class FinishFunction(NamedTuple):
+    """The function with which models of a family end a turn or give up; it is never executed."""
+
+    name: str
+    arguments: Callable[[str], Mapping[str, Any] | None]
+    """Returns the arguments of its call in a reply; None without a call."""
+
+
 class TextFormat(NamedTuple):
     """A calling format in which calls are text."""
 
@@ -85,6 +93,7 @@ class TextFormat(NamedTuple):
     """Whether names of functions must be Python identifiers."""
     says: Callable[[str], ReplyContent] = as_said
     """Splits a reply without calls into text and reasoning."""
+    finish: FinishFunction | None = None
 
     @property
     def wire(self) -> Wire | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from extensions.formats.feature import with_calling_format
+from extensions.formats.registry import fingerprint
 from runner.cli import all_commands, read_options
 from runner.commands.features import settings_of
 from runner.live.settings import Settings
@@ -55,3 +56,28 @@ def test_a_raw_protocol_asks_for_texts_that_end() -> None:
     assert options.extra_body == {"stop": ["<|im_end|>"], "skip_special_tokens": False}
     own = replace(raw, extra_body={"stop": []}, max_tokens=9).request_options()
     assert (own.extra_body["stop"], own.sampling) == ([], {"max_tokens": 9})
+
+
+@pytest.mark.parametrize("name", ["python", "hermes", "toolllama", "toolllama-raw", "chatglm3-raw"])
+def test_own_prompts_replace_the_first_message(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "own.toml"
+    text = 'system = "Tools:\\n{functions}\\nBegin!"\nobservation = "{results}"\n'
+    path.write_text(text + 'handover_prompt = "{functions}"\nhandover_fc = ""\n')
+    settings = Settings(prompts=str(path), base_url="http://x/v1")
+    found = with_calling_format(settings, name).features[0].protocol
+    usual = with_calling_format(Settings(base_url="http://x/v1"), name).features[0].protocol
+    assert found is not None
+    assert usual is not None
+    document = {"name": "f", "description": "{functions}", "parameters": {"properties": {}}}
+    [message] = found.show([document])
+    assert message["content"].startswith("Tools:\n")
+    assert message["content"].endswith("\nBegin!")
+    assert '"name": "f"' in message["content"]
+    assert fingerprint(found) != fingerprint(usual)
+
+
+def test_own_prompts_need_a_text_to_replace(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    for name in ("tools", "mistral", "harmony"):
+        with pytest.raises(DataError, match=f"format {name} has no prompt text to replace"):
+            with_calling_format(Settings(prompts=str(path), base_url="http://x/v1"), name)

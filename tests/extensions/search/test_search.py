@@ -8,12 +8,14 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.calls import parse_call
-from extensions.search.search import GIVE_UP, SearchLimits, search, search_texts
+from extensions.formats.action_families import TOOLLLAMA
+from extensions.search.search import GIVE_UP, SearchLimits, search, search_texts, texts_hash
 from runner.episodes.dialogue import Dialogue
 from runner.models.base import Reply, ToolCall, TransientError, Usage
 from runner.models.conversation import Style
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
+from trajectories.errors import DataError
 from trajectories.prepare import prepare
 
 RIGHT = "create_ticket(title='Dark screen')"
@@ -51,12 +53,13 @@ def says(mode, *texts):
     return Reply(None, tuple(made), None, None, Usage(), 0.0)
 
 
-def run(dataset_of, trajectory, ask, limits=LIMITS, step_limit=None):
+def run(dataset_of, trajectory, ask, limits=LIMITS, step_limit=None, protocol=None, texts=None):
     """Search a trajectory; every scripted reply must be asked for."""
     prepared = prepare(dataset_of(trajectory), trajectory, STRICT)
-    style = Style(Toolbox(own_documents(trajectory.environments)), read_prompts(), "all")
+    toolbox = Toolbox(own_documents(trajectory.environments))
+    style = Style(toolbox, read_prompts(), "all", protocol=protocol)
     dialogue, effort = asyncio.run(
-        search(Dialogue(prepared, style, ask.mode, STRICT, step_limit), ask, limits)
+        search(Dialogue(prepared, style, ask.mode, STRICT, step_limit), ask, limits, texts=texts)
     )
     found = SimpleNamespace(**effort._asdict(), dialogue=dialogue, verdict=dialogue.verdict())
     assert ask.replies == []
@@ -81,6 +84,71 @@ def test_the_model_is_told_what_was_tried_at_this_node_and_only_there(dataset_of
     assert told == [False, False, True, False, False, False, False]
     assert WRONG in ask.requests[2].messages[-1]["content"]
     assert RIGHT not in ask.requests[2].messages[-1]["content"]
+
+
+class Lines:
+    """Answers with ToolLLaMA's lines: an action with its input."""
+
+    mode = "fc"
+
+    def __init__(self, *actions):
+        self.replies = list(actions)
+        self.requests = []
+
+    async def __call__(self, request):
+        """Answer a request."""
+        self.requests.append(request)
+        name, given = self.replies.pop(0)
+        text = f"Thought: Next.\nAction: {name}\nAction Input: {json.dumps(given)}\nEnd Action"
+        return Reply(text, (), None, None, Usage(), 0.0)
+
+
+def answers(text):
+    return "Finish", {"return_type": "give_answer", "final_answer": text}
+
+
+AGAIN = ("Finish", {"return_type": "give_up_and_restart"})
+
+
+def test_the_finish_of_toolllama_undoes_as_a_function_does(dataset_of, help_desk):
+    right, wrong = (
+        ("create_ticket", {"title": "Dark screen"}),
+        ("create_ticket", {"title": "Bright"}),
+    )
+    closed, seen = ("close_ticket", {"ticket_id": 1}), ("get_ticket", {"ticket_id": 1})
+    ask = Lines(
+        wrong, AGAIN, right, answers("Done."), answers("I cannot."), closed, seen, answers("Done.")
+    )
+    found = run(dataset_of, help_desk, ask, protocol=TOOLLLAMA)
+    assert found.verdict.valid
+    assert (found.nodes, found.given_up, found.exhausted) == (4, 1, False)
+    assert "Bright" in str(ask.requests[2].messages[-1])
+    assert not any(GIVE_UP in str(request.messages) for request in ask.requests)
+    assert "Bright" not in json.dumps(found.dialogue.conversation.messages)
+
+
+def test_without_undo_the_finish_of_toolllama_ends_the_turn(dataset_of, help_desk):
+    ask = Lines(AGAIN, answers("I cannot."), answers("No."))
+    found = run(dataset_of, help_desk, ask, SearchLimits(children=1), protocol=TOOLLLAMA)
+    assert (found.verdict.failed_turn, found.given_up) == (0, 1)
+
+
+def test_own_texts_replace_those_of_the_search(dataset_of, help_desk, tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text('[search]\ntried = "Before: {tried}"\n')
+    ask = Script("fc", WRONG, UP, RIGHT, "Done.", "I cannot.", LAST, "Done.")
+    run(dataset_of, help_desk, ask, texts=search_texts(path))
+    assert ask.requests[2].messages[-1]["content"].startswith(f"Before: {WRONG}")
+    assert texts_hash(path) != texts_hash()
+    for text, why in (
+        ('tried = "Before"', r"own.toml: tried: must contain \{tried\}"),
+        ('tired = ""', "own.toml: tired: unknown text"),
+        ("tried = 3", "own.toml: tried: is missing or not a text"),
+    ):
+        path.write_text(f"[search]\n{text}\n")
+        search_texts.cache_clear()
+        with pytest.raises(DataError, match=why):
+            search_texts(path)
 
 
 def test_giving_up_is_offered_as_a_function_or_in_words(dataset_of, help_desk):
