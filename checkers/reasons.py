@@ -68,6 +68,8 @@ class Reason(ExplainedEnum):
         "multi_turn:not_told",
         "the answers lack required information (only with --require-info)",
     )
+    # Ours, for entries that extensions judge.
+    CRITERIA_NOT_MET = "criteria:not_met", "the episode does not meet the criteria of its task"
     # Ours, for entries of any kind; BFCL counts each as an inference error.
     CONTEXT_OVERFLOW = (
         "inference_error:context_overflow",

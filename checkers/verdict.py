@@ -114,6 +114,8 @@ class Verdict(NamedTuple):
     hallucinated: Hallucinations = NOTHING_MADE_UP
     selected: FunctionSelection | None = None
     """None if not counted."""
+    measures: Mapping[str, bool | None] = {}
+    """Further outcomes by name, such as ``attack_succeeded``; None if one does not apply."""
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
@@ -188,6 +190,8 @@ class Verdict(NamedTuple):
             }
         if self.selected:
             shown["selected"] = self.selected._asdict()
+        if self.measures:
+            shown["measures"] = dict(self.measures)
         match self.failure and self.failure.evidence:
             case StateEvidence(differences=[_, *_] as differences):
                 shown["differences"] = [difference.to_json() for difference in differences]
@@ -213,6 +217,7 @@ class Verdict(NamedTuple):
             error, failed_turn = document["error_type"], document["failed_turn"]
             made_up = document.get("hallucinated", {})
             counts = document.get("selected")
+            measures = document.get("measures", {})
             return cls(
                 _typed(bool, document["valid"]),
                 None if error is None else Failure(Reason(error), _evidence(document)),
@@ -224,6 +229,9 @@ class Verdict(NamedTuple):
                 selected=FunctionSelection(**{k: _typed(int, n) for k, n in counts.items()})
                 if counts
                 else None,
+                measures={
+                    k: each if each is None else _typed(bool, each) for k, each in measures.items()
+                },
             )
         except (AttributeError, KeyError, TypeError) as fault:
             raise ValueError(f"not a verdict: {fault}") from None

@@ -272,8 +272,15 @@ class Extension:
         """
         return False
 
-    def entry_kind(self, judged_by: JudgingMethod) -> EntryKind | None:
-        """Return its way to judge entries, if it knows this method."""
+    def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
+        """Return its way to judge an entry, if it judges entries of this kind."""
+        return None
+
+    def read_run(self, paths: Sequence[Path]) -> Run | None:
+        """Return the recorded run of another tool's files; None if they are not of its form.
+
+        Raises DataError if a file cannot be read.
+        """
         return None
 
     def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
@@ -349,16 +356,24 @@ def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
     return [row for name in names for row in load_extension(name).figures()]
 
 
-def entry_kind(judged_by: JudgingMethod) -> EntryKind:
-    """Return an extension's way to judge entries that the core cannot judge.
+def entry_kind(trajectory: Trajectory) -> EntryKind:
+    """Return the way to judge an entry of the extension that it names, or else of any.
 
-    Raises DataError if no extension knows the method.
+    Raises DataError if no extension judges it.
     """
-    for each in extensions().values():
-        kind = each.entry_kind(judged_by)
+    named = [load_extension(name) for name in trajectory.extensions]
+    for each in named or extensions().values():
+        kind = each.entry_kind(trajectory)
         if kind is not None:
             return kind
-    raise DataError("entry", f"no installed extension judges entries by {judged_by}")
+    message = f"no installed extension judges entries by {trajectory.judged_by}"
+    raise DataError(f"entry {trajectory.id}", message)
+
+
+def read_run(paths: Sequence[Path]) -> Run | None:
+    """Return the recorded run of another tool's files, if an extension reads them."""
+    found = (each.read_run(paths) for each in extensions().values())
+    return next((run for run in found if run), None)
 
 
 def bfcl_readers() -> Mapping[JudgingMethod, EntryReader]:

@@ -67,6 +67,8 @@ class Category(StrEnum):
     NESTED = "nested"
     REST = "rest"
 
+    AGENTDOJO = "agentdojo"
+
 
 class JudgingMethod(StrEnum):
     """Methods of judging an entry, by the compared object."""
@@ -79,6 +81,8 @@ class JudgingMethod(StrEnum):
     """One turn; calls are executed, and results are compared."""
     STATEMENTS = "statements"
     """One turn; SQL statements are compared as calls, or executed."""
+    CRITERIA = "criteria"
+    """Calls are executed; an extension judges the whole episode by criteria of its own."""
 
 
 class CategoryFacts(NamedTuple):
@@ -169,6 +173,7 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.EXEC_PARALLEL_MULTIPLE: _make_result_facts("exec_parallel_multiple"),
     Category.NESTED: _make_result_facts("nested")._replace(status="ours", group=None, in_text=True),
     Category.REST: _make_result_facts("rest"),
+    Category.AGENTDOJO: CategoryFacts(JudgingMethod.CRITERIA, "agentdojo", "other", status="ours"),
 }
 """Properties of categories, in display order."""
 
@@ -398,6 +403,7 @@ class Trajectory(StrictRecord):
         expects: Expectation of a single turn; None if the state is compared.
         provenance: Origin of the entry, as short texts by keyword.
         labels: Difficulties of the scenario.
+        extensions: Data of extensions by name, such as an attack; they judge the entry.
     """
 
     id: str
@@ -410,6 +416,7 @@ class Trajectory(StrictRecord):
     expects: ExpectedCalls | ExpectedResults | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[Label, ...] = ()
+    extensions: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the trajectory in one line."""
@@ -426,7 +433,9 @@ class Trajectory(StrictRecord):
         """Judging method."""
         if isinstance(self.expects, ExpectedCalls) and self.category is Category.SQL:
             return JudgingMethod.STATEMENTS
-        return self.expects.judged_by if self.expects else JudgingMethod.STATE
+        by_criteria = FACTS[self.category].judged_by is JudgingMethod.CRITERIA
+        default = JudgingMethod.CRITERIA if by_criteria else JudgingMethod.STATE
+        return self.expects.judged_by if self.expects else default
 
     @property
     def calls(self) -> ComparisonKind | None:

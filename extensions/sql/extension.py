@@ -28,9 +28,10 @@ class SqlExtension(Extension):
 
     name = "sql"
 
-    def entry_kind(self, judged_by: JudgingMethod) -> EntryKind | None:
+    def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the way to judge SQL entries."""
-        return kind.STATEMENTS if judged_by is schema.JudgingMethod.STATEMENTS else None
+        by_statements = trajectory.judged_by is schema.JudgingMethod.STATEMENTS
+        return kind.STATEMENTS if by_statements else None
 
     def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
         """Return the reader of BFCL's SQL entries."""

@@ -176,6 +176,8 @@ def load_plain_dataset(
     Raises:
         DataError: The data cannot be loaded.
     """
+    if run.dataset is not None:
+        return run.dataset
     if run.definition is None:
         named = any(map(result_file.category_of, run.ids))
         wanted = result_file.categories_of(run.ids)

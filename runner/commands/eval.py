@@ -77,6 +77,8 @@ def run(options: Options) -> int:
 
 
 def _load_dataset(options: Options, recorded: Run | None) -> Dataset:
+    if recorded and recorded.dataset:
+        return recorded.dataset
     name = choose.dataset_name(options.dataset, recorded.ids if recorded else ())
     if recorded and options.category is None:
         categories = result_file.categories_of(recorded.ids)

@@ -99,7 +99,12 @@ def judge_all(
     judged = workers_for(options).judge(dataset, trajectories, profile, run)
     if entries is not None:
         known = dataset.trajectories
-        judged = (add_reported_info(each, known[each.id], entries[each.id]) for each in judged)
+        judged = (
+            add_reported_info(each, known[each.id], entries[each.id])._replace(
+                extensions=entries[each.id].record.extensions
+            )
+            for each in judged
+        )
     if options.require_info:
         judged = map(fail_without_info, judged)
     # Collecting loaded modules again and again takes a sixth of the time.

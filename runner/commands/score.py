@@ -44,8 +44,11 @@ def run(options: Options) -> int:
     """Execute and judge recorded result files and print their score."""
     check_writable(options.output)
     recorded = open_run(*options.paths, mode=options.mode)
-    name = choose.dataset_name(options.dataset, recorded.ids)
-    dataset = choose.dataset(name, result_file.categories_of(recorded.ids), note)
+    dataset = recorded.dataset or choose.dataset(
+        choose.dataset_name(options.dataset, recorded.ids),
+        result_file.categories_of(recorded.ids),
+        note,
+    )
     profile = profile_for(dataset, options.profile)
     trajectories = choose.trajectories(dataset, recorded)
     entries = recorded.entries()

@@ -60,8 +60,11 @@ def run_recorded(
     step_limit: int,
 ) -> Verdict:
     """Judge a trajectory's episode in a recorded run; raises like ``judge_recorded``."""
-    terms = JudgingTerms(profile, step_limit)
-    return judge_again(prepared, entries[prepared.trajectory.id], terms).verdict
+    terms, recorded = JudgingTerms(profile, step_limit), entries[prepared.trajectory.id]
+    # Runs of other tools may have the steps of an episode that an error of the server ended.
+    if recorded.record.error is not None and recorded.turns is not None:
+        raise UnjudgeableEntry(recorded.record.error)
+    return judge_again(prepared, recorded, terms).verdict
 
 
 def judge_again(
@@ -137,11 +140,13 @@ STATE = ComparedState()
 
 def kind_of(trajectory: Trajectory) -> EntryKind:
     """Return the kind that judges a trajectory."""
+    if trajectory.extensions:
+        return extension.entry_kind(trajectory)
     # The other kinds load slow parsers.
     if trajectory.judged_by is JudgingMethod.STATE:
         return STATE
     kinds: Mapping[JudgingMethod, EntryKind] = single_turn.KINDS
-    return kinds.get(trajectory.judged_by) or extension.entry_kind(trajectory.judged_by)
+    return kinds.get(trajectory.judged_by) or extension.entry_kind(trajectory)
 
 
 def describe_error(error: Exception) -> str:

@@ -239,6 +239,10 @@ class EpisodeMember(Protocol):
         """Yield JSON path and message for each member that contradicts the record."""
         yield from ()
 
+    def verdict_members(self, verdict: Verdict | None) -> JsonObject:
+        """Return members that it adds to the line of a verdict or error."""
+        return {}
+
 
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
@@ -357,7 +361,11 @@ class EpisodeRecord(NamedTuple):
 
     def verdict_line(self) -> dict[str, Any]:
         """Return the verdict or error as one flat JSON object, for ``--output``."""
-        judged = self.verdict.to_json() if self.verdict else {"valid": None, "error": self.error}
+        error = {"valid": None, "error": self.error}
+        judged: dict[str, Any] = self.verdict.to_json() if self.verdict else error
+        judged |= judged.pop("measures", {})
+        for member in self._extended:
+            judged |= member.verdict_members(self.verdict)
         told = {} if self.telling is None else {"telling": members_of(self.telling)}
         base = {} if self.base is None else {"base": self.base}
         return {"id": self.id, "category": self.category, **base, **judged, **told}

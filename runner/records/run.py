@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os.path import realpath
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from checkers.profile import PROFILES, Mode, Profile
 from envs.lazy_modules import lazy_module
+from runner import extension
 from runner.extension import recorded_features
 from runner.records import result_file
 from runner.records.annotations import Annotations, read_annotations
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from checkers.replies import formats
     from runner.records import definition as definitions
     from runner.records.definition import RunDefinition
+    from trajectories.dataset import Dataset
 else:
     # Few runs have a prompt format of their own, and result files have no definition.
     formats = lazy_module("checkers.replies.formats")
@@ -59,6 +61,7 @@ class Run:
         definition: The settings that define the run; None for result files.
         note: Other facts about its start.
         lives: Finished segments of the run; killed ones are missing.
+        dataset: The entries, if the files of another tool hold them.
     """
 
     name: str
@@ -67,6 +70,7 @@ class Run:
     definition: RunDefinition | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
     lives: Sequence[RunSegment] = ()
+    dataset: Dataset | None = None
 
     def __repr__(self) -> str:
         """Return name, number of episodes and path."""
@@ -154,7 +158,7 @@ def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = No
     if not paths or not all(isinstance(path, (str, Path)) for path in paths):
         raise DataError("paths", f"must be at least one path, are {paths!r:.60}")
     path, *_ = places = [Path(each) for each in paths]
-    run = _of_folder(path, only) if is_run(path) else _of_results(places, mode, only)
+    run = _of_folder(path, only) if is_run(path) else _of_files(places, mode, only)
     if only is not None and not run.episodes:
         hint = suggest_name(only, open_run(*paths, mode=mode).ids)
         raise DataError(str(path), f"{only!r} is not an entry of this run{hint}")
@@ -211,6 +215,19 @@ def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | N
     """
     readers = [each.reader(where) for each in recorded_features(definition, where)]
     return next((reader for reader in readers if reader is not None), None)
+
+
+def _of_files(paths: Sequence[Path], mode: Mode | None, only: str | None) -> Run:
+    """Read result files of BFCL, or files that an extension knows."""
+    try:
+        return _of_results(paths, mode, only)
+    except DataError:
+        run = extension.read_run(paths)
+        if run is None:
+            raise
+    if only is not None:
+        run = replace(run, episodes={key: e for key, e in run.episodes.items() if key[0] == only})
+    return run
 
 
 def _of_results(paths: Iterable[Path], mode: Mode | None, only: str | None) -> Run:
