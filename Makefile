@@ -73,7 +73,7 @@ test-browser: $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Test the pages in
 pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m tests.pictures
 
-test-adapters: $(ADAPTERS_VENV)/.adapters ## Test the adapters to other libraries with those libraries
+test-adapters: $(ADAPTERS_VENV)/.adapters $(ADAPTERS_VENV)/node/.node ## Test the adapters to other libraries with those libraries
 	@ADAPTERS=1 $(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters tests/extensions/loggers tests/runner/analysis/test_frames.py tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
 
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
@@ -175,6 +175,13 @@ $(ADAPTERS_VENV)/.adapters: $(LOCKS)/core.txt $(LOCKS)/adapters.txt pyproject.to
 	@$(call install,--require-hashes -r $(LOCKS)/core.txt)
 	@$(call install,--require-hashes -r $(LOCKS)/adapters.txt)
 	@$(call install,--no-build-isolation -e .)
+	@touch $@
+
+# Without npm, the test of the Node client is skipped.
+NODE := tests/extensions/adapters/node
+$(ADAPTERS_VENV)/node/.node: $(NODE)/package.json $(NODE)/package-lock.json $(ADAPTERS_VENV)/.adapters
+	@mkdir -p $(@D) && cp $(NODE)/*.json $(@D)
+	@! command -v npm >/dev/null || npm ci --silent --prefix $(@D)
 	@touch $@
 
 $(DOCS_VENV)/.docs: $(LOCKS)/core.txt $(LOCKS)/dev.txt $(LOCKS)/docs.txt pyproject.toml $(BUILD) $(DOCS_VENV)/.made

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from typing import Any
 
@@ -54,7 +54,7 @@ STDIO = "stdio"
 Started = Callable[[str | None, str | None], object]
 """Receives the URLs of server and control, or None, once both accept connections."""
 
-_SESSION = "mcp-session-id"
+SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
 """Minimum seconds between the end of an idle client and the drop of its session."""
@@ -89,14 +89,37 @@ async def serve(
             control_url = await stack.enter_async_context(web)
         started(url, control_url)
         if url is None:
-            await _serve_stdio(pool)
+            served = pool.open(STDIO)
+            await serve_stdio(mcp_server(lambda _: served))
         else:
             await asyncio.Event().wait()
 
 
 def http_app(pool: SessionPool, base_url: str) -> Starlette:
-    """Return the MCP web application; it refuses hosts and origins other than the base URL."""
+    """Return the MCP web application of a pool."""
     server = mcp_server(lambda context: _session_of(pool, context))
+    idle = max(pool.idle - _STOP_SECONDS, pool.idle / 2)
+    return web_app(server, base_url, idle, pool.limit, pool.end)
+
+
+def web_app(
+    server: Server[Any],
+    base_url: str,
+    idle: float,
+    limit: int,
+    ended: Callable[[str], object],
+    routes: Sequence[Route] = (),
+) -> Starlette:
+    """Return a web application; it refuses hosts and origins other than the base URL.
+
+    Args:
+        server: MCP server of all clients.
+        base_url: Address under which the application is served.
+        idle: Idle timeout of a client in seconds.
+        limit: Maximum number of clients.
+        ended: Receives the id of a client that disconnects.
+        routes: Routes beside those of MCP.
+    """
     server.middleware.append(_ask_for_handshake)
     host = base_url.removeprefix("http://")
     hosts = [host, host.replace(HOST, "localhost")]
@@ -106,8 +129,8 @@ def http_app(pool: SessionPool, base_url: str) -> Starlette:
         security_settings=TransportSecuritySettings(
             allowed_hosts=hosts, allowed_origins=[f"http://{name}" for name in hosts]
         ),
-        session_idle_timeout=max(pool.idle - _STOP_SECONDS, pool.idle / 2),
-        max_sessions=pool.limit,
+        session_idle_timeout=idle,
+        max_sessions=limit,
     )
 
     @asynccontextmanager
@@ -115,16 +138,15 @@ def http_app(pool: SessionPool, base_url: str) -> Starlette:
         async with manager.run():
             yield
 
-    endpoint = _Endpoint(manager, pool)
+    endpoint = _Endpoint(manager, ended)
     # The server never pushes messages, so no stream is available to GET.
     methods = ["POST", "DELETE"]
-    routes = [Route(path, endpoint, methods=methods) for path in ("/mcp", "/mcp/{session}")]
-    return Starlette(routes=routes, lifespan=lifespan)
+    places = [Route(path, endpoint, methods=methods) for path in ("/mcp", "/mcp/{session}")]
+    return Starlette(routes=[*places, *routes], lifespan=lifespan)
 
 
-async def _serve_stdio(pool: SessionPool) -> None:
-    served = pool.open(STDIO)
-    server = mcp_server(lambda _: served)
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve the client at standard input and output until the input ends."""
     async with stdio_server() as (incoming, outgoing):
         unanswered = PendingRequests()
         # Output that a function prints must not mix with the messages.
@@ -139,40 +161,48 @@ async def _serve_stdio(pool: SessionPool) -> None:
 class _Endpoint:
     """MCP endpoint that ends the session of a client that disconnects."""
 
-    def __init__(self, manager: StreamableHTTPSessionManager, pool: SessionPool) -> None:
+    def __init__(
+        self, manager: StreamableHTTPSessionManager, ended: Callable[[str], object]
+    ) -> None:
         self._manager = manager
-        self._pool = pool
+        self._ended = ended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def noting_end(message: Message) -> None:
             if scope["method"] == "DELETE" and message.get("status") == 200:
-                self._pool.end(Request(scope).headers[_SESSION])
+                self._ended(Request(scope).headers[SESSION])
             await send(message)
 
         await self._manager.handle_request(scope, receive, noting_end)
 
 
 def _session_of(pool: SessionPool, context: Context) -> ServedSession:
-    request = _request(context)
+    request = request_of(context)
     if request.path_params:
         return pool.find(request.path_params["session"])
-    name = request.headers.get(_SESSION)
+    return pool.find_or_open(client_of(request))
+
+
+def client_of(request: Request) -> str:
+    """Return the id of a client at ``/mcp``. Raises SessionNotFound if the client has none."""
+    name = request.headers.get(SESSION)
     if name is None:
         raise SessionNotFound(
             "A client at /mcp is known by the handshake that the protocol's revisions before "
             "2026-07-28 have; connect with one of these."
         )
-    return pool.find_or_open(name)
+    return name
 
 
 async def _ask_for_handshake(ctx: Context, call_next: CallNext) -> Any:
     """Refuse discovery at ``/mcp``, which makes clients fall back to the handshake."""
-    if ctx.method == "server/discover" and not _request(ctx).path_params:
+    if ctx.method == "server/discover" and not request_of(ctx).path_params:
         raise MCPError(METHOD_NOT_FOUND, "Method not found")
     return await call_next(ctx)
 
 
-def _request(context: Context) -> Request:
+def request_of(context: Context) -> Request:
+    """Return the HTTP request of a message."""
     assert isinstance(context.request, Request)
     return context.request
 

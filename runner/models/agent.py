@@ -68,7 +68,7 @@ class AgentModel:
         started = perf_counter()
         try:
             async with asyncio.timeout(self._timeout):
-                message = _read_message(await self._answer(request))
+                message = read_message(await self._answer(request))
         except TimeoutError:
             raise AgentError(f"the agent took longer than {self._timeout:g} seconds") from None
         choice = {"message": message, "finish_reason": message.get("finish_reason")}
@@ -163,7 +163,7 @@ def _format_traceback(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, place))
 
 
-def _read_message(answer: object) -> Mapping[str, Any]:
+def read_message(answer: object) -> Mapping[str, Any]:
     """Return an answer as a message of chat completions.
 
     Raises AgentError if the answer is not a message.

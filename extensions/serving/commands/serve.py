@@ -1,4 +1,4 @@
-"""Command ``turnwise env serve``: serves the functions of a session over MCP."""
+"""Command ``turnwise env serve``: serves sessions over MCP, or episodes over MCP and HTTP."""
 
 from __future__ import annotations
 
@@ -6,42 +6,68 @@ import asyncio
 import os
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
 
+from checkers.profile import BFCL
 from envs.errors import ConfigError
 from envs.lazy_modules import lazy_module
 from envs.session import Session
 from extensions.serving.session_pool import SessionPool
+from runner.analysis.figure_lines import summary
+from runner.analysis.figures import RunFigures
 from runner.commands import DONE
-from runner.commands.options import argument, option, port, positive
-from runner.commands.shared import DatasetOption, note
+from runner.commands.eval_run import selection_of
+from runner.commands.options import argument, given_flags, option, port, positive, switch
+from runner.commands.shared import JudgingOptions, SampleOptions, note
 from runner.data import choose
 from runner.data.wording import wording_of
+from runner.live.live_run import RunPlan
+from runner.live.settings import Settings
 from runner.models.conversation import Observe
+from runner.models.prompting import read_prompts
 from runner.models.settings import Observations
+from runner.records.record import RunProgress
 from runner.records.result_file import categories_of
+from runner.records.run import read_records
 from trajectories.errors import DataError, require_extra
 from trajectories.jsonl import parse_object
 from trajectories.prepare import load_session
+from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from extensions.serving import mcp_server
+    from extensions.serving import episode_run, mcp_server
 else:
-    # It needs an extra.
+    # They need an extra.
+    episode_run = lazy_module("extensions.serving.episode_run")
     mcp_server = lazy_module("extensions.serving.mcp_server")
 
 EXAMPLE = "turnwise env serve TicketAPI --http 8000"
 
+_AGENT = "served"
 _TOKEN = "TURNWISE_CONTROL_TOKEN"
 """Environment variable with the token of the control server."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ServedEpisodeOptions(SampleOptions, JudgingOptions):
+    """Episodes of entries, for which --dataset, --category or others ask."""
+
+    model: str = option("name of the agent in tables", "NAME", default=_AGENT)
+    trials: int = option("number per entry", "N", default=1, read=positive)
+    run_dir: Path | None = option("run folder (default: a new one in runs)", "DIR", one_of="folder")
+    resume: Path | None = option(
+        "resume the run in this folder; errors start again", "DIR", one_of="folder"
+    )
+    hide_verdict: bool = switch("do not show the verdict to the agent")
+
+
 @dataclass(frozen=True, kw_only=True)
-class Options(DatasetOption):
+class Options(ServedEpisodeOptions):
     """The environments, and the servers."""
 
     environments: tuple[str, ...] = argument(
@@ -73,23 +99,89 @@ class Options(DatasetOption):
 
 def run(options: Options) -> int:
     """Serve until the client or the user stops it."""
+    choosing = [flag for flag in given_flags(options, SampleOptions) if flag != "--sample-seed"]
+    if choosing and options.trajectory is None:
+        return _serve_episodes(options)
+    for flag in given_flags(options, ServedEpisodeOptions):
+        if flag != "--dataset":
+            where = "leave out --trajectory" if choosing else "name them by --dataset or --category"
+            raise DataError(flag, f"is for episodes of entries; {where}")
     # Output of environments must not reach a client on standard output.
     with redirect_stdout(sys.stderr):
         template, observe = _make_template(options)
     with require_extra("serve", "env serve"):
         serve = mcp_server.serve
     pool = SessionPool(template, options.max_sessions, options.idle, time.monotonic, observe)
-    given = os.environ.get(_TOKEN)
-    token = given or token_urlsafe(32)
+    known = os.environ.get(_TOKEN)
+    token = known or token_urlsafe(32)
 
     def started(url: str | None, control_url: str | None) -> None:
         note(f"serving {', '.join(template.backends)} {_place(url)}")
         if control_url:
-            shown = f"the token in {_TOKEN}" if given else f"token {token}"
+            shown = f"the token in {_TOKEN}" if known else f"token {token}"
             note(f"control at {control_url}/sessions with {shown}")
 
     asyncio.run(serve(pool, options.http, options.control, token, started))
     return DONE
+
+
+def _serve_episodes(options: Options) -> int:
+    """Serve the episodes of entries, then print the score.
+
+    Raises DataError if an option, the data or the folder cannot be used.
+    """
+    given = ("NAME", options.environments), ("--config", options.config)
+    for name, value in (*given, ("--control", options.control)):
+        if value not in ((), None):
+            raise DataError(name, "is for a session; leave out the options that choose entries")
+    with require_extra("serve", "env serve"):
+        service = episode_run.EpisodeService(
+            options.http, options.max_sessions, options.idle, options.hide_verdict
+        )
+    with redirect_stdout(sys.stderr):
+        dataset = choose.load_named(options.dataset, options.category, note)
+        everything = choose.trajectories(dataset, None, options.subset)
+        entries = choose.select_entries(
+            everything, options.ids, options.limit, options.sample, options.sample_seed
+        )
+        episode_run.require_servable(entries)
+    settings = Settings(concurrency=options.max_sessions)
+    profile = choose.profile_for(dataset, options.profile)
+    limit = options.step_limit
+    plan = RunPlan(options.model, dataset, profile, limit, settings, read_prompts())
+    selection = selection_of(
+        options, options.resume, options.sample, options.sample_seed, options.trials
+    )
+
+    def started(url: str | None, folder: Path, episodes: int) -> None:
+        place = f"at {url}/episode and {url}/mcp" if url else "on standard input and output"
+        note(f"serving {episodes} episodes {place}, stored in {folder}")
+
+    folder = service.play(
+        plan,
+        entries,
+        selection,
+        options.resume or options.run_dir,
+        resumes=options.resume is not None,
+        started=started,
+    )
+    _report(folder, plan, entries, options)
+    return DONE
+
+
+def _report(folder: Path, plan: RunPlan, entries: Sequence[Trajectory], options: Options) -> None:
+    """Print the score on standard error, because standard output may be the client's."""
+    records = [each._replace(messages=(), steps=(), result=None) for each in read_records(folder)]
+    progress = RunProgress(len(records), len(entries) * options.trials)
+    if progress.is_unfinished:
+        note(f"{progress.done} of {progress.planned} episodes are finished; add --resume {folder}")
+    if not records:
+        return
+    figures = RunFigures(records, entries, progress=progress)
+    for text in summary(figures, options.trials, len(entries), field=plan.profile is BFCL):
+        for line in text.splitlines():
+            note(line)
+    note(f"next: turnwise report {folder} -o report.html")
 
 
 def _place(url: str | None) -> str:
@@ -103,8 +195,6 @@ def _make_template(options: Options) -> tuple[Session, Observe | None]:
     """
     if options.trajectory is not None:
         return _load_entry(options, options.trajectory)
-    if options.dataset is not None:
-        raise DataError("--dataset", "needs --trajectory ID: add it, or leave --dataset out")
     config = _read_config(options.config) if options.config else {}
     environments = options.environments or list(config)
     if not environments:

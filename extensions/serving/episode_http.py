@@ -1,0 +1,202 @@
+"""One JSON endpoint that hands out episodes and takes answers, and its OpenAPI document."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from envs import __version__
+from extensions.serving.episode_broker import (
+    EpisodeBroker,
+    EpisodeNotFound,
+    NoEpisodeLeft,
+    TooManyEpisodes,
+    WrongStep,
+)
+from extensions.viewer.local_server import HOST
+from runner.models.agent import read_message
+from runner.models.base import ModelError, Reply
+from runner.models.reply import read_completion
+
+PATH = "/episode"
+_MAX_BODY_BYTES = 4_000_000
+_MEMBERS = {"episode", "step", "message"}
+
+
+class InvalidBody(Exception):
+    """A request that the endpoint cannot read."""
+
+
+def episode_routes(broker: EpisodeBroker) -> list[Route]:
+    """Return the routes of the endpoint and of its OpenAPI document."""
+
+    async def play(request: Request) -> JSONResponse:
+        if "origin" in request.headers:
+            return _refusal(403, "Web pages cannot use this endpoint.")
+        try:
+            return JSONResponse(await _played(broker, await _read_body(request)))
+        except InvalidBody as error:
+            return _refusal(400, str(error))
+        except EpisodeNotFound as error:
+            return _refusal(404, str(error))
+        except WrongStep as error:
+            return _refusal(409, str(error))
+        except TooManyEpisodes as error:
+            return _refusal(429, str(error))
+
+    async def document(_: Request) -> JSONResponse:
+        return JSONResponse(OPENAPI)
+
+    # A page of another host cannot reach the endpoint under a name of its own.
+    own_hosts = [Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])]
+    return [
+        Route(PATH, play, methods=["POST"], middleware=own_hosts),
+        Route("/openapi.json", document, methods=["GET"], middleware=own_hosts),
+    ]
+
+
+async def _played(broker: EpisodeBroker, body: dict[str, Any]) -> dict[str, Any]:
+    """Begin, read or continue an episode; return its current step."""
+    name, hides = body.get("episode"), broker.hides_verdict
+    if name is None:
+        if "step" in body or "message" in body:
+            raise InvalidBody('"episode" is missing; an answer needs the name of its episode')
+        try:
+            episode = await broker.claim()
+        except NoEpisodeLeft:
+            return {"episode": None, "done": True}
+        return episode.view(hides_verdict=hides)
+    episode = broker.find(name)
+    if "message" not in body:
+        await episode.ready()
+        return episode.view(hides_verdict=hides)
+    await episode.take(_reply_of(body["message"]), body.get("step"))
+    return episode.view(with_tools=False, hides_verdict=hides)
+
+
+async def _read_body(request: Request) -> dict[str, Any]:
+    """Return the body of a request. Raises InvalidBody if it cannot be read."""
+    sent = bytearray()
+    async for part in request.stream():
+        sent += part
+        if len(sent) > _MAX_BODY_BYTES:
+            raise InvalidBody(f"the body is longer than {_MAX_BODY_BYTES} bytes")
+    try:
+        body = json.loads(sent or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise InvalidBody(f"the body is not JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise InvalidBody("the body must be a JSON object")
+    if unknown := body.keys() - _MEMBERS:
+        raise InvalidBody(f"unknown member {min(unknown)!r:.80}; known are {sorted(_MEMBERS)}")
+    if not isinstance(body.get("episode"), str | None):
+        raise InvalidBody('"episode" must be text or null')
+    step = body.get("step", 0)
+    if type(step) is not int or step < 0:
+        raise InvalidBody('"step" must be a number from 0')
+    return body
+
+
+def _reply_of(message: object) -> Reply:
+    """Return an assistant message as a reply. Raises InvalidBody if it is no such message."""
+    try:
+        read = read_message(message)
+        choice = {"message": read, "finish_reason": read.get("finish_reason")}
+        return read_completion({"choices": [choice], "usage": read.get("usage")}, 0.0)
+    except ModelError as error:
+        raise InvalidBody(f'"message": {error}'.replace("the agent returned ", "")) from None
+
+
+def _refusal(status: int, message: str) -> JSONResponse:
+    return JSONResponse({"error": message}, status)
+
+
+def _error(description: str) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+_MESSAGE = {
+    "description": "Text that ends the turn, or an assistant message of chat completions.",
+    "oneOf": [
+        {"type": "string"},
+        {
+            "type": "object",
+            "properties": {
+                "role": {"const": "assistant"},
+                "content": {"type": ["string", "array", "null"]},
+                "tool_calls": {"type": "array", "items": {"type": "object"}},
+                "usage": {"type": "object"},
+            },
+        },
+    ],
+}
+_QUESTION = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "episode": {
+            "type": ["string", "null"],
+            "description": "Name of the episode. Without a name, the next episode begins.",
+        },
+        "step": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Step that the message answers. With it, an answer can be sent again.",
+        },
+        "message": {**_MESSAGE, "description": f"{_MESSAGE['description']} Without it, read only."},
+    },
+}
+_STEP = {
+    "type": "object",
+    "required": ["episode", "done"],
+    "properties": {
+        "episode": {"type": ["string", "null"], "description": "null if no episode is left"},
+        "entry": {"type": "string"},
+        "trial": {"type": "integer"},
+        "step": {"type": "integer", "description": "Number of the step to answer next, from 0."},
+        "turn": {"type": "integer", "description": "Number of the user's turn, from 0."},
+        "messages": {
+            "type": "array",
+            "description": "New messages: the user's, or results of calls (role tool).",
+            "items": {"type": "object"},
+        },
+        "tools": {
+            "type": "array",
+            "description": "Tools of chat completions; left out while they stay the same.",
+            "items": {"type": "object"},
+        },
+        "done": {"type": "boolean", "description": "Whether the episode is over."},
+        "verdict": {"type": "object", "description": "Verdict of the finished episode."},
+    },
+}
+OPENAPI = {
+    "openapi": "3.1.0",
+    "info": {"title": "Turnwise episodes", "version": __version__},
+    "paths": {
+        PATH: {
+            "post": {
+                "operationId": "play",
+                "summary": "Begin an episode, read its current step, or answer the step.",
+                "requestBody": {"content": {"application/json": {"schema": _QUESTION}}},
+                "responses": {
+                    "200": {
+                        "description": "The current step, or the end of the episode.",
+                        "content": {"application/json": {"schema": _STEP}},
+                    },
+                    "400": _error("The body cannot be read."),
+                    "403": _error("The request is from a web page."),
+                    "404": _error("No episode has this name."),
+                    "409": _error("The answer is to another step, or the episode is over."),
+                    "429": _error("The maximum number of concurrent episodes is reached."),
+                },
+            }
+        }
+    },
+}
