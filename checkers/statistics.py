@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import ceil, comb, floor, lcm, sqrt
 from operator import mul
 from random import Random
@@ -130,7 +131,7 @@ def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
     If all clusters agree, each counts as one trial of a Wilson interval.
     """
     # Sorted, so that the order and names of entries do not matter.
-    return resample_share(sorted(sum_clusters(sorted(entries)).values()))
+    return resample_share(tuple(sorted(sum_clusters(sorted(entries)).values())))
 
 
 Stratum = tuple[float, Sequence[TrialCounts]]
@@ -164,7 +165,8 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     return interval
 
 
-def resample_share(clusters: Sequence[tuple[float, int]]) -> tuple[float, float]:
+@lru_cache(maxsize=16)
+def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, float]:
     """Return a 95% percentile interval of a share, given the sum and size of each cluster."""
     shares = {total / count for total, count in clusters}
     if len(shares) == 1:
@@ -207,6 +209,8 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
 
 _OPEN = 255
 """Marks a draw that depends on more than the first byte."""
+_BATCH_DRAWS = 5_000
+"""Draws whose random bytes are made at once."""
 
 
 def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
@@ -219,16 +223,18 @@ def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
         return [sum(source.choices(values, k=size)) for _ in range(rounds)]
     ends = [(values[byte * size >> 8], values[((byte + 1) * size - 1) >> 8]) for byte in range(256)]
     told_by = bytes([kinds.index(low) if low == high else _OPEN for low, high in ends])
-    sums = []
-    for _ in range(rounds):
-        drawn = source.randbytes(8 * size)
-        told = drawn[3::8].translate(told_by)
-        total = sum(map(mul, kinds, map(told.count, range(len(kinds)))))
+    sums: list[int] = []
+    while (missing := rounds - len(sums)) > 0:
+        # The bytes of several rounds at once are those of one round after the other.
+        drawn = source.randbytes(8 * size * min(missing, max(1, _BATCH_DRAWS // size)))
+        told, first = drawn[3::8].translate(told_by), len(sums)
+        for start in range(0, len(told), size):
+            counts = [told.count(kind, start, start + size) for kind in range(len(kinds))]
+            sums.append(sum(map(mul, kinds, counts)))
         place = told.find(_OPEN)
         while place >= 0:
-            total += values[_index(drawn, place, size)]
+            sums[first + place // size] += values[_index(drawn, place, size)]
             place = told.find(_OPEN, place + 1)
-        sums.append(total)
     return sums
 
 

@@ -147,7 +147,9 @@ def backend_class(name: str) -> type[Backend]:
 
     Raises ConfigError if the name is unknown or ambiguous, or the backend cannot be imported.
     """
-    ours = BACKENDS.get(name) or load_more().get(name) or _REGISTERED.get(name)
+    if name in _MODULES:
+        return BACKENDS[name]
+    ours = load_more().get(name) or _REGISTERED.get(name)
     if ours:
         return ours
     if name in _list_installed():

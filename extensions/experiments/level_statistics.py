@@ -28,7 +28,7 @@ def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]
     for cluster, counted, things in parts:
         total, count = clusters.get(cluster, (0, 0))
         clusters[cluster] = total + counted, count + things
-    return resample_share(sorted(each for each in clusters.values() if each[1]))
+    return resample_share(tuple(sorted(each for each in clusters.values() if each[1])))
 
 
 class Slope(NamedTuple):

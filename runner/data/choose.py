@@ -59,6 +59,9 @@ else:
 Notify = Callable[[str], object]
 """Shows a message to the user."""
 
+_OFFLINE = frozenset(BACKENDS)
+"""Backends that call no web service."""
+
 
 def _exclude_text_calls(categories: Iterable[Category]) -> tuple[Category, ...]:
     return tuple([category for category in categories if not FACTS[category].in_text])
@@ -152,7 +155,7 @@ def dataset(
 
 
 def _connect(session: Session, reach: AllowedServices | None) -> None:
-    if not session.backends.keys() <= BACKENDS.keys():
+    if not _OFFLINE.issuperset(session.backends):
         services.connect(session, reach or services.FIXTURE_ONLY)
 
 

@@ -71,8 +71,9 @@ def judge_again(
     prepared: PreparedTrajectory, recorded: RecordedEpisode, terms: JudgingTerms
 ) -> JudgingResult:
     """Judge an episode of a recorded run, including one that a server rejection ended."""
-    template = extension.replay_session(prepared.template, recorded.record)
-    prepared = prepared._replace(template=template)
+    if recorded.record.extensions:
+        template = extension.replay_session(prepared.template, recorded.record)
+        prepared = prepared._replace(template=template)
     turns, mode = recorded.turns, recorded.mode
     kind, fault = kind_of(prepared.trajectory), recorded.record.fault
     if fault is None:
