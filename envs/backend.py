@@ -36,6 +36,7 @@ else:
     schema = lazy_module(".schema", __package__)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Shared = TypeVar("Shared", bound="Backend")
 
 
 def reads(function: Function) -> Function:
@@ -130,7 +131,13 @@ class Backend:
         aliases: Functions by other name, such as a name with a dot.
         acts: Functions without state that show something to the user, so that they are needed
             even if the model knows the result.
+        uses: Worlds whose state its functions read and write through ``world``.
+        session_class: Class of the sessions that it needs, if it is a world: see ``envs.worlds``.
     """
+
+    # Outside of the instance's dict, which is the state.
+    __slots__ = ("_worlds",)
+    _worlds: Mapping[type[Backend], Backend]
 
     Config: ClassVar[type]
     RENAMED: ClassVar[Mapping[str, str]] = {}
@@ -142,6 +149,8 @@ class Backend:
     unordered: ClassVar[frozenset[str]] = frozenset()
     aliases: ClassVar[Mapping[str, str]] = {}
     acts: ClassVar[frozenset[str]] = frozenset()
+    uses: ClassVar[Sequence[type[Backend]]] = ()
+    session_class: ClassVar[type[Any] | None] = None
 
     def __init_subclass__(cls) -> None:
         """Collect state fields and functions, those of base backends first.
@@ -232,6 +241,18 @@ class Backend:
             said = f"references raised {type(error).__name__}: {error} ({locate_error(error)})"
             return [ConfigProblem(root, said)]
 
+    def world(self, kind: type[Shared]) -> Shared:
+        """Return a world that the class declares in ``uses``.
+
+        Raises TypeError if it is not declared, or the backend is outside of a session.
+        """
+        worlds = getattr(self, "_worlds", None)
+        if worlds is None or kind not in worlds:
+            why = f"has no world {kind.__name__}; add it to uses, and load the backend in a session"
+            raise _make_error(type(self), why)
+        shared: Shared = worlds[kind]
+        return shared
+
     @classmethod
     def from_functions(
         cls, state: object, functions: Iterable[Callable[..., Any]], name: str | None = None
@@ -292,6 +313,7 @@ def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> N
     for name in ("beyond_bfcl", "unordered", "acts"):
         members = [getattr(base, name) for base in (*bases, cls)]
         setattr(cls, name, frozenset().union(*members))
+    cls.uses = tuple(dict.fromkeys(world for base in (*bases, cls) for world in base.uses))
 
 
 def _wrap_for_models(backend: type[Backend], function: Callable[..., Any]) -> Callable[..., Any]:

@@ -137,7 +137,7 @@ def register(backend: BackendClass) -> BackendClass:
     if not is_same and (known or name in {*BACKENDS, *load_more(), *_list_installed()}):
         raise _make_error(name, "another backend has this name; rename the class")
     _REGISTERED[name] = backend
-    for known_names in (list_tools, list_irreversible, _find_clashes):
+    for known_names in (with_worlds, list_tools, list_irreversible, _find_clashes):
         known_names.cache_clear()
     return backend
 
@@ -253,10 +253,29 @@ def _make_error(name: str, message: str) -> ConfigError:
 
 
 @cache
+def with_worlds(environments: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of backends, followed by those of the worlds that they use.
+
+    Raises ConfigError if another backend has the name of a world.
+    """
+    classes = [backend_class(name) for name in environments if is_usable(name)]
+    names = [*environments]
+    for backend in classes:
+        for world in backend.uses:
+            if world not in classes:
+                name = world.__name__
+                if not is_usable(name) or backend_class(name) is not world:
+                    register(world)
+                classes.append(world)
+                names += [] if name in names else [name]
+    return tuple(names)
+
+
+@cache
 def list_tools(environments: tuple[str, ...]) -> Mapping[str, Tool]:
     """Return the functions of backends by name and alias; later backends override earlier ones."""
     tools: dict[str, Tool] = {}
-    for environment in environments:
+    for environment in with_worlds(environments):
         backend = backend_class(environment)
         own = {n: tool._replace(backend=environment) for n, tool in backend.TOOLS.items()}
         tools |= own
@@ -286,6 +305,7 @@ def get_example_file(backend: type[Backend]) -> Path:
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
     """Return all errors of a trajectory's initial config, in the order of the config."""
+    environments = with_worlds(tuple(environments))
     problems = [
         ConfigProblem(f"$.{name}", f"is not a backend of this session: {', '.join(environments)}")
         for name in config

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from envs.backend import AS_BFCL, OWN, Backend, Behaviour
 from envs.bounds import (
@@ -26,13 +26,13 @@ from envs.errors import (
 )
 from envs.lazy_modules import lazy_module
 from envs.long_context import BulkPack
-from envs.registry import check_config, list_tools, load_backend
+from envs.registry import check_config, list_tools, load_backend, with_worlds
 from envs.results import Result, get_inner_value
-from envs.state import Snapshot, has_changed
+from envs.state import Snapshot, copy_lists, has_changed
 from envs.tool import Tool, bind, make_unknown_function_error
 
 if TYPE_CHECKING:
-    from envs import schema
+    from envs import notices, schema
 else:
     schema = lazy_module(".schema", __package__)
 
@@ -51,7 +51,10 @@ class Session:
             in their result; otherwise Python's rules apply, as in BFCL.
         tolerant: Whether the initial config was not checked, so that errors of a backend may come
             from an irregular state.
+        has_worlds: Whether the state may change by itself: see ``envs.worlds``.
     """
+
+    has_worlds: ClassVar[bool] = False
 
     __slots__ = (
         "_account",
@@ -98,7 +101,7 @@ class Session:
         a parameter has another type.
 
         Args:
-            environments: Names of the backends, in the order of comparison.
+            environments: Names of the backends, in the order of comparison; worlds may be left out.
             config: Initial config by backend; default: the backend's defaults.
             pack: Long-context material, if any.
             tolerant: See the class.
@@ -116,10 +119,11 @@ class Session:
                 raise ConfigError(problems)
         if behaviour is None:
             behaviour = AS_BFCL if tolerant else OWN
-        backends = {
-            name: load_backend(name, config.get(name, {}), pack, behaviour) for name in environments
-        }
-        return cls(backends, checks_arguments=checks_arguments, tolerant=tolerant)
+        names = with_worlds(tuple(environments))
+        backends = {n: load_backend(n, config.get(n, {}), pack, behaviour) for n in names}
+        needed = [each.session_class for each in backends.values() if each.session_class]
+        kind: type[Self] = cls if cls.has_worlds or not needed else needed[0]
+        return kind(backends, checks_arguments=checks_arguments, tolerant=tolerant)
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
         """Return an independent copy, which may check arguments or not."""
@@ -177,6 +181,14 @@ class Session:
         """Execute calls in order, including those after a failed one."""
         return [self.call(call) for call in calls]
 
+    @property
+    def notices(self) -> Sequence[notices.Notice]:
+        """What happened by itself so far, in sessions with worlds."""
+        return ()
+
+    def end_turn(self) -> None:
+        """Let time pass between two turns, in sessions with worlds."""
+
     def snapshot(self) -> Snapshot:
         """Return the state of all backends."""
         return Snapshot({name: backend.__dict__.copy() for name, backend in self.backends.items()})
@@ -233,8 +245,8 @@ class Session:
         if writes:
             before = state.copy()
             # The state may keep an argument, which the caller may change later.
-            args = tuple([_copy_lists(value) for value in args])
-            kwargs = {name: _copy_lists(value) for name, value in kwargs.items()}
+            args = tuple([copy_lists(value) for value in args])
+            kwargs = {name: copy_lists(value) for name, value in kwargs.items()}
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:
@@ -278,15 +290,6 @@ class Session:
         except ToolError as reason:
             return reason
         raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
-
-
-def _copy_lists(value: Any) -> Any:
-    """Return an argument with copies of its lists and objects."""
-    if isinstance(value, list):
-        return [_copy_lists(member) for member in value]
-    if isinstance(value, dict):
-        return {name: _copy_lists(member) for name, member in value.items()}
-    return value
 
 
 def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

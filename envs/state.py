@@ -227,3 +227,12 @@ def copy_json(value: Any) -> Any:
     Raises ValueError if the data is not plain, or nested too deep.
     """
     return marshal.loads(marshal.dumps(value))
+
+
+def copy_lists(value: Any) -> Any:
+    """Return plain data with copies of its lists and objects."""
+    if isinstance(value, list):
+        return [copy_lists(member) for member in value]
+    if isinstance(value, dict):
+        return {name: copy_lists(member) for name, member in value.items()}
+    return value

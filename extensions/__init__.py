@@ -11,6 +11,7 @@ NAMES = (
     "contract",
     "library",
     "sql",
+    "worlds",
     "retired",
     "judges",
     "debugger",

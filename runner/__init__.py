@@ -29,10 +29,12 @@ if TYPE_CHECKING:
         ToolError,
         UnknownFunction,
     )
+    from envs.notices import Notice
     from envs.registry import register
     from envs.results import Result
     from envs.session import Session
     from envs.state import Difference, Snapshot
+    from envs.worlds import World
     from runner.analysis.frames import RunFrames, load_runs
     from runner.data.choose import load_dataset
     from runner.episodes.episode import Episode
@@ -67,6 +69,7 @@ __all__ = [
     "MalformedCall",
     "ModelError",
     "NotFound",
+    "Notice",
     "Profile",
     "Reason",
     "Refused",
@@ -84,6 +87,7 @@ __all__ = [
     "UnjudgeableEntry",
     "UnknownFunction",
     "Verdict",
+    "World",
     "WriteError",
     "__version__",
     "evaluate",
@@ -106,8 +110,10 @@ _IN = {
     "MalformedCall NotFound Refused SimulatorError ToolError UnknownFunction",
     "envs.registry": "register",
     "envs.results": "Result",
+    "envs.notices": "Notice",
     "envs.session": "Session",
     "envs.state": "Difference Snapshot",
+    "envs.worlds": "World",
     "checkers.calls.documents": "UnjudgeableEntry",
     "checkers.profile": "BFCL STRICT Profile",
     "checkers.reasons": "Reason",

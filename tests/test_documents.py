@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from envs import registry
 from extensions import NAMES
 from runner.extension import Extension, RunFeature
 from tests.blocks import Page, blocks_of
@@ -176,6 +177,8 @@ def page_of(path: Path) -> object:
 @pytest.mark.parametrize("page", [*map(page_of, [*PAGES, *EXTENSIONS])])
 def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # Backends of a page are unknown to later tests.
+    monkeypatch.setattr(registry, "_REGISTERED", {})
     runs = Page(tmp_path)
     for block in blocks_of(page.read_text(encoding="utf-8")):
         runs.run(block)

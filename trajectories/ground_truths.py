@@ -25,7 +25,9 @@ class GroundTruths:
 
         The variants of a scenario differ in turns without calls only, except for long contexts.
         """
-        if trajectory.long_context is not None or len(trajectory.turns) == 1:
+        alone = trajectory.long_context is not None or len(trajectory.turns) == 1
+        # Time passes in turns without calls, too.
+        if alone or template.has_worlds:
             return play_truth(trajectory, template)
         calls = [turn.ground_truth for turn in trajectory.turns if turn.ground_truth]
         inputs = trajectory.environments, trajectory.config, calls
@@ -53,4 +55,5 @@ def play_truth(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, 
         calls = tuple(read_truth_calls(turn))
         results = tuple(session.play(calls))
         outcomes.append(TurnOutcome(results, session.snapshot(), bool(results), calls))
+        session.end_turn()
     return tuple(outcomes)

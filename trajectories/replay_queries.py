@@ -189,6 +189,7 @@ class ReplayQueries:
         backend = self.backend(call)
         asked = self._at(turn, position)
         session = self._template.fork()
+        spreads = session.has_worlds
         yield CallPosition(0, -1), _call_from(call, backend, session, asked)
         for turn_there, outcome in enumerate(model):
             made = zip(outcome.calls, outcome.results, strict=True)
@@ -196,8 +197,9 @@ class ReplayQueries:
                 if result.ok or result.changed:
                     session.call(other)
                 nested = isinstance(other, Call) and other.nested
-                if result.changed and (nested or self.backend(other) == backend):
+                if result.changed and (nested or spreads or self.backend(other) == backend):
                     yield CallPosition(turn_there, place), _call_from(call, backend, session, asked)
+            session.end_turn()
 
     def prohibited(self, turn: int) -> Sequence[Call]:
         """Return the calls that the user has ruled out by a turn, with some of their arguments."""
@@ -253,6 +255,7 @@ class ReplayQueries:
             start = (self._starts[-1] if begun else self._template).fork()
             if begun:
                 start.play(read_truth_calls(self._trajectory.turns[begun - 1]))
+                start.end_turn()
             self._starts.append(start)
         session = self._starts[turn].fork()
         session.play(read_truth_calls(self._trajectory.turns[turn])[:position])

@@ -133,16 +133,16 @@ def contract(name: str) -> list[BoundCheck]:
 
 
 def state(session: Session) -> dict[str, Any]:
-    """Return the compared fields of a session's only backend."""
-    [fields] = session.snapshot().compared().values()
-    return fields
+    """Return the compared fields of a session's backends by name."""
+    states = session.snapshot().compared().values()
+    return {name: value for fields in states for name, value in fields.items()}
 
 
 def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
     """Make a call, assert that it succeeds and changes only the given fields, return its value.
 
     Args:
-        session: A session of one backend.
+        session: A session of one backend, perhaps with worlds.
         name: Name of the function.
         args: Its arguments.
         changes: New values by field; all other compared fields must not change.

@@ -11,7 +11,7 @@ from envs.backend import Backend
 from envs.state import copy_json
 from envs.tool import ENDLESS, find_json_error
 from extensions.contract.source_lines import changing_line
-from extensions.contract.subject import ContractViolation, Subject, World
+from extensions.contract.subject import ContractViolation, StartState, Subject
 from extensions.contract.timed_session import CallTimeout
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
@@ -63,13 +63,13 @@ def _read_by_load(subject: Subject) -> set[str]:
     if subject.backend._load is Backend._load:
         return set()
     names: set[str] = set()
-    for world in subject.worlds:
+    for start in subject.starts:
         live = subject.backend()
         live.__dict__.update(subject.backend.FIELDS)
-        config = copy_json(world.config)
+        config = copy_json(start.config)
         for key in config.keys() & subject.backend.KEYS.keys():
             setattr(live, subject.backend.KEYS[key], config[key])
-        load = partial(live._load, _ReadKeys(config, names), world.pack)
+        load = partial(live._load, _ReadKeys(config, names), start.pack)
         # Other checks find errors and endless loops of loading.
         with suppress(Exception, SystemExit, CallTimeout):
             subject.in_time("loading a config", load)
@@ -89,11 +89,11 @@ def config_types(subject: Subject) -> None:
 
 def loading(subject: Subject) -> None:
     """Check that loading does not change the config and shares nothing with the state."""
-    for world in (World(subject.example), World({})):
-        session = subject.session(world)
+    for start in (StartState(subject.example), StartState({})):
+        session = subject.session(start)
         config = session.config
-        if config != world.config:
-            raise _changed(subject, config, world)
+        if config != start.config:
+            raise _changed(subject, config, start)
         theirs = {id(part): path for path, part in _parts(config, "config")}
         for field, value in session.backends[subject.name].__dict__.items():
             for path, part in _parts(value, field):
@@ -102,18 +102,18 @@ def loading(subject: Subject) -> None:
                     raise _at_load(subject, field, message)
 
 
-def _changed(subject: Subject, config: Mapping[str, Any], world: World) -> ContractViolation:
-    key = next(key for key in {**config, **world.config} if _differs(key, config, world))
+def _changed(subject: Subject, config: Mapping[str, Any], start: StartState) -> ContractViolation:
+    key = next(key for key in {**config, **start.config} if _differs(key, config, start))
     message = f"_load changes {key} of the config; read it, and set the field"
     found = _at_load(subject, subject.backend.KEYS.get(key, key), message)
-    given = copy_json(world.config)
-    load = partial(subject.backend.load, given, world.pack)
+    given = copy_json(start.config)
+    load = partial(subject.backend.load, given, start.pack)
     line = changing_line(subject.source, load, lambda: repr(given))
     return ContractViolation(line or found.place, found.message)
 
 
-def _differs(key: str, config: Mapping[str, Any], world: World) -> bool:
-    return key not in config or key not in world.config or config[key] != world.config[key]
+def _differs(key: str, config: Mapping[str, Any], start: StartState) -> bool:
+    return key not in config or key not in start.config or config[key] != start.config[key]
 
 
 def _at_load(subject: Subject, field: str, message: str) -> ContractViolation:

@@ -103,7 +103,7 @@ def outcomes(subject: Subject) -> None:
 
     def examine(play: Play) -> None:
         for call, result in play.steps():
-            if not result.ok and play.world == subject.worlds[0]:
+            if not result.ok and play.start == subject.starts[0]:
                 refused.setdefault(call.name, call)
 
     explore(subject, examine)

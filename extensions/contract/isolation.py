@@ -105,7 +105,10 @@ def _in_process(
     if shifts:
         environment["TZ"] = ZONE
     scripts = [
-        (subject.worlds.index(s.world), [(call.name, dict(call.kwargs)) for call in s.calls])
+        (
+            subject.starts.index(s.start),
+            [(call.name, dict(call.kwargs)) for call in s.calls],
+        )
         for s in played
     ]
     asked = json.dumps([subject.name, subject.source if shifts else None, scripts, follows])
@@ -131,26 +134,26 @@ def answer() -> None:
         subject = Subject(name)
         made = len(readings)
         if follows:
-            [[world, calls]] = scripts
-            session = subject.session(subject.worlds[world], tolerant=True)
+            [[start, calls]] = scripts
+            session = subject.session(subject.starts[start], tolerant=True)
             played: list[Any] = [
                 steps_of(subject.source, partial(session.call, Call(name, (), kwargs)))
                 for name, kwargs in calls
             ]
         else:
             played = [
-                [_answered(subject, world, calls, readings, made) for world, calls in order]
+                [_answered(subject, start, calls, readings, made) for start, calls in order]
                 for order in (scripts, scripts[::-1])
             ]
     json.dump(played, sys.stdout)
 
 
 def _answered(
-    subject: Subject, world: int, calls: list[Any], readings: list[str], made: int
+    subject: Subject, start: int, calls: list[Any], readings: list[str], made: int
 ) -> _PlayResult:
     """Play a script; the first recorded reads are those of the module's import."""
     del readings[made:]
-    session = subject.session(subject.worlds[world], tolerant=True)
+    session = subject.session(subject.starts[start], tolerant=True)
     texts, read = [], []
     for name, kwargs in calls:
         texts.append(session.call(Call(name, (), kwargs)).text)
@@ -185,7 +188,7 @@ def interleaved(subject: Subject) -> None:
 
 def _shared(subject: Subject, found: _DifferentPlay) -> ContractViolation:
     """Return the finding, with the first line that differs from a play in a new process."""
-    session = subject.session(found.script.world, tolerant=True)
+    session = subject.session(found.script.start, tolerant=True)
     calls = found.script.calls
     here = [steps_of(subject.source, partial(session.call, call)) for call in calls]
     line = parting_line(_followed(subject, found.script, shifts=False), here)
@@ -219,9 +222,9 @@ def _whole(subject: Subject) -> list[Script]:
 
 def _short(subject: Subject, script: Script) -> Script:
     """Return the outcome of the beginning of a play, executed alone."""
-    session, calls = subject.session(script.world), script.calls[:_STEPS]
+    session, calls = subject.session(script.start), script.calls[:_STEPS]
     texts = [result.text for result in session.play(calls)]
-    return Script(script.world, calls, texts, session.snapshot())
+    return Script(script.start, calls, texts, session.snapshot())
 
 
 def _many(scripts: Sequence[Script]) -> Iterator[Script]:
@@ -242,7 +245,7 @@ def _in_turns(subject: Subject, scripts: Sequence[Script]) -> None:
 
 def _playing(subject: Subject, script: Script, where: str) -> Iterator[bool]:
     """Play a script call by call; yield after each, and compare at the end."""
-    session = subject.session(script.world, tolerant=True)
+    session = subject.session(script.start, tolerant=True)
     texts = []
     for call in script.calls:
         texts.append(session.call(call).text)

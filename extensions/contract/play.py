@@ -24,7 +24,7 @@ from envs.results import Result
 from envs.schema import ToolSpec
 from envs.state import Snapshot, list_differences, to_json
 from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
-from extensions.contract.subject import ContractViolation, Subject, World
+from extensions.contract.subject import ContractViolation, StartState, Subject
 
 _TEXTS = ("", "a", "new.txt", "Paris", "1", "2026-11-11", "economy", "\u00e9 \U0001f600")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
@@ -190,7 +190,7 @@ _RECENT, _MOST = 6, 20
 class Script(NamedTuple):
     """A recorded play."""
 
-    world: World
+    start: StartState
     calls: Sequence[Call]
     texts: Sequence[str]
     """Text of every result; a last call that caused a BackendFault has none."""
@@ -209,10 +209,10 @@ class Play:
     """
 
     def __init__(
-        self, subject: Subject, world: World, choose: Callable[[Play], Call | None]
+        self, subject: Subject, start: StartState, choose: Callable[[Play], Call | None]
     ) -> None:
-        self.world = world
-        self.session = subject.session(world)
+        self.start = start
+        self.session = subject.session(start)
         self.calls: list[Call] = []
         self.results: list[Result] = []
         self._choose = choose
@@ -225,9 +225,9 @@ class Play:
             yield call, self.results[-1]
 
     def state(self) -> dict[str, Any]:
-        """Return a copy of the state, including fields that are not compared."""
-        [fields] = self.session.snapshot().states.values()
-        return {name: to_json(value) for name, value in fields.items()}
+        """Return a copy of the state, including fields that are not compared, and worlds."""
+        own, *worlds = self.session.snapshot().states.items()
+        return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
 
 Examine = Callable[[Play], None]
@@ -274,12 +274,12 @@ def scripts(subject: Subject) -> Sequence[Script]:
     )
     @given(st.data())
     def record(data: st.DataObject) -> None:
-        world = data.draw(st.sampled_from(subject.worlds))
-        play = Play(subject, world, partial(_make_up, subject, data))
+        start = data.draw(st.sampled_from(subject.starts))
+        play = Play(subject, start, partial(_make_up, subject, data))
         texts: list[str] = []
         with suppress(BackendFault):
             texts.extend(result.text for _, result in play.steps())
-        recorded.append(Script(world, tuple(play.calls), texts, play.session.snapshot()))
+        recorded.append(Script(start, tuple(play.calls), texts, play.session.snapshot()))
 
     # An environment that is not the same every time ends it early; there are checks for that.
     with suppress(FlakyStrategyDefinition):
@@ -295,7 +295,7 @@ def change(before: Any, after: Any) -> str | None:
 def _finding(subject: Subject, examine: Examine, script: Script) -> ContractViolation | None:
     try:
         with suppress(BackendFault):
-            examine(Play(subject, script.world, script.next_call))
+            examine(Play(subject, script.start, script.next_call))
     except ContractViolation as found:
         return found
     return None
@@ -319,7 +319,7 @@ def _line(subject: Subject, script: Script, found: ContractViolation) -> str:
         return found.place
     if found.of == "again":
         return _again(subject, script) or found.place
-    session = subject.session(script.world)
+    session = subject.session(script.start)
     *before, last = script.calls
     with suppress(BackendFault):
         session.play(before)
@@ -340,7 +340,7 @@ def _line(subject: Subject, script: Script, found: ContractViolation) -> str:
 
 def _again(subject: Subject, script: Script) -> str | None:
     """Return the first line that differs when the calls run in a second fork."""
-    session = subject.session(script.world)
+    session = subject.session(script.start)
     fork = session.fork()
     once, again = (
         [steps_of(subject.source, partial(live.call, call)) for call in script.calls]

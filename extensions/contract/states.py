@@ -20,7 +20,7 @@ from envs.state import Snapshot, brief, copy_json
 from envs.tool import Tool
 from extensions.contract.play import Play, change, explore, on_plays, scripts
 from extensions.contract.source_lines import line_in, returning_line
-from extensions.contract.subject import ContractViolation, Subject, World
+from extensions.contract.subject import ContractViolation, StartState, Subject
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 
@@ -37,16 +37,16 @@ def example(subject: Subject) -> None:
             # If references breaks, its line is more telling.
             deque(subject.backend.references(copy_json(subject.example)), maxlen=0)
         raise ContractViolation(f"{subject.example_file}:1", str(problems[0]))
-    for world in subject.worlds:
-        subject.session(world)
+    for start in subject.starts:
+        subject.session(start)
 
 
 def round_trip(subject: Subject) -> None:
     """Check that states written as configs load as equal states."""
-    for world in (World({}), World(subject.example)):
-        loaded = subject.session(world).snapshot()
+    for start in (StartState({}), StartState(subject.example)):
+        loaded = subject.session(start).snapshot()
         config = _config_of(subject, loaded)
-        again = subject.session(World(config)).snapshot()
+        again = subject.session(StartState(config)).snapshot()
         differences = loaded.differences(again)
         if differences:
             field = differences[0].path.split(".")[1].split("[")[0]
@@ -94,7 +94,7 @@ def inputs(subject: Subject, play: Play) -> None:
 def _inputs(subject: Subject, play: Play) -> dict[str, Any]:
     return {
         "config": copy_json(play.session.config),
-        "pack": repr(play.world.pack),
+        "pack": repr(play.start.pack),
         "defaults": {name: repr(value) for name, value in subject.backend.FIELDS.items()},
     }
 
@@ -134,8 +134,8 @@ def _unfit(tool: Tool, call: Call) -> str | None:
 
 def ends(subject: Subject) -> None:
     """Check that loading and all calls end."""
-    for world in subject.worlds:
-        subject.session(world)
+    for start in subject.starts:
+        subject.session(start)
     scripts(subject)
 
 

@@ -16,7 +16,7 @@ from envs.backend import OWN, Backend
 from envs.calls import Call
 from envs.errors import ConfigError
 from envs.long_context import BulkPack
-from envs.registry import backend_class, get_example_file, get_file_folder
+from envs.registry import backend_class, get_example_file, get_file_folder, with_worlds
 from envs.schema import ToolSpec, make_spec
 from envs.state import copy_json
 from envs.tool import Tool, place, shorten_path
@@ -80,7 +80,7 @@ class ContractViolation(AssertionError):
         self.of = of
 
 
-class World(NamedTuple):
+class StartState(NamedTuple):
     """Initial config and long-context material of a session."""
 
     config: Mapping[str, Any]
@@ -127,6 +127,11 @@ class Subject:
     @cached_property
     def example(self) -> Mapping[str, Any]:
         """The example initial config of this backend. Raises ContractViolation if there is none."""
+        return self._example_file_configs[self.name]
+
+    @cached_property
+    def _example_file_configs(self) -> Mapping[str, Mapping[str, Any]]:
+        """The configs in the example file: this backend's, and perhaps those of its worlds."""
         try:
             config: Mapping[str, Any] = json.loads(self.example_file.read_text(encoding="utf-8"))
         except OSError:
@@ -135,14 +140,17 @@ class Subject:
             ) from None
         except ValueError as error:
             raise ContractViolation(f"{self.example_file}:1", f"is no JSON: {error}") from None
-        if not isinstance(config, dict) or list(config) != [self.name]:
-            raise ContractViolation(f"{self.example_file}:1", f'must be {{"{self.name}": {{...}}}}')
-        return config[self.name]  # type: ignore[no-any-return]
+        session = with_worlds((self.name,))
+        if not isinstance(config, dict) or self.name not in config or not {*session} >= {*config}:
+            worlds = "".join(f', "{world}": {{...}}' for world in session[1:])
+            wanted = f'must be {{"{self.name}": {{...}}{worlds}}}'
+            raise ContractViolation(f"{self.example_file}:1", wanted)
+        return config
 
     @cached_property
-    def worlds(self) -> Sequence[World]:
+    def starts(self) -> Sequence[StartState]:
         """The example, the example with long-context material, and an empty config."""
-        return World(self.example), World(self.example, PACK), World({})
+        return StartState(self.example), StartState(self.example, PACK), StartState({})
 
     def excepts(self, check: str, tool: Tool) -> bool:
         """Tell whether a function is an exception from a check."""
@@ -163,15 +171,15 @@ class Subject:
             ),
         ]
 
-    def session(self, world: World | None = None, **options: bool) -> TimedSession:
-        """Return a fresh session from a copy of a world; from the example by default.
+    def session(self, start: StartState | None = None, **options: bool) -> TimedSession:
+        """Return a fresh session from a copy of a start; from the example by default.
 
         Raises:
             ContractViolation: It does not load.
             CallTimeout: Loading does not end.
         """
-        config, pack = world or self.worlds[0]
-        given = {self.name: copy_json(config)}
+        config, pack = start or self.starts[0]
+        given = {**copy_json(self._example_file_configs), self.name: copy_json(config)}
 
         def load() -> TimedSession:
             return TimedSession.load([self.name], given, pack, behaviour=OWN, **options)

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from envs.calls import Call
 from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
-from envs.session import Session
+from envs.worlds import WorldSession
 from extensions.contract.source_lines import line_in
 
 CALL_SECONDS = 5.0
@@ -34,7 +34,7 @@ class CallTimeout(BaseException):
         self.what = what
 
 
-class TimedSession(Session):
+class TimedSession(WorldSession):
     """A session of one environment under test."""
 
     __slots__ = ("config", "source")
@@ -50,7 +50,7 @@ class TimedSession(Session):
             CallTimeout: The call did not end in time.
         """
         try:
-            return in_time(self.source, call, lambda: Session.call(self, call))
+            return in_time(self.source, call, lambda: WorldSession.call(self, call))
         except SystemExit as error:
             raise BackendFault(str(call), error) from error
 

@@ -76,16 +76,24 @@ class Dialogue:
         self._format = style.format
         self._asks_on = style.asks_on
         self._shown: frozenset[str] | None = None
+        self._noticed = 0
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
         """Return the next request; ``notes`` and ``extra`` tools are part of this one only."""
         episode = self.episode
+        self._deliver_notices()
         if episode.turn == len(self.result):
             self.result.append([])
             self.conversation.start_turn(episode.messages, episode.offered, self._new_functions())
         elif episode.offering and (new := self._new_functions()):
             self.conversation.hand_over(episode.offered, new)
         return self.conversation.request(notes, extra)
+
+    def _deliver_notices(self) -> None:
+        """Tell the model what happened since the last request."""
+        notices = self.episode.session.notices
+        new, self._noticed = notices[self._noticed :], len(notices)
+        self.conversation.notify([str(notice) for notice in new if notice.to == "agent"])
 
     def _new_functions(self) -> Sequence[str]:
         """Return the functions that were added, retrieved or found since the last call."""

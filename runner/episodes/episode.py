@@ -123,6 +123,7 @@ class Episode:
         if self.turn == len(self.trajectory.turns):
             self.finished = True
         else:
+            self.session.end_turn()
             self._offer()
 
     def fork(self) -> Self:

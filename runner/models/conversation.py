@@ -157,6 +157,10 @@ class Conversation(ABC):
     def refuse(self, reason: str) -> None:
         """Add the reason why the calls of an answer were not executed."""
 
+    def notify(self, notices: Sequence[str]) -> None:
+        """Add messages about what happened in the worlds."""
+        self._put_messages([Message("user", "\n".join(notices))] if notices else [])
+
     def _with_extra(self, tools: ToolList, extra: Sequence[dict[str, Any]]) -> ToolList:
         # All forks share the encoded list until the tools change.
         if self._extended is None or self._extended[0] is not tools or self._extended[1] != extra:

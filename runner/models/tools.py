@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envs.errors import ConfigError
 from envs.lazy_modules import lazy_module
-from envs.registry import backend_class
+from envs.registry import backend_class, with_worlds
 from envs.session import Session
 from envs.tool import Document as Document
 from envs.tool import Tool
@@ -55,7 +55,8 @@ def own_documents(environments: Iterable[str]) -> list[Document]:
     Raises DataError if a backend does not exist.
     """
     try:
-        tools = [tool for name in environments for tool in backend_class(name).TOOLS.values()]
+        names = with_worlds(tuple(environments))
+        tools = [tool for name in names for tool in backend_class(name).TOOLS.values()]
     except ConfigError as error:
         raise DataError("$.environments", str(error)) from None
     return [_make_own_document(tool) for tool in tools]

@@ -30,9 +30,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = """
     AccessDenied AlreadyExists BFCL Backend BackendFault Call Category ConfigError DataError
     Dataset Difference Episode EpisodeRecord Evaluation InvalidArgument MalformedCall ModelError
-    NotFound Profile Reason Refused Result RolloutEnv RunDefinition RunFrames STRICT Session
+    NotFound Notice Profile Reason Refused Result RolloutEnv RunDefinition RunFrames STRICT Session
     SimulatorError Snapshot StepRecord ToolError Trajectory Turn UnjudgeableEntry
-    UnknownFunction Verdict WriteError __version__ evaluate irreversible judge load_dataset
+    UnknownFunction Verdict World WriteError __version__ evaluate irreversible judge load_dataset
     load_runs open_run parse_call reads register writes
 """
 

@@ -47,7 +47,7 @@ def test_reads_inserted_anywhere_change_nothing_after_them(name):
 
 
 def assert_the_same_with_reads_between(data, subject, script):
-    session = subject.session(script.world)
+    session = subject.session(script.start)
     for call, text in zip(script.calls, script.texts, strict=False):
         for _ in range(data.draw(st.integers(0, 3))):
             read, before = a_read(data, subject, session), session.snapshot().states

@@ -1,0 +1,21 @@
+"""Notices: what happened in a world by itself."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+
+class Notice(NamedTuple):
+    """What happened in a world by itself."""
+
+    event: str
+    """Id of the event."""
+    text: str
+    to: Literal["agent", "user"] | None = None
+    """Reader of the text; None if nobody is told."""
+    at: str = ""
+    """Time of the world, if it has a clock."""
+
+    def __str__(self) -> str:
+        """Return the notice as its reader sees it."""
+        return f"[Notice {self.at}] {self.text}" if self.at else f"[Notice] {self.text}"

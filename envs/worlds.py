@@ -1,0 +1,157 @@
+"""Worlds: state that several backends of a session share, and that may change by itself.
+
+A world is a backend. Others declare it in ``uses`` and reach it with ``self.world(Inventory)``, so
+that each field has one owner, under whose name config, snapshots and differences show it. A world
+may act after each successful call and between turns, and reports what happened as notices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self
+
+from envs.backend import Backend, NoConfig
+from envs.calls import Call
+from envs.errors import BackendFault, ConfigError, ConfigProblem, MalformedCall, ToolError
+from envs.notices import Notice
+from envs.results import Result
+from envs.session import Session
+from envs.state import Snapshot, has_changed
+from envs.tool import Tool
+
+States = Mapping[str, Mapping[str, Any]]
+
+
+class World(Backend):
+    """Base of shared state; a subclass declares fields, and functions if it has any."""
+
+    Config = NoConfig
+    _notices: Sequence[Notice] = ()
+
+    def _notify(self, notice: Notice) -> None:
+        """Record what happened; the runner delivers the text to its reader."""
+        self._notices = (*self._notices, notice)
+
+    def _settle(self, session: WorldSession, call: Call) -> None:
+        """Act after a successful call; for worlds to override."""
+
+    def _end_turn(self, session: WorldSession) -> None:
+        """Act between two turns; for worlds to override."""
+
+    def _find_problems(self, session: WorldSession) -> Iterator[ConfigProblem]:
+        """Yield the errors of the world's config in a session; for worlds to override."""
+        yield from ()
+
+
+class WorldSession(Session):
+    """Session with worlds: a refused call leaves them as they were."""
+
+    __slots__ = ()
+    has_worlds = True
+
+    def __init__(self, backends: dict[str, Backend], **options: bool) -> None:
+        """Link the backends to the worlds that they use.
+
+        Raises ConfigError if the config of a world does not fit the session.
+        """
+        super().__init__(backends, **options)
+        self._link()
+        problems = [each for world in self.worlds for each in world._find_problems(self)]
+        if problems:
+            raise ConfigError(problems)
+
+    @property
+    def worlds(self) -> list[World]:
+        """The worlds of the session, in its order."""
+        return [each for each in self.backends.values() if isinstance(each, World)]
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """Everything that happened by itself so far."""
+        return list_notices(self.snapshot())
+
+    def fork(self, *, checks_arguments: bool | None = None) -> Self:
+        """Return an independent copy, which may check arguments or not."""
+        copy = super().fork(checks_arguments=checks_arguments)
+        copy._link()
+        return copy
+
+    def call(self, call: Call | MalformedCall) -> Result:
+        """Execute one call, and let the worlds act if it succeeded; raises as ``Session.call``."""
+        result = super().call(call)
+        if result.error is None and isinstance(call, Call):
+            before = self.snapshot()
+            for world in self.worlds:
+                world._settle(self, result.call or call)
+            if self.tools[call.name].writes and self.snapshot() != before:
+                result.changed = True
+        return result
+
+    def end_turn(self) -> None:
+        """Let the worlds act between two turns."""
+        for world in self.worlds:
+            world._end_turn(self)
+
+    def act(self, what: str, run: Callable[[], object]) -> ToolError | None:
+        """Run a part of an event; if it is refused, undo its changes and return the refusal.
+
+        Raises BackendFault if it raises anything else.
+        """
+        before = self._copy_states(None)
+        try:
+            run()
+        except ToolError as error:
+            self._put_back(before)
+            return error
+        except Exception as error:
+            self._put_back(before)
+            raise BackendFault(what, error) from error
+        return None
+
+    def _run(self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Result:
+        if not tool.writes:
+            return super()._run(tool, args, kwargs)
+        before = self._copy_states(tool.backend)
+        try:
+            result = super()._run(tool, args, kwargs)
+        except BackendFault:
+            self._put_back(before)
+            raise
+        if result.error is not None and tool.keeps_on_refusal is None:
+            self._put_back(before)
+            return result
+        after = {name: self.backends[name].__dict__ for name in before}
+        if not any(has_changed(before[name], after[name]) for name in before):
+            return result
+        if self._unmeasured > 1:
+            self._unmeasured -= not result.changed
+        elif (refusal := self._overgrown(before, after)) is not None:
+            self._put_back(before)
+            return Result.refused(refusal)
+        result.changed = True
+        return result
+
+    def _copy_states(self, caller: str | None) -> States:
+        """Return the states of the worlds and of the called backend, or of all backends."""
+        return {
+            name: backend.__dict__.copy()
+            for name, backend in self.backends.items()
+            if caller in (None, name) or isinstance(backend, World)
+        }
+
+    def _put_back(self, states: States) -> None:
+        for name, state in states.items():
+            self.backends[name].__dict__.update(state)
+
+    def _link(self) -> None:
+        by_class = {type(backend): backend for backend in self.backends.values()}
+        for backend in self.backends.values():
+            backend._worlds = {kind: by_class[kind] for kind in backend.uses}
+
+
+World.session_class = WorldSession
+
+
+def list_notices(snapshot: Snapshot) -> Sequence[Notice]:
+    """Return everything that had happened by itself in the worlds of a snapshot."""
+    return [each for state in snapshot.states.values() for each in state.get("_notices", ())]

@@ -1,0 +1,1 @@
+"""Time and events of worlds, and four example worlds."""

@@ -1,0 +1,206 @@
+"""Events: what happens in a world by itself, as data of an entry.
+
+An event has a trigger (a time, a call, a condition on the state) and effects (changes of the state,
+calls, messages). It happens once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Annotated, Any, Required, TypeVar
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from envs.backend import Backend
+from envs.calls import Call, parse_call
+from envs.errors import MalformedCall
+from envs.session import Session
+from envs.tool import bind, defaults, parameter_names
+from extensions.worlds.moments import Moment, is_moment
+from extensions.worlds.state_paths import MISSING, StatePath
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Event(TypedDict, total=False):
+    """One event."""
+
+    id: Required[str]
+    """Unique among the events."""
+    at: Moment
+    """Trigger: the time."""
+    after: str
+    """Trigger: a successful call, such as ``buy(item='tea')``; other arguments may be any."""
+    when: dict[str, Any]
+    """Conditions by path. The trigger if there is no other, else what must also hold."""
+    delay: Annotated[int, Field(ge=0, le=527_040)]
+    """Minutes from a call or condition to the effects (default: 0)."""
+    sets: dict[str, Any]
+    """Effect: new values by path."""
+    adds: dict[str, Any]
+    """Effect: by path, what is added to a number or list."""
+    removes: list[str]
+    """Effect: paths of members to be removed."""
+    does: list[str]
+    """Effect: calls of functions or reactions, such as ``Bank.pay_interest(account='a')``."""
+    agent: str
+    """Effect: message to the agent."""
+    user: str
+    """Effect: message to the user."""
+
+
+EFFECTS = ("sets", "adds", "removes", "does", "agent", "user")
+_TRIGGERS = ("at", "after", "when")
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "below": lambda value, limit: value < limit,
+    "above": lambda value, limit: value > limit,
+    "at_most": lambda value, limit: value <= limit,
+    "at_least": lambda value, limit: value >= limit,
+}
+
+
+def reaction(method: Method) -> Method:
+    """Mark a backend's method that events may call and the model may not."""
+    method.__dict__["_reaction"] = True
+    return method
+
+
+def reactions_of(backend: type[Backend]) -> Mapping[str, Callable[..., Any]]:
+    """Return the reactions of a backend by name."""
+    members = {
+        name: member for base in reversed(backend.__mro__) for name, member in vars(base).items()
+    }
+    return {
+        name: member
+        for name, member in members.items()
+        if getattr(member, "__dict__", {}).get("_reaction") is True
+    }
+
+
+def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[str, str]]:
+    """Yield the errors of an event by itself: JSON path below it, and message."""
+    triggers = [name for name in _TRIGGERS if name in event]
+    if not triggers or {"at", "after"} <= {*triggers}:
+        yield "", "needs one trigger: at, after or when"
+    if not any(name in event for name in EFFECTS):
+        yield "", f"needs an effect: {', '.join(EFFECTS)}"
+    if "at" in event and not is_moment(event["at"]):
+        yield ".at", f"{event['at']} is not in the calendar"
+    elif "at" in event and event["at"] < now:
+        yield ".at", f"{event['at']} is before now, {now}"
+    if "at" in event and "delay" in event:
+        yield ".delay", "goes with after or when; give a later time instead"
+    for name in ("sets", "adds", "removes", "when"):
+        for path in event.get(name, ()):
+            try:
+                StatePath.read(path)
+            except ValueError as error:
+                yield f".{name}", str(error)
+    for path, condition in event.get("when", {}).items():
+        if isinstance(condition, dict) and not _is_comparison(condition):
+            known = ", ".join([*_COMPARISONS, "is", "is_not", "exists"])
+            yield f".when[{path!r}]", f"is a value, or an object with one of {known}"
+    for name in ("after", "does"):
+        for text in [event[name]] if name == "after" and name in event else event.get(name, ()):
+            try:
+                read_event_call(text)
+            except MalformedCall as error:
+                yield f".{name}", f"{text!r:.80} is not a call: {error.message}"
+
+
+def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterator[tuple[str, str]]:
+    """Yield what an event names and a session lacks: JSON path below the event, and message."""
+    for name in ("sets", "adds", "removes", "when"):
+        for path in event.get(name, ()):
+            problem = StatePath.read(path).find_problem(session.backends)
+            if problem:
+                yield f".{name}", problem
+    if "after" in event:
+        call = read_event_call(event["after"])
+        if call.name not in session.tools:
+            yield ".after", f"no function {call.name} in this session"
+    for text in event.get("does", ()):
+        call = read_event_call(text)
+        if call.name not in session.tools and _find_reaction(session, call.name) is None:
+            yield ".does", f"no function or reaction {call.name} in this session"
+
+
+def read_event_call(text: str) -> Call:
+    """Return a call; a name alone is a call without arguments. Raises MalformedCall."""
+    call = parse_call(text if "(" in text else f"{text}()")
+    if call.nested or (call.args and "." in call.name):
+        raise MalformedCall("write values by name, without inner calls")
+    return call
+
+
+def matches(event: Mapping[str, Any], call: Call, session: Session) -> bool:
+    """Tell whether a call is the trigger of an event."""
+    if "after" not in event:
+        return False
+    wanted, tool = read_event_call(event["after"]), session.tools[call.name]
+    if wanted.name != call.name:
+        return False
+    given = {**defaults(tool), **bind(tool, call.args, call.kwargs)}
+    values = {**dict(zip(parameter_names(tool)[0], wanted.args, strict=False)), **wanted.kwargs}
+    return all(name in given and given[name] == value for name, value in values.items())
+
+
+def holds(event: Mapping[str, Any], session: Session) -> bool:
+    """Tell whether all conditions of an event hold."""
+    return all(
+        _meets(StatePath.read(path).get(session.backends), wanted)
+        for path, wanted in event.get("when", {}).items()
+    )
+
+
+def _meets(value: Any, wanted: Any) -> bool:
+    if not _is_comparison(wanted):
+        return bool(value == wanted)
+    [(name, limit)] = wanted.items()
+    if name == "exists":
+        return (value is not MISSING) is limit
+    if name in ("is", "is_not"):
+        return (value == limit) is (name == "is")
+    try:
+        return value is not MISSING and _COMPARISONS[name](value, limit)
+    except TypeError:
+        return False
+
+
+def _is_comparison(wanted: Any) -> bool:
+    names = {*_COMPARISONS, "is", "is_not", "exists"}
+    return isinstance(wanted, dict) and len(wanted) == 1 and names.issuperset(wanted)
+
+
+def list_effects(
+    event: Mapping[str, Any], session: Session
+) -> Iterator[tuple[str, Callable[[], object]]]:
+    """Yield the changes and calls of an event, each with a text that describes it."""
+    backends = session.backends
+    for path, value in event.get("sets", {}).items():
+        yield f"{path} = {value!r:.80}", partial(StatePath.read(path).set, backends, value)
+    for path, value in event.get("adds", {}).items():
+        yield f"{path} += {value!r:.80}", partial(StatePath.read(path).add, backends, value)
+    for path in event.get("removes", ()):
+        yield f"{path} is removed", partial(StatePath.read(path).set, backends, MISSING)
+    for text in event.get("does", ()):
+        yield text, partial(_execute, session, read_event_call(text))
+
+
+def _execute(session: Session, call: Call) -> None:
+    """Call a function or reaction. Raises ToolError if it is refused."""
+    found = _find_reaction(session, call.name)
+    if found is not None:
+        found(**call.kwargs)
+        return
+    tool = session.tools[call.name]
+    tool.function(session.backends[tool.backend], **bind(tool, call.args, call.kwargs))
+
+
+def _find_reaction(session: Session, name: str) -> Callable[..., Any] | None:
+    owner, _, method = name.rpartition(".")
+    backend = session.backends.get(owner)
+    function = reactions_of(type(backend)).get(method) if backend is not None else None
+    return None if function is None else partial(function, backend)

@@ -1,0 +1,45 @@
+"""Moments: minutes of the calendar, as texts that sort by time."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Annotated
+
+from pydantic import Field
+
+from envs.errors import InvalidArgument
+
+Moment = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$")]
+"""Such as 2026-03-02T09:30."""
+
+LAST = "9999-12-31T23:59"
+
+
+def is_moment(text: str) -> bool:
+    """Tell whether a text of the right form is in the calendar."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def read_moment(text: str) -> datetime:
+    """Return a moment for calculations. Raises InvalidArgument if the calendar lacks it."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise InvalidArgument(f"{text!r:.40} is not a time such as 2026-03-02T09:30.") from None
+
+
+def shift(text: str, minutes: int) -> str:
+    """Return the moment some minutes later, at most the calendar's last."""
+    try:
+        return write_moment(read_moment(text) + timedelta(minutes=minutes))
+    except OverflowError:
+        return LAST
+
+
+def write_moment(moment: datetime) -> str:
+    """Return a moment as text."""
+    return moment.isoformat(timespec="minutes")

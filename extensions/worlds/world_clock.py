@@ -1,0 +1,217 @@
+"""World clock: the time of a session, and the events that happen by themselves.
+
+The clock moves by ``wait``, by functions that call ``advance``, and by the minutes of a call or a
+turn. Events happen in the order of their times, then in the order of the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, cast
+
+from typing_extensions import TypedDict
+
+from envs.backend import reads, writes
+from envs.calls import Call
+from envs.errors import BackendFault, ConfigProblem, InvalidArgument, Refused
+from envs.long_context import BulkPack
+from envs.notices import Notice
+from envs.worlds import World, WorldSession
+from extensions.worlds.events import (
+    Event,
+    find_event_problems,
+    find_session_problems,
+    holds,
+    list_effects,
+    matches,
+)
+from extensions.worlds.moments import Moment, is_moment, read_moment, shift
+
+_START = "2026-01-05T09:00"
+_MAX_WAIT = 366 * 24 * 60
+"""Minutes that one call may wait."""
+_MAX_EVENTS = 1_000
+"""Events in one call or between two turns."""
+_READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
+
+
+class WorldClockConfig(TypedDict, total=False):
+    """Initial config of the timeline."""
+
+    now: Moment
+    """Time at the start."""
+    events: Sequence[Event]
+    """Events to come."""
+    happened: dict[str, str]
+    """Id of an event that has happened, to its message or effects."""
+    minutes_per_call: int
+    """Minutes that each successful call takes."""
+    minutes_per_turn: int
+    """Minutes between two turns."""
+    exact_time: bool
+    """Whether the time is part of the state that verdicts compare."""
+
+
+class WorldClock(World):
+    """A clock and events."""
+
+    Config = WorldClockConfig
+    RENAMED = {"now": "_now"}
+    unordered = frozenset({"events"})
+
+    events: Sequence[Event] = []
+    happened: dict[str, str] = {}
+    minutes_per_call: int = 0
+    minutes_per_turn: int = 0
+    exact_time: bool = False
+    time: str = ""
+    _now: str = _START
+    _until: str = ""
+
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+        self.time = self._now if self.exact_time else ""
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield errors of times and events."""
+        now = config.get("now", _START)
+        if not is_moment(now):
+            yield ".now", f"{now} is not in the calendar"
+            return
+        for key in ("minutes_per_call", "minutes_per_turn"):
+            if not 0 <= config.get(key, 0) <= _MAX_WAIT:
+                yield f".{key}", f"must be from 0 to {_MAX_WAIT}"
+        known: set[str] = set()
+        for index, event in enumerate(config.get("events", ())):
+            if event["id"] in known:
+                yield f".events[{index}].id", f"{event['id']!r} is used twice"
+            known.add(event["id"])
+            for path, message in find_event_problems(event, now):
+                yield f".events[{index}]{path}", message
+
+    @property
+    def now(self) -> str:
+        """The time, such as 2026-03-02T09:30."""
+        return self._now
+
+    def advance(self, minutes: int) -> None:
+        """Let time pass at the end of the present call."""
+        self._until = shift(max(self._now, self._until), minutes)
+
+    def schedule(self, event: Event) -> None:
+        """Add an event, in place of a pending one with the same id."""
+        self.events = [*(each for each in self.events if each["id"] != event["id"]), event]
+
+    def unschedule(self, id: str) -> None:
+        """Remove a pending event, if it exists."""
+        self.events = [each for each in self.events if each["id"] != id]
+
+    @reads
+    def get_time(self) -> dict[str, Any]:
+        """Return the current date and time.
+
+        Returns:
+            now: Date and time, such as 2026-03-02T09:30.
+
+        Examples:
+            >>> get_time()
+            {"now": "2026-03-02T09:00"}
+        """
+        return {"now": self._now}
+
+    @writes
+    def wait(self, until: Moment) -> dict[str, Any]:
+        """Wait until a time, at most 366 days ahead.
+
+        Args:
+            until: Date and time, such as 2026-03-02T09:30. It is not before the current time.
+
+        Returns:
+            now: Date and time after waiting.
+
+        Examples:
+            >>> wait(until='2026-03-02T12:00')
+            {"now": "2026-03-02T12:00"}
+            >>> wait(until='2026-03-02T08:00')
+            {"error": "2026-03-02T08:00 is past: it is 2026-03-02T12:00."}
+        """
+        minutes = (read_moment(until) - read_moment(self._now)).total_seconds() // 60
+        if minutes < 0:
+            raise Refused(f"{until} is past: it is {self._now}.")
+        if minutes > _MAX_WAIT:
+            raise InvalidArgument(f"{until} is more than 366 days ahead.")
+        self._until = until
+        return {"now": until}
+
+    def _find_problems(self, session: WorldSession) -> Iterator[ConfigProblem]:
+        for index, event in enumerate(self.events):
+            for path, message in find_session_problems(event, session):
+                yield ConfigProblem(f"$.WorldClock.events[{index}]{path}", message)
+
+    def _settle(self, session: WorldSession, call: Call) -> None:
+        self.events = [
+            self._delayed(event)
+            if matches(event, call, session) and holds(event, session)
+            else event
+            for event in self.events
+        ]
+        self._pass(session, shift(max(self._now, self._until), self.minutes_per_call))
+
+    def _end_turn(self, session: WorldSession) -> None:
+        self._pass(session, shift(self._now, self.minutes_per_turn))
+
+    def _pass(self, session: WorldSession, until: str) -> None:
+        """Let the events up to a time happen, in order."""
+        self._until = ""
+        for _ in range(_MAX_EVENTS):
+            due = [
+                (max(at, self._now), index)
+                for index, event in enumerate(self.events)
+                if (at := self._find_time(event, session)) is not None and at <= until
+            ]
+            if not due:
+                break
+            self._now, index = min(due)
+            event = self.events[index]
+            if "at" in event or not event.get("delay"):
+                self._happen(session, index)
+            else:
+                delayed = [*self.events]
+                delayed[index] = self._delayed(event)
+                self.events = delayed
+        else:
+            why = RuntimeError(f"more than {_MAX_EVENTS} events at once")
+            raise BackendFault("WorldClock", why)
+        self._now = until
+        self.time = until if self.exact_time else ""
+
+    def _find_time(self, event: Event, session: WorldSession) -> str | None:
+        """Return when an event happens, if this is known by now."""
+        if "at" in event:
+            return event["at"]
+        return self._now if "after" not in event and holds(event, session) else None
+
+    def _delayed(self, event: Event) -> Event:
+        """Return a triggered event as one at a time."""
+        kept = {name: v for name, v in event.items() if name not in ("after", "when", "delay")}
+        return cast(Event, {**kept, "at": shift(self._now, event.get("delay", 0))})
+
+    def _happen(self, session: WorldSession, index: int) -> None:
+        event = self.events[index]
+        self.events = [*self.events[:index], *self.events[index + 1 :]]
+        if not holds(event, session):
+            return
+        done = []
+        for what, run in list_effects(event, session):
+            refusal = session.act(what, run)
+            done.append(f"{what}: refused: {refusal.message}" if refusal else what)
+        effects = "; ".join(done)
+        if done:
+            self._notify(Notice(event["id"], effects, None, self._now))
+        for reader in _READERS:
+            if reader in event:
+                self._notify(Notice(event["id"], event[reader], reader, self._now))
+        self.happened = {
+            **self.happened,
+            event["id"]: event.get("agent", event.get("user", effects)),
+        }
