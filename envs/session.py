@@ -55,7 +55,6 @@ class Session:
     """
 
     has_worlds: ClassVar[bool] = False
-
     __slots__ = (
         "_account",
         "_calls",
