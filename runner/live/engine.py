@@ -24,7 +24,7 @@ from runner.live.activity import Activity
 from runner.live.budget import Budget, BudgetShare, Quota
 from runner.live.loop import Ask, ModelAnswer
 from runner.live.pace import (
-    FIRST_HOLD_SECONDS,
+    FIRST_ALONE_SECONDS,
     MAX_ALONE_SECONDS,
     MAX_HOLD_SECONDS,
     AdmittedRequest,
@@ -369,7 +369,7 @@ class Engine(Generic[Job, Done]):
         if error.kind == "rate_limit":
             if not alone or error.retry_after is not None:
                 return asked_to_wait if alone else 0.0
-            first, most, failed = FIRST_HOLD_SECONDS, MAX_ALONE_SECONDS, state.failed["rate_limit"]
+            first, most, failed = FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS, state.failed["rate_limit"]
         backoff: float = min(first * 2 ** (failed - 1), most)
         return backoff * (0.5 + self._jitter.random())
 

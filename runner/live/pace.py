@@ -36,8 +36,9 @@ _STILL_LIMITED_SHARE = 0.2
 """Share of refused requests from which a reduced rate is still too high."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
 """Number of latest requests of which the share is taken."""
-MAX_ALONE_SECONDS = 4.0
-"""Maximum wait of a refused request while others go on, unless the server asks for more."""
+FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
+"""First and maximum wait of a refused request while others go on, unless the server asks for more.
+"""
 _MEASURED = 4096
 _ROUNDING = 1e-6
 """Seconds by which a timer may be early."""
