@@ -12,6 +12,7 @@ TORCH ?= torch==2.13.0
 BFCL_GRAMMARS := 'tree-sitter==0.21.3; python_version < "3.13"' \
 	'tree-sitter-java==0.21.0; python_version < "3.13"' \
 	'tree-sitter-javascript==0.21.4; python_version < "3.13"'
+MUTANTS_VENV := .venv-mutants
 TOOLS_VENV := .venv-tools
 LOCKS := configs/locks
 # What an installation is made by.
@@ -24,7 +25,7 @@ BUILD := $(wildcard configs/packaging/*.py)
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters test-retrieval docs test-docs fuzz check conformance bench bench-compare profile soak bench-live lock clean
+.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters test-retrieval docs test-docs fuzz mutants check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -90,6 +91,9 @@ test-docs: docs $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Build the site,
 fuzz: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Read damaged files with every command: ARGS="--changes 5000 --seed 1"
 	@$(VENV)/bin/python -W error -m tests.fuzz $(ARGS)
 
+mutants: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras $(MUTANTS_VENV)/.mutants ## Change the code of verdicts and records, for tests to find: ARGS="--sample 300 --seed 1"
+	@$(MUTANTS_VENV)/bin/python -m tests.mutation --python $(VENV)/bin/python $(ARGS)
+
 check: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Check format, lint, types and docstrings
 	@failed=; for tool in "ruff format --check ." "ruff check ." "mypy --strict" \
 		"pydocstyle envs checkers trajectories runner extensions tools"; do \
@@ -134,6 +138,7 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 		--constraint $(LOCKS)/dev.txt
 	@$(call compile,retrieval) pyproject.toml --extra retrieval --extra training --constraint $(LOCKS)/models.txt \
 		--override configs/packaging/no_torch.txt
+	@echo 'cosmic-ray>=8.7' | $(call compile,mutants) -
 	@echo 'uv==0.13.8' | $(call compile,tools) -
 	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 $(BFCL_GRAMMARS) | $(call compile,bfcl) - --no-deps
 
@@ -202,6 +207,11 @@ $(BFCL_VENV)/.bfcl: $(LOCKS)/bfcl.txt $(BFCL_VENV)/.made
 	@$(call install,--require-hashes -r $<)
 	@touch $@
 
+$(MUTANTS_VENV)/.mutants: $(LOCKS)/mutants.txt $(MUTANTS_VENV)/.made
+	@echo "Setting up $(@D) ..." >&2
+	@$(call install,--require-hashes -r $<)
+	@touch $@
+
 $(TOOLS_VENV)/.uv: $(LOCKS)/tools.txt $(TOOLS_VENV)/.made
 	@$(call install,--require-hashes -r $<)
 	@touch $@
@@ -222,9 +232,10 @@ $(BFCL_VENV)/.made: $(call stale,$(BFCL_VENV))
 $(ADAPTERS_VENV)/.made: $(call stale,$(ADAPTERS_VENV))
 $(RETRIEVAL_VENV)/.made: $(call stale,$(RETRIEVAL_VENV))
 $(DOCS_VENV)/.made: $(call stale,$(DOCS_VENV))
+$(MUTANTS_VENV)/.made: $(call stale,$(MUTANTS_VENV))
 $(TOOLS_VENV)/.made: $(call stale,$(TOOLS_VENV))
 
-$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(RETRIEVAL_VENV)/.made $(DOCS_VENV)/.made $(TOOLS_VENV)/.made:
+$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(RETRIEVAL_VENV)/.made $(DOCS_VENV)/.made $(MUTANTS_VENV)/.made $(TOOLS_VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Turnwise needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another: PYTHON=python3.12" % sys.version_info[:2])' \
 		|| { test $$? = 1 || echo "$(PYTHON) does not run. Name a Python 3.11 or newer: PYTHON=python3.12" >&2; exit 1; }
 	@test ! -e $(@D)/pyvenv.cfg || { echo "Making $(@D) anew ..." >&2; rm -rf $(@D); }

@@ -1,0 +1,168 @@
+"""Mutants of the code that decides verdicts and keeps records: ``make mutants``.
+
+cosmic-ray changes one comparison, condition, boolean, number or operator; the tests should fail.
+Each process works in a copy of the checkout. A mutant first meets the tests of its own module, then
+those of the packages around it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import multiprocessing
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from cosmic_ray.commands import init
+from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.work_db import WorkDB, use_db
+from cosmic_ray.work_item import MutationSpec, TestOutcome
+
+from checkers.statistics import wilson
+from tests.mutation.equivalents import ROOT, Change, read_equivalents
+
+TESTS = {
+    "checkers": "tests/checkers tests/trajectories tests/runner/episodes tests/runner/analysis",
+    "envs": "tests/envs tests/runner/episodes tests/runner/test_bounds_everywhere.py",
+    "runner/episodes": "tests/runner/episodes tests/runner/rollouts tests/runner/analysis",
+    "runner/records": "tests/runner/records tests/runner/commands tests/live/test_runs.py",
+    "runner/live": "tests/runner/live tests/live",
+}
+"""By folder of the mutated code: tests that may find its mutants."""
+BACKENDS = "envs/backends"
+OPERATORS = re.compile(
+    r"core/(ReplaceComparison|ReplaceBinary|ReplaceUnary|ReplaceTrue|ReplaceFalse|ReplaceAnd|"
+    r"ReplaceOr|ReplaceBreak|ReplaceContinue|AddNot|NumberReplacer|ZeroIteration)"
+)
+TIMEOUT_SECONDS = 400
+
+
+class Mutant(NamedTuple):
+    """A tested mutant."""
+
+    spec: MutationSpec
+    survived: bool
+    change: Change
+
+
+def main() -> int:
+    """Test a sample of mutants; return 1 if one survives that is not known as equivalent."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sample", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--python", default=".venv/bin/python", help="interpreter of the tests")
+    parser.add_argument("--only", default="", help="files whose path contains this text")
+    options = parser.parse_args()
+    python = str(Path(options.python).absolute())
+    places = find_places(options.only)
+    random = Random(options.seed)
+    sample = random.sample(places, min(options.sample, len(places)))
+    specs = [(python, random.choice(place)) for place in sample]
+    print(f"{len(specs)} of {len(places)} places, seed {options.seed}", flush=True)
+    equivalents = read_equivalents()
+    killed = equivalent = 0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.Pool(options.processes, _enter_copy, (Path(folder),)) as pool,
+    ):
+        for mutant in pool.imap_unordered(_try, specs):
+            if not mutant.survived:
+                killed += 1
+            elif mutant.change in equivalents:
+                equivalent += 1
+            else:
+                print(_describe(mutant), flush=True)
+    counted = len(specs) - equivalent
+    low, high = wilson(killed, counted)
+    print(
+        f"{killed} of {counted} mutants killed: {killed / counted:.1%} "
+        f"(95% {low:.1%} to {high:.1%}); {equivalent} equivalent ones left out"
+    )
+    return 1 if killed < counted else 0
+
+
+def find_places(only: str) -> list[list[MutationSpec]]:
+    """Return the mutants of each place in the code, in the order of the files."""
+    os.chdir(ROOT)
+    listed = subprocess.check_output(["git", "ls-files", *TESTS], text=True).split()
+    paths = [
+        Path(name)
+        for name in listed
+        if name.endswith(".py") and not name.startswith(BACKENDS) and only in name
+    ]
+    with use_db(":memory:", WorkDB.Mode.create) as work:
+        init(paths, work, {})
+        specs = [item.mutations[0] for item in work.work_items]
+    unused = {path: {*_find_unused(path)} for path in paths}
+    places = defaultdict(list)
+    for spec in specs:
+        if OPERATORS.match(spec.operator_name) and spec.start_pos not in unused[spec.module_path]:
+            places[str(spec.module_path), spec.start_pos, spec.end_pos].append(spec)
+    order = sorted(places)
+    return [sorted(places[key], key=lambda s: (s.operator_name, s.occurrence)) for key in order]
+
+
+def _find_unused(path: Path) -> Iterator[tuple[int, int]]:
+    """Yield positions in annotations and decorators, which no test runs."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.split("\n")
+    for node in ast.walk(ast.parse(text)):
+        found = [getattr(node, name, None) for name in ("annotation", "returns")]
+        for part in (*found, *getattr(node, "decorator_list", ())):
+            if isinstance(part, ast.AST):
+                for line in range(part.lineno, part.end_lineno + 1):
+                    begin = part.col_offset if line == part.lineno else 0
+                    end = part.end_col_offset if line == part.end_lineno else len(lines[line - 1])
+                    yield from ((line, column) for column in range(begin, end))
+
+
+def _enter_copy(folder: Path) -> None:
+    """Make a copy of the checkout for this process, and work there."""
+    copy = folder / str(os.getpid())
+    for name in subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n"):
+        if name and (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    # Tests of the repository ask git.
+    subprocess.run(["git", "init", "-q"], cwd=copy, check=True)
+    os.chdir(copy)
+
+
+def _try(task: tuple[str, MutationSpec]) -> Mutant:
+    python, spec = task
+    pytest = f"{python} -m pytest -qx -m 'not slow' -p no:cacheprovider"
+    commands = [f"{pytest} {tests}" for tests in _tests_of(spec.module_path)]
+    command = " && ".join(commands)
+    result = mutate_and_test([spec], f'sh -c "{command}"', TIMEOUT_SECONDS)
+    if result.test_outcome is None or result.diff is None:
+        raise RuntimeError(f"{spec}: {result.output}")
+    survived = result.test_outcome == TestOutcome.SURVIVED
+    lines = result.diff.split("\n")
+    was, now = ([x[1:].strip() for x in lines if x[:1] == s != x[1:2]] for s in "-+")
+    return Mutant(spec, survived, Change(str(spec.module_path), " ".join(was), " ".join(now)))
+
+
+def _tests_of(path: Path) -> Sequence[str]:
+    """Return the tests of a module itself, if any, then those of the packages around it."""
+    own = sorted((Path("tests") / path.parent).glob(f"test_{path.stem}*.py"))
+    around = next(tests for folder, tests in TESTS.items() if path.is_relative_to(folder))
+    return [*([" ".join(map(str, own))] if own else []), around]
+
+
+def _describe(mutant: Mutant) -> str:
+    path, was, becomes = mutant.change
+    line = mutant.spec.start_pos[0]
+    return f"survived {path}:{line} {mutant.spec.operator_name}\n  - {was}\n  + {becomes}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
