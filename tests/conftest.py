@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -62,21 +63,20 @@ def _garbage_of_a_module_goes() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def _built_in_data_is_read_once() -> Iterator[None]:
     """Share the entries of the built-in data set among all tests and in-process commands."""
-    load, folder = dataset._load_files, dataset.DATA
-    digest = cache(lambda paths: dataset._hash_files(paths))
+    hash_files, folder = dataset._hash_files, dataset.DATA
+    digest, read = cache(hash_files), cache(dataset._BuiltInEntries)
 
-    @cache
-    def read(path: Path) -> Mapping[str, Trajectory]:
-        return load([path], dataset.EMBEDDED, "").trajectories
+    def hash_once(paths: Iterable[Path]) -> str:
+        paths = tuple(paths)
+        return (digest if all(path.parent == folder for path in paths) else hash_files)(paths)
 
-    def load_files(paths: Sequence[Path], name: str, version: str) -> Dataset:
-        if any(path.parent != folder for path in paths):
-            return load(paths, name, version)
-        merged = {id: entry for path in paths for id, entry in read(path).items()}
-        return Dataset(name, version, digest(tuple(paths)), merged)
+    def read_once(paths: Iterable[Path]) -> Mapping[str, Trajectory]:
+        # A chain has the order of its last member first.
+        return ChainMap(*[read((path,)) for path in reversed([*paths])])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dataset, "_load_files", load_files)
+        patch.setattr(dataset, "_hash_files", hash_once)
+        patch.setattr(dataset, "_BuiltInEntries", read_once)
         yield
 
 

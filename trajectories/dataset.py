@@ -18,7 +18,7 @@ from envs.long_context import BulkPack
 from envs.session import Session
 from trajectories import bfcl
 from trajectories.errors import DataError, suggest_name
-from trajectories.jsonl import parse_object, read_objects
+from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import Category, JudgingMethod, LongContext, Trajectory
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Dataset:
     name: str
     version: str
     sha256: str
-    trajectories: dict[str, Trajectory]
+    trajectories: Mapping[str, Trajectory]
     tolerant: bool = False
     folder: Path | None = None
     connect: Callable[[Session], None] | None = None
@@ -154,7 +154,34 @@ def load_bfcl(
 def load_embedded(categories: Sequence[Category]) -> Dataset:
     """Load categories of the built-in data set."""
     found = [DATA / f"{category}.jsonl" for category in categories]
-    return _load_files([path for path in found if path.is_file()], EMBEDDED, "3")
+    paths = [path for path in found if path.is_file()]
+    return Dataset(EMBEDDED, "3", _hash_files(paths), _BuiltInEntries(paths))
+
+
+class _BuiltInEntries(Mapping[str, Trajectory]):
+    """Entries by id, each parsed at its first use: a test parses all of them."""
+
+    def __init__(self, paths: Iterable[Path]) -> None:
+        self._entries: dict[str, Trajectory | tuple[str, str]] = {}
+        for path in paths:
+            for number, line in enumerate(read_text(path).removesuffix("\n").split("\n"), start=1):
+                self._entries[line.split('"', 4)[3]] = f"{path}:{number}", line
+
+    def __getitem__(self, id: str) -> Trajectory:
+        entry = self._entries[id]
+        if isinstance(entry, tuple):
+            where, line = entry
+            self._entries[id] = entry = read_trajectory(parse_object(line, where), where)
+        return entry
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:

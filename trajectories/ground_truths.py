@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 from hashlib import sha256
+from typing import Any
 
 from checkers.verdict import TurnOutcome
 from envs.session import Session
@@ -30,7 +31,7 @@ class GroundTruths:
         if alone or template.has_worlds:
             return play_truth(trajectory, template)
         calls = [turn.ground_truth for turn in trajectory.turns if turn.ground_truth]
-        inputs = trajectory.environments, trajectory.config, calls
+        inputs: Any = trajectory.environments, trajectory.config, calls
         # Version 2 of the format does not depend on which objects are shared.
         key = sha256(marshal.dumps(inputs, 2)).digest()
         played = self._played.get(key)

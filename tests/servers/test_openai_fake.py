@@ -282,7 +282,9 @@ def test_the_command() -> None:
     assert served.stdout is not None
     line = served.stdout.readline()
     port = int(line.rpartition(":")[2].removesuffix("/v1\n"))
-    opening = load_embedded([Category.BASE]).trajectories.popitem()[1].turns[0].messages[0].content
+    opening = (
+        [*load_embedded([Category.BASE]).trajectories.values()][-1].turns[0].messages[0].content
+    )
     question = body([user(opening)], ["x"])
     assert get(port, "/v1/chat/completions", question)[0] == 404
     assert get(port, "/v1/chat/completions", question)[0] == 200

@@ -65,7 +65,7 @@ def test_variants_are_one_scenario_with_what_all_of_them_say(help_desk, dataset_
         provenance={"base": help_desk.id},
     )
     dataset = dataset_of(help_desk)
-    dataset.trajectories["variant"] = variant
+    dataset.trajectories = {**dataset.trajectories, "variant": variant}
     [(id, texts)] = collect_texts(dataset)
     assert id == help_desk.id
     assert {"My screen is dark.", "Another wish.", "Printer on fire"} <= {*texts}

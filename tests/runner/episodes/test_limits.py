@@ -90,6 +90,8 @@ def test_without_memory_for_it_one_episode_is_not_shown(monkeypatch, capsys):
 
 
 def test_want_of_memory_elsewhere_is_one_line(monkeypatch, capsys):
-    monkeypatch.setattr("extensions.verify.commands.verify.open_run", lambda *_, **__: bytearray(2**32))
+    monkeypatch.setattr(
+        "extensions.verify.commands.verify.open_run", lambda *_, **__: bytearray(2**32)
+    )
     assert main(["verify", RUN, *DATA, "--memory", "300"]) == 3
     assert capsys.readouterr().err == "turnwise: out of memory; use fewer --workers or entries\n"
