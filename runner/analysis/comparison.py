@@ -263,8 +263,7 @@ def _trials(episodes: Iterable[ReplayedEpisode]) -> dict[str, list[_Trial]]:
         if examined is None:
             broken.add(recorded.id)
         else:
-            judged = judged._replace(messages=(), steps=(), result=None)  # saves memory
-            trial = _Trial(examined.diagnosis, judged)
+            trial = _Trial(examined.diagnosis, judged.outline)
             trials.setdefault(recorded.id, []).append(trial)
     return {id: found for id, found in trials.items() if id not in broken}
 

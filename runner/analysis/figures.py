@@ -313,15 +313,19 @@ class RedundancyFigures(NamedTuple):
     """Calls of the ground truth."""
 
     @classmethod
-    def of(cls, passed: Iterable[EpisodeRecord]) -> Self | None:
-        """Count the calls of passed episodes; None if no episode has steps."""
-        counts = [
-            (sum(len(step.calls) for step in each.steps), each.verdict.selected.needed)
-            for each in passed
-            if each.steps and each.verdict and each.verdict.selected
-        ]
-        needed = sum(need for _, need in counts)
-        return cls(sum(max(0, made - need) for made, need in counts), needed) if needed else None
+    def of(cls, record: EpisodeRecord) -> Self:
+        """Count the calls of an episode; none unless it is multi-turn, passed and has steps."""
+        found = record.verdict and record.verdict.selected
+        if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
+            return cls(0, 0)
+        made = sum(len(step.calls) for step in record.steps)
+        return cls(max(0, made - found.needed), found.needed if record.steps else 0)
+
+    @classmethod
+    def sum(cls, parts: Iterable[RedundancyFigures]) -> Self | None:
+        """Add up episodes; None if no call was needed."""
+        redundant, needed = map(sum, zip((0, 0), *parts, strict=True))
+        return cls(redundant, needed) if needed else None
 
     @property
     def share(self) -> float:
@@ -368,6 +372,7 @@ class RunFigures:
         totals: Usage; None if not recorded.
         allow_errors: Whether to give a score despite many errors.
         progress: Finished and planned episodes; None if the plan is unknown.
+        calls: Redundant calls, if the outcomes lack their steps.
     """
 
     outcomes: Sequence[EpisodeRecord]
@@ -375,6 +380,7 @@ class RunFigures:
     totals: Totals | None = None
     allow_errors: bool = False
     progress: RunProgress | None = None
+    calls: RedundancyFigures | None = None
 
     @property
     def is_unfinished(self) -> bool:
@@ -447,7 +453,7 @@ class RunFigures:
     @cached_property
     def redundancy(self) -> RedundancyFigures | None:
         """Calls beyond the ground truth in passed episodes; None if no calls are recorded."""
-        return RedundancyFigures.of(each for each in self._multi_turn if each.outcome == "passed")
+        return self.calls or RedundancyFigures.sum(map(RedundancyFigures.of, self.outcomes))
 
     @cached_property
     def rates(self) -> dict[str, Rate]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from checkers.profile import PROFILES, Profile
 from runner.analysis.corrected import CorrectedJudging, judge_of
 from runner.analysis.figure_table import figures_json
-from runner.analysis.figures import GpuServerUsage, RunFigures, Totals, totals_of
+from runner.analysis.figures import GpuServerUsage, RedundancyFigures, RunFigures, Totals, totals_of
 from runner.analysis.groups import Rate, classic
 from runner.analysis.replayed_runs import dataset_of
 from runner.data import choose
@@ -141,10 +141,20 @@ def _holds_verdicts(path: Path) -> bool:
 def _kept(path: Path, rules: ScoringRules) -> RunScores:
     run = open_run(path)
     assert run.definition is not None
-    records = list(run.records)
+    records: list[EpisodeRecord] = []
+    calls: list[RedundancyFigures] = []
+
+    def scan() -> Iterator[EpisodeRecord]:
+        for record in run.records:
+            calls.append(RedundancyFigures.of(record))
+            records.append(record.outline)
+            yield record
+
+    totals = totals_of(scan())
     machine = GpuServerUsage.of(run.lives, len(records), rules.gpu_price)
-    totals = replace(totals_of(records), machine=machine)
-    figures = RunFigures(records, totals=totals, progress=run.progress)
+    totals = replace(totals, machine=machine)
+    redundancy = RedundancyFigures.sum(calls)
+    figures = RunFigures(records, totals=totals, progress=run.progress, calls=redundancy)
     return RunScores(run.name, path, run.definition.profile, figures)
 
 

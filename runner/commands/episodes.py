@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from checkers.causes.diagnosis import Cause, Diagnosis
-from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run
+from runner.analysis.replayed_runs import (
+    ReplayedEpisode,
+    dataset_of,
+    replay_episodes,
+    sort_episodes,
+)
 from runner.commands import DONE
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option, switch
@@ -53,14 +58,17 @@ def run(options: Options) -> int:
     profile, limit = rules_of(source, dataset, options)
     named = options.category and choose.categories(options.category, options.dataset)
     wanted = list(Category) if named is None else named
-    replayed = replay_run(source, dataset, profile, limit, require_info=options.require_info)
+    keys = sort_episodes(source, dataset)
+    again = replay_episodes(
+        source, keys, dataset, profile, limit, require_info=options.require_info
+    )
     notes = source.annotations
-    episodes = [
+    episodes = (
         each
-        for each in replayed.episodes
+        for each in again
         if _is_wanted(each, options, wanted)
         and (options.tag is None or options.tag in _annotation(each, notes).tags)
-    ]
+    )
     if options.json:
         say_json({"episodes": [_json(each, notes) for each in episodes]})
     else:
@@ -86,12 +94,14 @@ def _is_wanted(episode: ReplayedEpisode, options: Options, categories: Iterable[
     )
 
 
-def _lines(episodes: list[ReplayedEpisode], notes: Annotations) -> Iterable[str]:
-    names = [_name(each) for each in episodes]
-    longest = max(map(len, names), default=0)
-    for name, episode in zip(names, episodes, strict=True):
+def _lines(episodes: Iterable[ReplayedEpisode], notes: Annotations) -> Iterable[str]:
+    rows = []
+    for episode in episodes:
         tags = "".join(f"[{tag}] " for tag in _annotation(episode, notes).tags)
-        yield f"{name:{longest}}  {tags}{_describe_outcome(episode)}"
+        rows.append((_name(episode), f"{tags}{_describe_outcome(episode)}"))
+    longest = max((len(name) for name, _ in rows), default=0)
+    for name, end in rows:
+        yield f"{name:{longest}}  {end}"
 
 
 def _name(episode: ReplayedEpisode) -> str:

@@ -152,7 +152,7 @@ def _scan_records(
     """Yield the records of a run; also fill the diagnosis and the list ``records``."""
     for record in read_records(folder):
         diagnosis.add(record)
-        records.append(record._replace(messages=(), steps=(), result=None))
+        records.append(record.outline)
         yield record
 
 

@@ -6,7 +6,7 @@ writes them and ``runner.records.run`` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
 from checkers.profile import Mode
@@ -317,6 +317,11 @@ class EpisodeRecord(NamedTuple):
         return self.id, self.trial
 
     @property
+    def outline(self) -> EpisodeRecord:
+        """The record without its conversation, which takes most memory."""
+        return self._replace(messages=(), steps=(), turn_ends=(), result=None)
+
+    @property
     def scenario(self) -> str:
         """The base entry; episodes with the same one are not independent."""
         return derive_base(self.id, self.category) if self.base is None else self.base
@@ -470,12 +475,10 @@ class RunProgress(NamedTuple):
     """Whether an entry is repeated until it passes, so that its episodes count as one."""
 
     @classmethod
-    def of(
-        cls, episodes: Sequence[EpisodeRecord], planned: object, features: Iterable[RunFeature]
-    ) -> Self:
+    def of(cls, keys: Collection[Key], planned: object, features: Iterable[RunFeature]) -> Self:
         """Return the progress of a run; ``planned`` is the number in its note, if any."""
         until_passed = any(feature.repeats_entries for feature in features)
-        done = len({each.id for each in episodes}) if until_passed else len(episodes)
+        done = len({id for id, _ in keys}) if until_passed else len(keys)
         return cls(done, planned if isinstance(planned, int) else None, until_passed)
 
     @property

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os.path import realpath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.profile import PROFILES, Mode, Profile
 from envs.lazy_modules import lazy_module
@@ -36,6 +36,7 @@ from runner.records.run_files import (
     tools_of,
 )
 from trajectories.errors import DataError, suggest_name
+from trajectories.jsonl import parse_object
 
 if TYPE_CHECKING:
     from checkers.replies import formats
@@ -47,6 +48,8 @@ else:
     formats = lazy_module("checkers.replies.formats")
     definitions = lazy_module("runner.records.definition")
 
+MAX_HELD_BYTES = 64_000_000
+"""Size of a file of episodes up to which its episodes are held in memory."""
 _MAX_SEARCHED = 8
 """Number of tool lists up to which only lines with their digests are parsed."""
 
@@ -97,7 +100,7 @@ class Run:
         if self.definition is None:
             return None
         features = recorded_features(self.definition, str(self.path / RUN_FILE))
-        return RunProgress.of([*self.records], self.note.get("episodes"), features)
+        return RunProgress.of(self.episodes.keys(), self.note.get("episodes"), features)
 
     @property
     def ids(self) -> list[str]:
@@ -196,16 +199,79 @@ def _of_folder(folder: Path, only: str | None) -> Run:
         )
     reader = _reader_of(definition, str(file))
     mode = definition.settings.mode
-    episodes: dict[Key, RecordedEpisode] = {}
+    make = partial(_recorded, mode=mode, reader=reader)
+    path = folder / EPISODES_FILE
+    is_large = only is None and path.is_file() and path.stat().st_size > MAX_HELD_BYTES
+    held: dict[Key, RecordedEpisode] = {}
+    places: dict[Key, _Place] = {}
     # Encoded as the store writes it, so that only lines that contain it are parsed.
     wanted = b"" if only is None else json.dumps(only).encode()
-    for line in read_lines(folder / EPISODES_FILE, wanted):
+    for line in read_lines(path, wanted):
         if only is None or line.value.get("id") == only:
-            record = EpisodeRecord.from_json(line.value, line.where)
-            episodes[require_unseen(record.key, episodes, line)] = RecordedEpisode(
-                record, mode, line.where, reader
-            )
+            recorded = make(line.value, line.where)
+            key = require_unseen(recorded.record.key, places, line)
+            places[key] = _Place(line.end - len(line.raw), len(line.raw), line.where)
+            if not is_large:
+                held[key] = recorded
+    episodes = _StoredEpisodes(path, places, make) if is_large else held
     return Run(definition.model, folder, episodes, definition, note, read_segments(folder))
+
+
+class _Place(NamedTuple):
+    """Place of a line in a file."""
+
+    offset: int
+    size: int
+    where: str
+
+
+class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
+    """Episodes of a large file; each is read when it is used.
+
+    Args:
+        path: File of the episodes.
+        places: Places of their lines.
+        make: Makes an episode from the value and the place of a line.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        places: Mapping[Key, _Place],
+        make: Callable[[dict[str, Any], str], RecordedEpisode],
+    ) -> None:
+        self._path = path
+        self._places = places
+        self._make = make
+
+    def __getitem__(self, key: Key) -> RecordedEpisode:
+        """Read an episode. Raises DataError if the file has changed."""
+        offset, size, where = self._places[key]
+        try:
+            with open(self._path, "rb") as file:
+                file.seek(offset)
+                text = file.read(size).decode("utf-8", "replace")
+        except OSError as error:
+            raise DataError(str(self._path), f"cannot be read: {error.strerror}") from None
+        return self._make(parse_object(text, where), where)
+
+    def __iter__(self) -> Iterator[Key]:
+        """Yield the keys in file order."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """Return the number of episodes."""
+        return len(self._places)
+
+    def __contains__(self, key: object) -> bool:
+        """Tell whether there is an episode, without reading it."""
+        return key in self._places
+
+
+def _recorded(
+    value: dict[str, Any], where: str, mode: Mode, reader: formats.ReplyFormat | None
+) -> RecordedEpisode:
+    return RecordedEpisode(EpisodeRecord.from_json(value, where), mode, where, reader)
 
 
 def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | None:

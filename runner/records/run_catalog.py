@@ -73,7 +73,7 @@ class CatalogRun(NamedTuple):
     @property
     def progress(self) -> RunProgress:
         """Finished and planned episodes."""
-        return RunProgress.of(self.episodes, self.planned, self.features)
+        return RunProgress.of([e.key for e in self.episodes], self.planned, self.features)
 
     @property
     def errors(self) -> int:
@@ -169,7 +169,8 @@ def read_catalog_run(folder: Path) -> CatalogRun:
     planned, created, command = (note.get(name) for name in ("episodes", "created", "command"))
     known = planned if isinstance(planned, int) else None
     state: State = "unknown" if known is None else "unfinished"
-    if known is not None and not RunProgress.of(episodes, known, features).is_unfinished:
+    progress = RunProgress.of([each.key for each in episodes], known, features)
+    if known is not None and not progress.is_unfinished:
         state = "finished"
     elif _is_being_written(folder):
         state = "running"
@@ -224,7 +225,7 @@ def _episodes(path: Path) -> Iterator[EpisodeRecord]:
             record = EpisodeRecord.from_json(
                 parse_object(raw.decode("utf-8", "replace"), where), where
             )
-            yield record._replace(messages=(), steps=(), result=None)
+            yield record.outline
             continue
         id, trial, category, outcome, base = found.groups()
         record = EpisodeRecord(

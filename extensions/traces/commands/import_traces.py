@@ -178,7 +178,7 @@ def _play(
     for trajectory, trial, trace in episodes:
         played: PlayedTrace = play_trace(plan, prepared[trajectory.id], trial, trace, store)
         store.append(played.record)
-        records.append(played.record._replace(messages=(), steps=(), result=None))
+        records.append(played.record.outline)
         for warning in played.warnings:
             note(f"warning: {trace.node.source}: {trajectory.id}: {warning}")
         for difference in played.differences:

@@ -52,6 +52,19 @@ def test_readers_open_it(command, capsys):
     assert capsys.readouterr().out
 
 
+def test_a_large_run_is_read_episode_by_episode(run, monkeypatch):
+    held = open_run(run).episodes
+    monkeypatch.setattr("runner.records.run.MAX_HELD_BYTES", 2000)
+    stored = open_run(run).episodes
+    assert type(stored) is not type(held)
+    assert [*stored.items()] == [*held.items()]
+    assert ("help_desk_0", 0) in stored
+    assert ("help_desk_0", 7) not in stored
+    (run / "episodes.jsonl").write_text("{}\n" * 9, encoding="utf-8")
+    with pytest.raises(DataError, match=r"episodes\.jsonl:1"):
+        stored["help_desk_0", 0]
+
+
 def test_it_is_reported_and_exported(run, tmp_path):
     assert main(["report", str(run), "--output", str(tmp_path / "report.html")]) == 0
     for form in ("bfcl", "openai-messages"):
