@@ -104,6 +104,8 @@ def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
         if column.examined.diagnosis:
             # The terminal wraps the sentence, which is the same everywhere.
             yield Line(f"     cause: {column.examined.diagnosis.sentence}")
+    if columns[0].examined.data_error:
+        yield Line(f"  {columns[0].examined.data_error}")
     yield from _parting_lines(alignment)
     parting = alignment.first_parting
     for turn in alignment.turns:
@@ -127,6 +129,7 @@ def document(alignment: SideBySide) -> Json:
     ]
     return {
         "id": columns[0].examined.trajectory.id,
+        "data_error": columns[0].examined.data_error,
         "runs": [
             {
                 "name": name,

@@ -233,7 +233,9 @@ def _why(stepper: Stepper) -> list[Part]:
     here = why is not None and why.turn in (None, stepper.moment.place.turn)
     if why is None or not here or stepper.timeline.source is not Source.RECORDING:
         return []
-    return [("\ncause of the failure\n", _BAD), (f"{_shown(why.sentence)}\n", "")]
+    found = stepper.examined.data_error
+    known: list[Part] = [(f"{_shown(found)}\n", _NEW)] if found else []
+    return [("\ncause of the failure\n", _BAD), (f"{_shown(why.sentence)}\n", ""), *known]
 
 
 def _against_truth(stepper: Stepper) -> list[Part]:

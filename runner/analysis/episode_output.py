@@ -99,6 +99,7 @@ class EpisodeJson:
         return {
             **self._head(examined, environments=list(examined.trajectory.environments)),
             "diagnosis": diagnosis and diagnosis.to_json(),
+            "data_error": examined.data_error,
             "turns": [_turn_json(turn) for turn in shown],
         }
 
@@ -110,6 +111,7 @@ class EpisodeJson:
         return {
             **self._head(examined),
             "diagnosis": diagnosis and diagnosis.to_json(),
+            "data_error": examined.data_error,
             "messages": [asdict(message) for message in examined.trajectory.turns[0].messages],
             "functions": [dict(function) for function in examined.functions],
             "aim": paired.aim,
@@ -235,6 +237,8 @@ def _turns_ending(examined: RejudgedTurns) -> Iterator[Line]:
 def _cause_lines(examined: RejudgedEpisode) -> Iterator[Line]:
     if examined.diagnosis is not None:
         yield Line(f"cause: {examined.diagnosis.sentence}")
+    if examined.data_error is not None:
+        yield Line(examined.data_error)
 
 
 def _answer_lines(examined: RejudgedCalls, *, only_diff: bool) -> Iterator[Line]:

@@ -115,7 +115,9 @@ def _describe_outcome(episode: ReplayedEpisode) -> str:
         return f"error: {judged.error}"
     if found is None:
         return str(judged.outcome)
-    return f"{judged.outcome}: {found.sentence}"
+    is_known = episode.examined and episode.examined.data_error
+    known = "(known error of the data) " if is_known else ""
+    return f"{known}{judged.outcome}: {found.sentence}"
 
 
 def _difference(episode: ReplayedEpisode) -> str | None:
@@ -138,6 +140,7 @@ def _json(episode: ReplayedEpisode, notes: Annotations) -> dict[str, Any]:
         "call": found and found.call,
         "detail": episode.judged.error or (found and found.detail),
         "sentence": found and found.sentence,
+        "data_error": episode.examined and episode.examined.data_error,
         "difference": _difference(episode),
         **_annotation(episode, notes).to_json(),
     }

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
 from runner.data.choose import Notify
 from trajectories.dataset import Dataset
+from trajectories.errata import BFCL
 from trajectories.errors import DataError
+from trajectories.fingerprint import fingerprint
+from trajectories.jsonl import read_objects
+from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from trajectories.errata import corrections, file
@@ -34,7 +40,7 @@ def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries
     """
     if name == "none":
         return None
-    path = file.BFCL if name == "bfcl" else Path(name)
+    path = BFCL if name == "bfcl" else Path(name)
     if not path.is_file():
         raise DataError("--errata", f"{name!r} is neither bfcl, none nor a file")
     name = path.name if name != "bfcl" else name
@@ -47,3 +53,27 @@ def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries
             more = f" and {len(ids) - _MAX_IDS} more" if len(ids) > _MAX_IDS else ""
             notify(f"errata {name}: {', '.join(ids[:_MAX_IDS])}{more} {what}")
     return found
+
+
+_KNOWN_ERRORS = {
+    "mended": "known error of the data, corrected by --errata bfcl",
+    "ambiguous": "known ambiguity of the data, judged leniently by --errata bfcl",
+    "withdrawn": "known error of the data, left out by --errata bfcl",
+}
+"""Beginning of a description, by the judgement of an erratum."""
+
+
+def describe_data_error(trajectory: Trajectory) -> str | None:
+    """Describe the known error of an entry as published; None if there is none."""
+    published, description = _known_errors().get(trajectory.id, ("", ""))
+    return description if published and published == fingerprint(trajectory) else None
+
+
+@cache
+def _known_errors() -> Mapping[str, tuple[str, str]]:
+    """Return fingerprint and description of the entries with errors, by id."""
+    return {
+        line["id"]: (line["published"], f"{_KNOWN_ERRORS[line['judgement']]}: {line['reason']}")
+        for _, line in read_objects(BFCL)
+        if line["judgement"] in _KNOWN_ERRORS
+    }

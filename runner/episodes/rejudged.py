@@ -17,6 +17,7 @@ from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
+from runner.data import errata
 from runner.episodes.scripts import trace_truth
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
@@ -82,6 +83,11 @@ class RejudgedEpisode(ABC):
         found = self._diagnosis()
         stop = found and self.recorded and self.recorded.record.find_stop(found.turn, found.step)
         return replace_by_stop(found, stop) if found and stop else found
+
+    @cached_property
+    def data_error(self) -> str | None:
+        """Known error of the entry as published, if any."""
+        return errata.describe_data_error(self.trajectory)
 
     @abstractmethod
     def show(self, surface: EpisodeLayout[Shown]) -> Shown:

@@ -43,7 +43,7 @@ def test_what_it_comes_to_comes_first(visit_comparison):
     page = visit_comparison(LAZY, RIGHT)
     expect(page.locator(".finding")).to_have_text(re.compile("^Within noise"))
     expect(rows(page)).to_have_text(["entry_0 base"])
-    expect(page.locator(".flips .cause")).to_contain_text("Missing call end of turn 2")
+    expect(page.locator(".flips .cause")).to_contain_text("at end of turn 2: made")
 
 
 def test_the_flips_can_be_narrowed_by_the_keyboard(visit_comparison):
@@ -57,7 +57,7 @@ def test_the_flips_can_be_narrowed_by_the_keyboard(visit_comparison):
 
 def test_hostile_text_is_only_shown(visit_comparison):
     page = visit_comparison(HOSTILE)
-    expect(page.locator(".flips .detail")).to_contain_text("<img src=x")
+    expect(page.locator(".flips .cause")).to_contain_text("<img src=x")
     expect(page.locator("img")).to_have_count(0)
 
 

@@ -445,13 +445,13 @@ def test_trials_of_an_entry_are_a_row_that_opens(visit: Visit, live: ReplayedRun
 
 def test_the_browser_keeps_the_choice_of_columns(visit: Visit, run: ReplayedRun) -> None:
     page = visit(run)
-    heading = page.locator("thead th[data-column=divergence]")
+    heading = page.locator("thead th[data-column=place]")
     expect(heading).to_have_count(0)
     page.click(".choice summary")
-    page.check(".choice label:has-text('First divergence') input")
+    page.check(".choice label:has-text('Place') input")
     page.uncheck(".choice label:has-text('Steps') input")
     expect(heading).to_have_count(1)
-    stays(page, "!!document.querySelector('thead th[data-column=divergence]')")
+    stays(page, "!!document.querySelector('thead th[data-column=place]')")
     expect(page.locator("thead th[data-column=steps]")).to_have_count(0)
 
 
@@ -479,8 +479,8 @@ def test_a_loop_is_folded_and_says_why_it_failed(visit: Visit, dataset_of, help_
     expect(folded.locator("summary").first).to_have_text(
         "19 more steps with the same calls and results"
     )
-    expect(page.locator(".turn .verdict")).to_contain_text("Turn failed: Loop: repeated one call")
-    expect(page.locator(".outline a.failed")).to_have_text("Turn 0")
+    expect(page.locator(".turn .verdict")).to_contain_text("Turn failed: loop at turn 1, step 3")
+    expect(page.locator(".outline a.failed")).to_have_text("Turn 1")
     expect(page.locator("#t0s7")).to_be_hidden()
     page.evaluate("location.hash = '#e/help_desk_0/0/0/7'")
     expect(page.locator("#t0s7")).to_be_visible()

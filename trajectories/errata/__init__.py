@@ -1,1 +1,6 @@
 """Errata: judgements of single published entries, and their corrections."""
+
+from pathlib import Path
+
+BFCL = Path(__file__).with_name("bfcl.jsonl")
+"""Built-in errata of BFCL's data."""

@@ -15,9 +15,6 @@ from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.validation import validate_record
 
-BFCL = Path(__file__).with_name("bfcl.jsonl")
-"""Built-in errata of BFCL's data."""
-
 _ADAPTER = TypeAdapter(Erratum)
 
 

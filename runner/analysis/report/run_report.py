@@ -218,6 +218,7 @@ def row(episode: ReplayedEpisode) -> Json:
         "turns": len(trajectory.turns),
         "turns_passed": judged.turns_passed,
         "place": examined and _place(examined),
+        "data_error": examined and examined.data_error,
         "where": diagnosis and diagnosis.place and str(diagnosis.place),
         "steps": steps,
         "calls": calls,

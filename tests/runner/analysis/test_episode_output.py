@@ -293,6 +293,7 @@ def test_the_json_form(examined, help_desk):
             "differences": [difference],
         },
         "diagnosis": None,
+        "data_error": None,
         "turns": None,
     }
     assert found["diagnosis"]["cause"] == "wrong_argument"

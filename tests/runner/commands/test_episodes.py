@@ -7,6 +7,10 @@ import pytest
 import turnwise
 
 from runner.cli import main
+from runner.data import errata
+from trajectories.dataset import load_embedded
+from trajectories.fingerprint import fingerprint
+from trajectories.schema import Category
 
 IDS = "base_files_band_setlist,base_files_grandfather_recipes"
 
@@ -64,3 +68,27 @@ def test_a_cause_that_there_is_not(gave_up, capsys):
     assert main(["episodes", str(gave_up), "--cause", "missing_cal"]) == 2
     message = "turnwise: --cause: there is no cause 'missing_cal'; did you mean missing_call?\n"
     assert capsys.readouterr().err == message
+
+
+def test_known_errors_of_the_data_are_mentioned(gave_up, capsys, monkeypatch):
+    wrong, changed = IDS.split(",")
+    entry = load_embedded([Category.BASE]).trajectories[wrong]
+    said = "known error of the data, corrected by --errata bfcl: It is too late."
+    known = {wrong: (fingerprint(entry), said), changed: ("0" * 16, said)}
+    monkeypatch.setattr(errata, "_known_errors", lambda: known)
+    assert main(["episodes", str(gave_up)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert ["(known error of the data) failed: " in line for line in lines] == [1, 1, 0, 0]
+    for id, found in ((wrong, said), (changed, None)):
+        assert main(["replay", id, "--run", str(gave_up)]) == 0
+        assert (capsys.readouterr().out.splitlines()[-1] == found) is (id == wrong)
+        assert main(["replay", id, "--run", str(gave_up), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["data_error"] == found
+
+
+def test_every_published_error_is_described(monkeypatch):
+    described = errata._known_errors()
+    assert len(described) > 200
+    assert all(
+        text.startswith("known ") and "--errata bfcl: " in text for _, text in described.values()
+    )

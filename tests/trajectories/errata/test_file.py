@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from trajectories.errata.file import BFCL, read_errata, to_json
+from trajectories.errata import BFCL
+from trajectories.errata.file import read_errata, to_json
 from trajectories.errata.record import Assessment, Erratum
 from trajectories.errors import DataError
 

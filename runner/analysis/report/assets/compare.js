@@ -140,27 +140,20 @@ function flips(title, entries, worse) {
 }
 
 function flip({ id, category, first, second, diagnosis }) {
-  const why = diagnosis ? [diagnosis.cause, words(diagnosis.cause), diagnosis.detail] : [];
+  const why = diagnosis ? [diagnosis.sentence, words(diagnosis.cause)] : [];
   return el(
     "tr",
     { "data-text": [id, category, ...why].join("\n").toLowerCase() },
     el("td.id", entryLink(id), el("small", ` ${category}`)),
     el("td", { "data-label": "A" }, episodeLink(badgeOf(first), 0, id)),
     el("td", { "data-label": "B" }, episodeLink(badgeOf(second), 1, id)),
-    el(
-      "td.cause",
-      diagnosis && [words(diagnosis.cause), place(diagnosis), el("small.detail", diagnosis.detail)],
-    ),
+    el("td.cause", diagnosis && diagnosis.sentence),
   );
 }
 
 function badgeOf({ passed, trials }) {
   const result = passed === trials ? "passed" : passed ? "error" : "failed";
   return el(`span.badge.${result}`, trials === 1 ? result : `${passed} of ${trials}`);
-}
-
-function place({ place: where }) {
-  return where && el("small", ` ${where}`);
 }
 
 /** Return a field that narrows the entries that flip. */

@@ -126,6 +126,7 @@ function summaryOf(run, row, data) {
         Object.keys(data.evidence).length > 0 &&
           el("details", el("summary", "Evidence"), evidenceList(data.evidence)),
       ),
+    row.data_error && el("p.problem", row.data_error),
     (data.judged || []).map(judgedPart),
     data.search && searchPart(data.search),
     row.place &&
@@ -158,8 +159,8 @@ function commandOf(run, row) {
 
 /** Return the sentence about the cause, which begins with its name. */
 function sentenceOf(run, row) {
-  const name = row.sub_reason ? `${row.cause} (${row.sub_reason})` : row.cause;
-  return [el("strong", { title: meaningOf(run, row) }, name), row.sentence.slice(name.length)];
+  const name = causeOf(row);
+  return [term(name, meaningOf(run, row)), row.sentence.slice(name.length)];
 }
 
 function evidenceList(evidence) {
@@ -211,7 +212,7 @@ function turnMark(row, index, turn) {
 }
 
 /** Return the turn in which an episode failed; one that never ended a turn failed at its cause. */
-function failedTurn({ outcome, failed_turn: turn, cause_at: at }) {
+function failedTurn({ outcome, failed_turn: turn, place: at }) {
   return turn ?? (outcome === "failed" && at ? at[0] : null);
 }
 
@@ -389,7 +390,7 @@ function endCard(row, moment, data, raw) {
   const failed = failedTurn(row) === turn;
   const missing = data.missing.map((text) => block(laidOut(text)));
   const more = missing.slice(MISSING_SHOWN).flat();
-  const why = row.failed_turn === null && row.cause ? `${causeOf(row)}: ${row.detail}` : `${row.meaning}.`;
+  const why = row.failed_turn === null && row.cause ? row.sentence : `${row.meaning}.`;
   return momentCard(
     row,
     moment,

@@ -213,7 +213,6 @@ function bars(items) {
       el("span.label", label),
       el("span.bar", { vars: { share: count / most } }),
       el("span.count", count),
-      meaning && el("span.tip", { role: "tooltip" }, meaning),
     );
   return el(
     "ul.bars",

@@ -101,7 +101,7 @@ function severalFlip({ id, category, runs: trials }) {
         { "data-label": RUN_LETTERS[at] },
         episodeLink(badgeOf(each), at, id),
         each.diagnosis &&
-          el("small.detail", { title: each.diagnosis.detail }, words(each.diagnosis.cause), place(each.diagnosis)),
+          el("small.detail", { title: each.diagnosis.sentence }, words(each.diagnosis.cause)),
       ),
     ),
   );

@@ -44,10 +44,10 @@ const COLUMNS = [
     name: "cause",
     label: "Why",
     value: (row) => row.cause || "~",
-    cell: (row, run) => [
-      row.cause && term(causeOf(row), meaningOf(run, row)),
-      row.detail && el("span.quiet.detail", row.detail),
-    ],
+    cell(row, run) {
+      const [name, rest] = row.cause ? sentenceOf(run, row) : [null, row.detail];
+      return [name, rest && el("span.quiet.detail", rest)];
+    },
     folded: causesOf,
   },
   {
@@ -383,7 +383,7 @@ function causesOf(rows) {
   }
   const text = [...counts].map(([cause, count]) => (count > 1 ? `${cause} ×${count}` : cause));
   const first = rows.find(({ detail }) => detail);
-  return [text.join(", "), first && el("span.quiet.detail", first.detail)];
+  return [text.join(", "), first && el("span.quiet.detail", first.sentence || first.detail)];
 }
 
 function chooser(run, name, narrow) {
@@ -458,7 +458,7 @@ function judgeBadge({ judge, label, votes }) {
 
 /** Return why an episode failed, in words. */
 function causeOf({ cause, sub_reason: kind }) {
-  return kind ? `${words(cause)} (${words(kind).toLowerCase()})` : words(cause);
+  return kind ? `${cause} (${kind})` : cause;
 }
 
 function meaningOf(run, { cause, sub_reason: kind }) {
@@ -466,8 +466,8 @@ function meaningOf(run, { cause, sub_reason: kind }) {
 }
 
 function textOf(row) {
-  const { id, category, outcome, cause, detail, reason, opening, tags, note } = row;
-  return [...tags, note, id, category, outcome, cause && causeOf(row), detail, reason, opening]
+  const { id, category, outcome, sentence, detail, reason, opening, tags, note } = row;
+  return [...tags, note, id, category, outcome, sentence, detail, reason, opening]
     .join("\n")
     .toLowerCase();
 }

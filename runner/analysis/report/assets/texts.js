@@ -103,8 +103,7 @@ function shellWord(text) {
 /** Return what says more of itself under the pointer and when it has the focus. */
 function term(text, meaning) {
   if (!meaning) return text;
-  const tip = el("span.tip", { role: "tooltip" }, meaning);
-  return el("span.term", { tabindex: "0", "aria-description": meaning }, text, tip);
+  return el("span.term", { tabindex: "0", "aria-description": meaning }, text);
 }
 
 /** Return the words of a search; those between quotes are one. */

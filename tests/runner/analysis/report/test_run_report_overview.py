@@ -132,6 +132,7 @@ def test_a_row_says_what_the_list_shows(episodes):
         "turns": 3,
         "turns_passed": 0,
         "place": [0, 0, 0],
+        "data_error": None,
         "where": "turn 1, step 1, call 1",
         "steps": 3,
         "calls": 3,
