@@ -16,8 +16,6 @@ from checkers.reasons import Reason
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief, to_json
 
-_MEMBERS = 2
-"""Compared levels of a result whose structure is not compared deeply."""
 _ROUNDING = 1e-9
 """Relative tolerance for rounding errors."""
 
@@ -68,15 +66,22 @@ def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEv
     """Compare the result of one call with the result of a successful ground-truth call."""
     if not given.ok:
         return CallEvidence(Reason.REFUSED, f"the call was refused: {given.text[:500]}")
-    everything = comparison.deeply or comparison.by != "structure"
-    levels = None if everything else _MEMBERS
     values = to_json(truth.held), to_json(given.held)
+    everything = comparison.deeply or comparison.by != "structure"
+    levels = None if everything else 2 if _is_wrapped(values[0]) else 1
     found = next(_list_differences(*values, comparison, levels), None)
     if found is None:
         return None
     reason, difference = found
     actual = None if difference.actual is ABSENT else brief(difference.actual)
     return CallEvidence(reason, str(difference), expected=difference.expected, actual=actual)
+
+
+def _is_wrapped(value: object) -> bool:
+    """Tell whether an answer is a member of an object, beside a status or alone."""
+    if not isinstance(value, Mapping):
+        return False
+    return len(value) == 1 or "result" in value or {"status", "body"}.issubset(value)
 
 
 def _list_differences(
@@ -98,10 +103,17 @@ def _compare_lists(
 ) -> Iterator[tuple[Reason, Difference]]:
     if len(expected) != len(actual):
         yield Reason.RESULT_STRUCTURE, Difference(f"length of {path}", len(expected), len(actual))
-    elif levels != 1:
-        below = levels and levels - 1
-        for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
-            yield from _list_differences(one, other, comparison, below, f"{path}[{index}]")
+        return
+    below = levels and levels - 1
+    for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
+        place = f"{path}[{index}]"
+        if levels != 1:
+            yield from _list_differences(one, other, comparison, below, place)
+        elif isinstance(one, Mapping):
+            # BFCL's post: JSON objects in a list have equal keys.
+            keys = [*one], [*other] if isinstance(other, Mapping) else brief(other)
+            if {*keys[0]} != {*keys[1]}:
+                yield Reason.RESULT_STRUCTURE, Difference(f"keys of {place}", *keys)
 
 
 def _compare_objects(

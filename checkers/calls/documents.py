@@ -153,13 +153,13 @@ class Task(NamedTuple):
 TYPES: Mapping[Language, Mapping[str, type]] = {
     Language.PYTHON: {
         "string": str, "integer": int, "float": float, "boolean": bool, "array": list,
-        "tuple": list, "dict": dict, "any": str,
+        "tuple": list, "dict": dict, "any": str, "Tuple": list, "Float": float,
     },
     Language.JAVA: {
         "byte": int, "short": int, "integer": int, "float": float, "double": float, "long": int,
         "boolean": bool, "char": str, "Array": list, "ArrayList": list, "Set": list,
         "HashMap": dict, "Hashtable": dict, "Queue": list, "Stack": list, "String": str,
-        "any": str,
+        "any": str, "LinkedList": list, "Float": float,
     },
     Language.JAVASCRIPT: {
         "String": str, "integer": int, "float": float, "Bigint": int, "Boolean": bool,
@@ -168,7 +168,10 @@ TYPES: Mapping[Language, Mapping[str, type]] = {
 }  # fmt: skip
 """Exact Python types by type word; neither True nor 5.0 is an integer."""
 
-_WITH_ITEMS = ("array", "tuple", "Array", "ArrayList", "Set", "Queue", "Stack")
+_WITH_ITEMS = (
+    *("array", "tuple", "Tuple", "Array", "ArrayList", "LinkedList"),
+    *("Set", "Queue", "Stack"),
+)
 """Type words with typed elements."""
 
 
@@ -179,6 +182,8 @@ class ExpectedType(NamedTuple):
     type: type
     items: ExpectedType | None = None
     """Type of the elements, if documented."""
+    members: Mapping[str, ExpectedType] = {}
+    """Types of an object's members, if documented."""
 
 
 def expected(schema: Mapping[str, Any], language: Language) -> ExpectedType:
@@ -187,7 +192,14 @@ def expected(schema: Mapping[str, Any], language: Language) -> ExpectedType:
     found = TYPES[language].get(word) if isinstance(word, str) else None
     if word is None or found is None:
         raise UnjudgeableEntry(f"{word!r} is not a type of {language}")
-    items = schema.get("items")
+    items, properties = schema.get("items"), schema.get("properties")
+    if found is dict and isinstance(properties, Mapping):
+        known = {
+            name: expected(member, language)
+            for name, member in properties.items()
+            if isinstance(member, Mapping) and member.get("type") in TYPES[language]
+        }
+        return ExpectedType(word, found, members=known)
     if word not in _WITH_ITEMS or not isinstance(items, Mapping):
         return ExpectedType(word, found)
     return ExpectedType(word, found, expected(items, language))

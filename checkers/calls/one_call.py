@@ -106,6 +106,9 @@ def _check_argument(
     if found is TypeFit.WRONG_TYPE:
         message = f"{brief(value)} is not of type {type_.word}"
         return CallEvidence(Reason.TYPE, message, expected=type_.word, actual=brief(value))
+    if found is TypeFit.FRACTION:
+        message = f"{brief(value)} has a fraction where the document says integer"
+        return CallEvidence(Reason.ITEM_TYPE, message, expected="integer", actual=brief(value))
     if found is TypeFit.WRONG_ITEMS and type_.items is not None:
         message = f"{brief(value)} has elements that are not of type {type_.items.word}"
         word = type_.items.word
@@ -168,6 +171,8 @@ class TypeFit(Enum):
     """The value has another type than the document, as do the answers."""
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
+    FRACTION = auto()
+    """An element or member has a fraction where the document says integer."""
 
 
 def fit(
@@ -175,6 +180,8 @@ def fit(
 ) -> TypeFit:
     """Classify the fit of a value and its elements to the documented type."""
     found = _fit(value, allowed, expected.type, profile)
+    if profile.compares_deeply and _has_fraction(value, allowed, expected):
+        return TypeFit.FRACTION
     items = expected.items
     if items is None or not isinstance(value, list) or expected.type is not list:
         return found
@@ -198,6 +205,34 @@ def _has_type(value: object, type_: type, profile: CallRules) -> bool:
     if type(value) is type_:
         return True
     return profile.compares_deeply and type_ is float and type(value) is int
+
+
+def _has_fraction(value: object, allowed: Sequence[Any], expected: ExpectedType) -> bool:
+    """Tell whether a nested integer is written as a fraction, and not so in the answers."""
+    if isinstance(value, list) and expected.items is not None:
+        within = [member for option in allowed if isinstance(option, list) for member in option]
+        return any(_has_nested_fraction(each, within, expected.items) for each in value)
+    if isinstance(value, dict):
+        return any(
+            _has_nested_fraction(value[name], _options_of(allowed, name), type_)
+            for name, type_ in expected.members.items()
+            if name in value
+        )
+    return False
+
+
+def _has_nested_fraction(value: object, allowed: Sequence[Any], expected: ExpectedType) -> bool:
+    if expected.type is int and type(value) is float:
+        return not any(type(option) is float for option in allowed)
+    return _has_fraction(value, allowed, expected)
+
+
+def _options_of(allowed: Sequence[Any], name: str) -> list[Any]:
+    """Return the right values of a member; objects in answers list them."""
+    members = [option[name] for option in allowed if isinstance(option, dict) and name in option]
+    return [
+        each for member in members for each in (member if isinstance(member, list) else [member])
+    ]
 
 
 def _do_items_fit(

@@ -313,9 +313,7 @@ class _JavaScript(_Reader):
         text = text.lower().removesuffix("n")
         if text[:2] in ("0x", "0o", "0b"):
             return int(text, 0)
-        number = int(text) if text.isdecimal() else float(text)
-        whole = word == "integer" and isinstance(number, float) and number.is_integer()
-        return int(number) if whole else number
+        return int(text) if text.isdecimal() else float(text)
 
 
 def _list_elements(node: Node) -> list[Node] | None:

@@ -33,7 +33,7 @@ from extensions.formats.prompt_text import (
     showing,
     writing,
 )
-from extensions.formats.reply_parsing import check_length, reading
+from extensions.formats.reply_parsing import after_blanks, check_length, json_at, reading
 from runner.models.base import ChatMessage
 from runner.models.calling_formats.base import PromptFrame, TextFormat, parameters_of
 from runner.models.prompting import read_prompts, render, with_results
@@ -221,10 +221,27 @@ OLMO = TextFormat(
 # ChatGLM3: the name alone on a line, then ``tool_call(a=1)`` in a fence.
 
 _CALL = "tool_call"
-_HEAD = re.compile(r"(\w[\w.-]{0,199}+)[ \t]*+\n[ \t]*+```(?:python)?[ \t]*+\n\s*+(tool_call\()?+")
+_HEAD = re.compile(
+    r"(?:<\|assistant\|>)?+[ \t]*+(\w[\w.-]{0,199}+)[ \t]*+"
+    r"\n[ \t]*+```(?:python)?[ \t]*+\n\s*+(tool_call\()?+"
+)
 _TICKS = "```"
 _FAR = 300
 """Maximum characters between a name and its fence."""
+
+
+def _without_metadata(text: str) -> str:
+    """Return a message of name (``metadata``) and content in JSON as the lines it stands for."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        message, _ = json_at(text, after_blanks(text, 0))
+    except MalformedCall:
+        return text
+    match message:
+        case {"metadata": str(name), "content": str(content)}:
+            return f"{name}\n{content}"
+    return text
 
 
 @reading
@@ -233,7 +250,7 @@ def _read_fences(text: str, documents: Documents) -> Iterator[Call]:
 
     Raises MalformedCall if a fence does not hold a call.
     """
-    start = 0
+    text, start = _without_metadata(text), 0
     while (ticks := text.find(_TICKS, start)) >= 0:
         far = max(start, ticks - _FAR)
         above = text.rfind("\n", far, ticks)

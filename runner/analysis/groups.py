@@ -75,7 +75,7 @@ CLASSIC: Mapping[str, Group | Category] = {
     "AST multiple": Category.MULTIPLE,
     "AST parallel": Category.PARALLEL,
     "AST parallel multiple": Category.PARALLEL_MULTIPLE,
-    "executable simple": Category.EXEC_SIMPLE,
+    "executable simple": Group("executable simple", (Category.EXEC_SIMPLE, Category.REST)),
     "executable multiple": Category.EXEC_MULTIPLE,
     "executable parallel": Category.EXEC_PARALLEL,
     "executable parallel multiple": Category.EXEC_PARALLEL_MULTIPLE,

@@ -62,7 +62,9 @@ def run(options: Options) -> int:
     )
     choose.require_languages(trajectories)
     if not model.is_live:
-        choose.require_nesting(trajectories, profile, "prompt")
+        trajectories = choose.leave_out_nesting(
+            trajectories, options.category, profile, "prompt", note
+        )
     population = len(everything) if options.sample else len(trajectories)
     services.require_up(trajectories, options.reach)
     for line in services.notes(trajectories, profile, options.reach):

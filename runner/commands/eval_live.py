@@ -51,7 +51,8 @@ def evaluate_live(
     Raises DataError if an option, file or folder cannot be used.
     """
     plan = _make_plan(options, dataset, profile)
-    choose.require_nesting(trajectories, profile, plan.settings.mode)
+    mode = plan.settings.mode
+    trajectories = choose.leave_out_nesting(trajectories, options.category, profile, mode, note)
     folder = function_docs_folder(plan.settings, plan.dataset)
     ids = [each.id for each in trajectories]
     dataset, features = narrow_dataset(plan.settings.features, plan.dataset, ids, folder)

@@ -63,18 +63,14 @@ _OFFLINE = frozenset(BACKENDS)
 """Backends that call no web service."""
 
 
-def _exclude_text_calls(categories: Iterable[Category]) -> tuple[Category, ...]:
-    return tuple([category for category in categories if not FACTS[category].in_text])
-
-
 SUITES: Mapping[str, Sequence[Category]] = {
     "multi_turn": MULTI_TURN,
     "single_turn": SINGLE_TURN,
-    "executable": _exclude_text_calls(EXECUTABLE),
+    "executable": EXECUTABLE,
     "retired": RETIRED,
-    "all": _exclude_text_calls(Category),
+    "all": tuple(Category),
 }
-"""Names of several categories, without those that need calls in text."""
+"""Names of several categories."""
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:
@@ -293,16 +289,30 @@ def require_languages(trajectories: Iterable[Trajectory]) -> None:
     return None
 
 
-def require_nesting(trajectories: Iterable[Trajectory], profile: Profile, mode: Mode) -> None:
-    """Check that nested calls can be written and executed, if entries need them.
+def leave_out_nesting(
+    trajectories: Sequence[Trajectory],
+    names: str | None,
+    profile: Profile,
+    mode: Mode,
+    notify: Notify,
+) -> list[Trajectory]:
+    """Return the entries without those whose nested calls cannot be written or executed.
 
-    Raises DataError if the profile or the mode does not support nested calls.
+    Raises DataError if the user named their category, or no other entry remains.
     """
-    category = next((t.category for t in trajectories if FACTS[t.category].in_text), None)
-    if category is not None and not profile.execution.checks_arguments:
-        raise DataError(category, f"nested calls need --profile {STRICT.name}")
-    if category is not None and mode != "prompt":
-        raise DataError(category, "nested calls need --mode prompt and no --calling-format")
+    nested = [each for each in trajectories if FACTS[each.category].in_text]
+    missing = None
+    if not profile.execution.checks_arguments:
+        missing = f"nested calls need --profile {STRICT.name}"
+    elif mode != "prompt":
+        missing = "nested calls need --mode prompt and no --calling-format"
+    if not nested or missing is None:
+        return [*trajectories]
+    category = nested[0].category
+    if len(nested) == len(trajectories) or category in (names or "").split(","):
+        raise DataError(category, missing)
+    notify(f"leaving out {len(nested)} entries of {category}: {missing}")
+    return [each for each in trajectories if not FACTS[each.category].in_text]
 
 
 def trajectory(data: Dataset, id: str) -> Trajectory:

@@ -175,6 +175,27 @@ def test_lists_are_as_long_where_members_only_are_compared() -> None:
     assert found.reason is Reason.RESULT_STRUCTURE
 
 
+def test_objects_in_a_list_have_equal_keys_where_members_only_are_compared() -> None:
+    """An answer with other objects is another service's."""
+    comparison = Comparison("structure", deeply=False)
+    holidays = [{"date": "2024-01-01", "name": "New Year"}, {"date": "2024-07-14", "name": "14"}]
+    for wrap in (lambda body: body, lambda body: {"status": 200, "body": body}):
+        expected = Result(wrap(holidays))
+        same = [{"name": None, "date": 5}, {"name": {}, "date": []}]
+        assert check_result(expected, Result(wrap(same)), comparison) is None
+        for other in ([same[0], {"date": 1}], [same[0], {**same[1], "more": 1}], [same[0], "x"]):
+            found = check_result(expected, Result(wrap(other)), comparison)
+            assert found is not None
+            assert (found.reason, found.message[:14]) == (Reason.RESULT_STRUCTURE, "keys of result")
+
+
+def test_types_of_members_do_not_count_where_an_object_is_the_answer() -> None:
+    comparison = Comparison("structure", deeply=False)
+    expected = Result({"a": 1, "b": [1]})
+    assert check_result(expected, Result({"a": "x", "b": None}), comparison) is None
+    assert check_result(expected, Result({"a": 1}), comparison) is not None
+
+
 def test_values_are_compared_all_the_way_down_whatever_is_said_of_structure() -> None:
     comparison = Comparison("exact", deeply=False)
     values = Result({"a": {"b": {"c": {"d": 1}}}}), Result({"a": {"b": {"c": {"d": 2}}}})

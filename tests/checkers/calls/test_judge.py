@@ -14,6 +14,7 @@ from checkers.calls.documents import (
     Language,
     Task,
     UnjudgeableEntry,
+    expected,
 )
 from checkers.calls.judge import inference_error, judge
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
@@ -30,6 +31,12 @@ PROPERTIES = {
     "box": {"type": "dict"},
     "boxes": {"type": "array", "items": {"type": "dict"}},
     "rest": {"type": "any"},
+    "grid": {
+        "type": "array",
+        "items": {"type": "array", "items": {"type": "integer"}},
+    },
+    "sizes": {"type": "dict", "properties": {"n": {"type": "integer"}}},
+    "pairs": {"type": "Tuple", "items": {"type": "Float"}},
 }
 DOCUMENT = FunctionDocument("shop.order", PROPERTIES, ())
 
@@ -174,7 +181,7 @@ def test_positional_arguments_count_in_strict_and_are_dropped_by_the_reference()
 
 
 @pytest.mark.parametrize(
-    "call", ["shop.order('a', text='a')", f"shop.order({', '.join('1' * 11)})"]
+    "call", ["shop.order('a', text='a')", f"shop.order({', '.join('1' * 14)})"]
 )
 def test_positional_arguments_that_have_no_place(call: str) -> None:
     verdict = judge(task({"text": ["a"]}), call, "prompt", STRICT)
@@ -409,3 +416,26 @@ def test_a_bare_variable_is_right_where_the_question_names_it(
 def test_an_entry_that_expects_a_call_and_has_no_answer_is_not_judged() -> None:
     with pytest.raises(UnjudgeableEntry, match="no answer"):
         judge(task({})._replace(answers=()), step(), "fc", STRICT)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "given", "error"),
+    [
+        ({"grid": [[[1, 2]]]}, {"grid": [[1, 2]]}, None),
+        ({"grid": [[[1, 2]]]}, {"grid": [[1, 2.0]]}, "type_error:nested"),
+        ({"grid": [[[1, 2.0]]]}, {"grid": [[1, 2.0]]}, None),
+        ({"sizes": [{"n": [2, 3]}]}, {"sizes": {"n": 3}}, None),
+        ({"sizes": [{"n": [2, 3]}]}, {"sizes": {"n": 3.0}}, "type_error:nested"),
+        ({"pairs": [[1.5, 2.0]]}, {"pairs": [1.5, 2.0]}, None),
+    ],
+)
+def test_nested_integers_are_not_written_as_fractions(
+    allowed: dict[str, list[Any]], given: dict[str, Any], error: str | None
+) -> None:
+    assert outcome(allowed, STRICT, **given) == error
+    assert outcome(allowed, BFCL, **given) is None
+
+
+def test_a_linked_list_is_a_java_list() -> None:
+    schema = {"type": "LinkedList", "items": {"type": "String"}}
+    assert expected(schema, Language.JAVA).type is list

@@ -21,9 +21,9 @@ def expected(word: str, items: str | None = None) -> ExpectedType:
     ("text", "word", "value"),
     [
         ("5", "integer", 5),
-        ("5.0", "integer", 5),
+        ("5.0", "integer", 5.0),
         ("5.5", "integer", 5.5),
-        ("1e3", "integer", 1000),
+        ("1e3", "integer", 1000.0),
         ("-5", "integer", -5),
         ("0xff", "integer", 255),
         ("1_000", "integer", 1000),

@@ -84,9 +84,8 @@ def test_a_category_that_there_is_not(names, message):
 def test_a_suite_stands_for_its_categories():
     assert choose.categories("single_turn", None) == list(SINGLE_TURN)
     assert choose.categories("multi_turn,multiple", None) == [*MULTI_TURN, Category.MULTIPLE]
-    # What only models can do that write calls as text is to be named.
-    assert {*Category} - {*choose.categories("all", None)} == {Category.NESTED}
-    assert choose.categories("executable", None)[-1] is Category.REST
+    assert choose.categories("all", None) == [*Category]
+    assert {Category.REST, Category.NESTED} <= {*choose.categories("executable", None)}
     assert choose.categories("nested", None) == [Category.NESTED]
 
 
@@ -251,11 +250,25 @@ def test_of_many_names_none_is_listed(dataset_of, folders):
 
 def test_calls_in_calls_are_for_models_that_write_text_and_for_the_profile_that_knows_their_value():
     some = choose.dataset(None, [Category.NESTED], print).trajectories.values()
-    choose.require_nesting(some, STRICT, "prompt")
+    some = [*some]
+    assert choose.leave_out_nesting(some, None, STRICT, "prompt", print) == some
     with pytest.raises(
         DataError,
         match=r"^nested: nested calls need --mode prompt and no --calling",
     ):
-        choose.require_nesting(some, STRICT, "fc")
+        choose.leave_out_nesting(some, None, STRICT, "fc", print)
     with pytest.raises(DataError, match=r"^nested: nested calls need --profile strict$"):
-        choose.require_nesting(some, BFCL, "prompt")
+        choose.leave_out_nesting(some, None, BFCL, "prompt", print)
+
+
+def test_nested_calls_are_left_out_of_a_suite_where_they_cannot_be_written(help_desk):
+    nested = [*choose.dataset(None, [Category.NESTED], print).trajectories.values()]
+    some, notes = [*nested, help_desk], []
+    assert choose.leave_out_nesting(some, "all", STRICT, "prompt", notes.append) == some
+    assert choose.leave_out_nesting(some, "all", STRICT, "fc", notes.append) == [help_desk]
+    assert notes == [
+        f"leaving out {len(nested)} entries of nested: "
+        "nested calls need --mode prompt and no --calling-format"
+    ]
+    with pytest.raises(DataError, match=r"^nested: nested calls need"):
+        choose.leave_out_nesting(some, "base,nested", STRICT, "fc", notes.append)
