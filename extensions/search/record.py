@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from checkers.verdict import Verdict
 from runner.records.record import EpisodeRecord, JsonObject, StepRecord
 
 GIVE_UP = "give_up_branch"
@@ -59,6 +60,10 @@ class SearchRecord(NamedTuple):
         """Return the answer of an undone step, None for a kept step."""
         messages = {tried.step.asked: tried.message for tried in self.tree if tried.step}
         return messages.get(step.asked)
+
+    def verdict_members(self, verdict: Verdict | None) -> JsonObject:
+        """Return nothing; the verdict has all that is judged."""
+        return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
         """Yield the errors in the tree; an answer must come after its parent."""

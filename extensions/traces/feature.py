@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
@@ -75,6 +76,10 @@ class ImportedTrace(NamedTuple):
     def message_of(self, step: StepRecord) -> Message | None:
         """Return None: all answers are in the record."""
         return None
+
+    def verdict_members(self, verdict: Verdict | None) -> JsonObject:
+        """Return nothing; the verdict has all that is judged."""
+        return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
         """Yield nothing; the member depends on no other."""
