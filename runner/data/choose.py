@@ -16,7 +16,6 @@ from envs.registry import BACKENDS, check_config
 from envs.session import Session
 from runner import extension
 from runner.data.cache import cache_folder, cached_counts
-from runner.data.parameters import name_parameters, require_names, require_type
 from runner.records import result_file
 from runner.records.run import Run
 from trajectories import bfcl
@@ -45,14 +44,15 @@ if TYPE_CHECKING:
     import logging
 
     from checkers.replies import code
-    from runner.data import fetch, services
+    from runner.data import fetch, parameters, services
     from runner.data.services import AllowedServices
     from trajectories import subsets
 else:
-    # Only needed for Java entries, downloads and web services.
+    # Only needed for Java entries, downloads, web services and the public API.
     code = lazy_module("checkers.replies.code")
     fetch = lazy_module(".fetch", __package__)
     logging = lazy_module("logging")
+    parameters = lazy_module(".parameters", __package__)
     services = lazy_module("runner.data.services")
     subsets = lazy_module("trajectories.subsets")
 
@@ -188,14 +188,14 @@ def load_dataset(
             all categories of a file, the multi-turn ones of a data set).
     """
     described = "the name or path of a data set, or a Dataset"
-    require_type("dataset", name, None, str, Path, Dataset, described=described)
-    require_names("categories", categories)
+    parameters.require_type("dataset", name, None, str, Path, Dataset, described=described)
+    parameters.require_names("categories", categories)
     if isinstance(name, Dataset):
         return name
     if categories is not None and not isinstance(categories, str):
         categories = ",".join(categories)
     named = None if name is None else str(name)
-    with name_parameters():
+    with parameters.name_parameters():
         return load_named(named, categories, _warn)
 
 

@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from checkers.causes.trace import Trace
 from checkers.extra_calls import count_extra_calls, count_selection
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
@@ -25,6 +24,7 @@ from trajectories.prepare import PreparedTrajectory
 
 # Plain judging needs no diagnosis.
 if TYPE_CHECKING:
+    from checkers.causes.trace import Trace
     from checkers.replies.single_turn import FormatReader
     from runner.episodes import rejudged
     from runner.episodes.rejudged import RejudgedEpisode

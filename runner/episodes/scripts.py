@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from checkers.profile import Mode, Profile, allow_all_functions
 from checkers.replies.decoding import Decoder, Step
 from envs.calls import Call
@@ -20,11 +19,14 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:  # plain judging loads no model code
+    from checkers.causes import trace as traces
+    from checkers.causes.trace import Trace, TracedTurn
     from runner.models.conversation import Observe
     from trajectories import offering as offerings
     from trajectories.offering import Offering
 else:
-    # Only retrieval restricts the offered functions.
+    # Only retrieval restricts the offered functions, and plain judging keeps no trace.
+    traces = lazy_module("checkers.causes.trace")
     offerings = lazy_module("trajectories.offering")
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
@@ -95,7 +97,7 @@ def trace(
         turns.append(_traced_turn(episode, turn))
         if not episode.finished:
             episode.end_turn()
-    return Trace(tuple(turns), episode.terminated)
+    return traces.Trace(tuple(turns), episode.terminated)
 
 
 def trace_recorded(
@@ -135,8 +137,8 @@ def _traced_turn(episode: Episode, turn: Sequence[Sequence[Call | MalformedCall]
         # zip takes results first, so the generator completes the step.
         made = zip(episode.step_through(calls), calls, strict=False)
         snapshot = episode.session.snapshot
-        steps.append(tuple([TracedCall(call, result, snapshot()) for result, call in made]))
-    turn_of = TracedTurn(offered, before, tuple(filter(None, steps)))
+        steps.append(tuple([traces.TracedCall(call, result, snapshot()) for result, call in made]))
+    turn_of = traces.TracedTurn(offered, before, tuple(filter(None, steps)))
     if episode.offering is None:
         return turn_of
     seeks = episode.offering.seeks

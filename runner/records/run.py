@@ -16,7 +16,6 @@ from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.extension import recorded_features
 from runner.records import result_file
-from runner.records.annotations import Annotations, read_annotations
 from runner.records.codec import read
 from runner.records.files import read_lines
 from runner.records.record import (
@@ -26,27 +25,23 @@ from runner.records.record import (
     RunProgress,
     RunSegment,
 )
-from runner.records.run_files import (
-    EPISODES_FILE,
-    LIVES_FILE,
-    RUN_FILE,
-    TOOLS_FILE,
-    read_run_file,
-    require_unseen,
-    tools_of,
-)
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object
 
 if TYPE_CHECKING:
     from checkers.replies import formats
+    from runner.records import annotations as annotating
     from runner.records import definition as definitions
+    from runner.records import run_files
+    from runner.records.annotations import Annotations
     from runner.records.definition import RunDefinition
     from trajectories.dataset import Dataset
 else:
     # Few runs have a prompt format of their own, and result files have no definition.
     formats = lazy_module("checkers.replies.formats")
     definitions = lazy_module("runner.records.definition")
+    annotating = lazy_module("runner.records.annotations")
+    run_files = lazy_module("runner.records.run_files")
 
 MAX_HELD_BYTES = 64_000_000
 """Size of a file of episodes up to which its episodes are held in memory."""
@@ -92,14 +87,14 @@ class Run:
     @cached_property
     def annotations(self) -> Annotations:
         """Tags and notes. Raises DataError if their file cannot be read."""
-        return read_annotations(self.path)
+        return annotating.read_annotations(self.path)
 
     @property
     def progress(self) -> RunProgress | None:
         """Finished and planned episodes; None for result files."""
         if self.definition is None:
             return None
-        features = recorded_features(self.definition, str(self.path / RUN_FILE))
+        features = recorded_features(self.definition, str(self.path / run_files.RUN_FILE))
         return RunProgress.of(self.episodes.keys(), self.note.get("episodes"), features)
 
     @property
@@ -132,7 +127,8 @@ class Run:
         known = self.kept_tools(wanted)
         for digest in wanted:
             if digest not in known:
-                raise DataError(str(self.path / TOOLS_FILE), f"has no tool list {digest!r}")
+                where = str(self.path / run_files.TOOLS_FILE)
+                raise DataError(where, f"has no tool list {digest!r}")
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
@@ -144,7 +140,8 @@ class Run:
         # One episode needs few of a thousand lists, and parsing all takes long.
         parts = [digest.encode("utf-8", "replace") for digest in wanted[:_MAX_SEARCHED]]
         some = parts if len(parts) == len(wanted) else []
-        known = dict(tools_of(line) for line in read_lines(self.path / TOOLS_FILE, *some))
+        lines = read_lines(self.path / run_files.TOOLS_FILE, *some)
+        known = dict(map(run_files.tools_of, lines))
         return {digest: known[digest] for digest in wanted if digest in known}
 
 
@@ -175,23 +172,24 @@ def read_run(folder: Path) -> Run:
 
 def read_records(folder: Path) -> Iterator[EpisodeRecord]:
     """Yield the records of a run folder one by one. Raises DataError if a record cannot be read."""
-    for line in read_lines(folder / EPISODES_FILE):
+    for line in read_lines(folder / run_files.EPISODES_FILE):
         yield EpisodeRecord.from_json(line.value, line.where)
 
 
 def read_segments(folder: Path) -> list[RunSegment]:
     """Return the finished segments of a run folder. Raises DataError if the file cannot be read."""
-    return [read(RunSegment, line.value, line.where) for line in read_lines(folder / LIVES_FILE)]
+    lines = read_lines(folder / run_files.LIVES_FILE)
+    return [read(RunSegment, line.value, line.where) for line in lines]
 
 
 def is_run(path: Path) -> bool:
     """Tell whether a path is a run folder."""
-    return os.path.exists(f"{path}/{RUN_FILE}")
+    return os.path.exists(f"{path}/{run_files.RUN_FILE}")
 
 
 def _of_folder(folder: Path, only: str | None) -> Run:
-    file = folder / RUN_FILE
-    _, definition, note = read(definitions.RunFile, read_run_file(folder), str(file))
+    file = folder / run_files.RUN_FILE
+    _, definition, note = read(definitions.RunFile, run_files.read_run_file(folder), str(file))
     if definition.profile not in PROFILES:
         known = " or ".join(PROFILES)
         raise DataError(
@@ -200,7 +198,7 @@ def _of_folder(folder: Path, only: str | None) -> Run:
     reader = _reader_of(definition, str(file))
     mode = definition.settings.mode
     make = partial(_recorded, mode=mode, reader=reader)
-    path = folder / EPISODES_FILE
+    path = folder / run_files.EPISODES_FILE
     is_large = only is None and path.is_file() and path.stat().st_size > MAX_HELD_BYTES
     held: dict[Key, RecordedEpisode] = {}
     places: dict[Key, _Place] = {}
@@ -209,7 +207,7 @@ def _of_folder(folder: Path, only: str | None) -> Run:
     for line in read_lines(path, wanted):
         if only is None or line.value.get("id") == only:
             recorded = make(line.value, line.where)
-            key = require_unseen(recorded.record.key, places, line)
+            key = run_files.require_unseen(recorded.record.key, places, line)
             places[key] = _Place(line.end - len(line.raw), len(line.raw), line.where)
             if not is_large:
                 held[key] = recorded
