@@ -114,8 +114,9 @@ class Verdict(NamedTuple):
     hallucinated: Hallucinations = NOTHING_MADE_UP
     selected: FunctionSelection | None = None
     """None if not counted."""
-    measures: Mapping[str, bool | None] = {}
-    """Further outcomes by name, such as ``attack_succeeded``; None if one does not apply."""
+    measures: Mapping[str, bool | float | None] = {}
+    """Further outcomes and shares by name, such as ``attack_succeeded``; None if one does not
+    apply. The measures of an extension begin with its name and a dot."""
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
@@ -229,9 +230,7 @@ class Verdict(NamedTuple):
                 selected=FunctionSelection(**{k: _typed(int, n) for k, n in counts.items()})
                 if counts
                 else None,
-                measures={
-                    k: each if each is None else _typed(bool, each) for k, each in measures.items()
-                },
+                measures={k: _measure(each) for k, each in measures.items()},
             )
         except (AttributeError, KeyError, TypeError) as fault:
             raise ValueError(f"not a verdict: {fault}") from None
@@ -242,6 +241,13 @@ def _typed(kind: type[_Plain], value: object) -> _Plain:
     if type(value) is not kind:
         raise TypeError(f"{value!r:.60} is not of type {kind.__name__}")
     return value
+
+
+def _measure(value: object) -> bool | float | None:
+    """Return a measure. Raises TypeError if it has another type."""
+    if isinstance(value, bool | float | None):
+        return value
+    return float(_typed(int, value))
 
 
 def _texts(value: object) -> tuple[str, ...]:

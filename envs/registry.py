@@ -167,12 +167,20 @@ def backend_class(name: str) -> type[Backend]:
 
 @cache
 def _import_path(name: str) -> type[Backend]:
-    """Import ``module:Class``.
+    backend = import_local(name)
+    if not (isinstance(backend, type) and issubclass(backend, Backend)):
+        module_name, _, class_name = name.partition(":")
+        raise _make_error(name, f"{module_name} has no subclass of Backend named {class_name!r}")
+    return backend
+
+
+def import_local(name: str) -> object:
+    """Return the member ``module:name`` of a module; None if the module does not have it.
 
     A data set may come from a stranger, so that its entries load only modules that are imported
-    already or lie below the current folder.
+    already or lie below the current folder. Raises ConfigError for other modules.
     """
-    module_name, _, class_name = name.partition(":")
+    module_name, _, member = name.partition(":")
     module = sys.modules.get(module_name)
     if module is None:
         here = str(Path.cwd())
@@ -186,10 +194,8 @@ def _import_path(name: str) -> type[Backend]:
         except Exception as error:
             said = " ".join(f"{type(error).__name__}: {error}".split())
             raise _make_error(name, f"{module_name} cannot be imported: {said}") from error
-    backend = vars(module).get(class_name)
-    if not (isinstance(backend, type) and issubclass(backend, Backend)):
-        raise _make_error(name, f"{module_name} has no subclass of Backend named {class_name!r}")
-    return backend
+    found: object = vars(module).get(member)
+    return found
 
 
 def is_usable(name: str) -> bool:

@@ -24,5 +24,6 @@ NAMES = (
     "ray",
     "adapters",
     "traces",
+    "checks",
 )
 """Our own extensions, in the order in which the help lists their commands."""

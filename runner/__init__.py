@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from checkers.calls.documents import UnjudgeableEntry
+    from checkers.checks import check
     from checkers.profile import BFCL, STRICT, Profile
     from checkers.reasons import Reason
     from checkers.verdict import Verdict
@@ -90,6 +91,7 @@ __all__ = [
     "World",
     "WriteError",
     "__version__",
+    "check",
     "evaluate",
     "irreversible",
     "judge",
@@ -115,6 +117,7 @@ _IN = {
     "envs.state": "Difference Snapshot",
     "envs.worlds": "World",
     "checkers.calls.documents": "UnjudgeableEntry",
+    "checkers.checks": "check",
     "checkers.profile": "BFCL STRICT Profile",
     "checkers.reasons": "Reason",
     "checkers.verdict": "Verdict",

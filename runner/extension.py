@@ -189,6 +189,13 @@ class Extension:
         """
         return ()
 
+    def judging(self, checks: Sequence[Any], policy: str | None) -> RunFeature | None:
+        """Return the feature that judges a run of ``evaluate`` by checks, and shows a policy.
+
+        Raises DataError if a check cannot be used.
+        """
+        return None
+
     def makes_variants(self, own: Any) -> bool:
         """Tell whether its own options make several runs."""
         return False
@@ -328,6 +335,13 @@ def load_extension(name: str) -> Extension:
     return _loaded(name)
 
 
+def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeature]:
+    """Return the features that judge a run by checks. Raises DataError if one cannot be used."""
+    if not checks and policy is None:
+        return []
+    return [each for own in extensions().values() if (each := own.judging(checks, policy))]
+
+
 def recorded_features(definition: RunDefinition | None, where: str) -> list[RunFeature]:
     """Return the features of a recorded run.
 
@@ -351,9 +365,14 @@ def replay_session(template: Session, record: EpisodeRecord) -> Session:
 
 
 def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
-    """Return the figures of extensions that have a member in records."""
-    names = sorted({name for record in records for name in record.extensions})
-    return [row for name in names for row in load_extension(name).figures()]
+    """Return the figures of extensions that have a member or a measure in records."""
+    names: set[str] = set()
+    for record in records:
+        measures = record.verdict.measures if record.verdict else ()
+        names.update(record.extensions, (each.partition(".")[0] for each in measures))
+    # A measure may have no extension.
+    known = sorted(name for name in names if name in {*own_names(), *_installed()})
+    return [row for name in known for row in load_extension(name).figures()]
 
 
 def entry_kind(trajectory: Trajectory) -> EntryKind:

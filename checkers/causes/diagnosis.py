@@ -109,6 +109,7 @@ class Cause(ExplainedEnum):
         "wrong_order",
         "the calls or items are in another order than the user asked for",
     )
+    FAILED_CHECK = "failed_check", "the episode does not meet the criteria of its task"
     CUT_OFF = "cut_off", "the answer was cut off before the model made a call"
     REFUSAL = "refusal", "the model refused the request on principle"
     CONTENT_FILTER = "content_filter", "the provider's content filter stopped the answer"
@@ -208,6 +209,8 @@ def diagnose(
         return None
     if verdict.said is not None:
         return diagnose_unanswered(verdict.failure.reason, verdict.said, model)
+    if verdict.failure.reason is Reason.CRITERIA_NOT_MET:
+        return _report_criteria(verdict.failure, verdict.failed_turn)
     if model is None or not model.turns:
         return _report_unrecorded(verdict.failure)
     if verdict.failed_turn is None:
@@ -224,6 +227,13 @@ def diagnose_unanswered(reason: Reason, said: str, model: Trace | None) -> Diagn
     """Return the diagnosis of an episode that an unanswered request ended."""
     turn = len(model.turns) - 1 if model and model.turns else None
     return make_diagnosis(Cause.UNANSWERED, reason.meaning, turn, None, None, {"problem": said})
+
+
+def _report_criteria(failure: Failure, turn: int | None) -> Diagnosis:
+    """Return the diagnosis of an episode that an extension judged by criteria of its own."""
+    causes = failure.calls.causes if failure.calls else ()
+    detail = "; ".join(cause.message for cause in causes) or Cause.FAILED_CHECK.meaning
+    return make_diagnosis(Cause.FAILED_CHECK, cut(detail, _MAX_CHARS), turn, None, None, {})
 
 
 _LEFT_UNDONE = (

@@ -8,9 +8,9 @@ from checkers.calls.documents import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
-from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
+from runner.episodes.entry_kinds import ExecutedKind, JudgingResult, JudgingTerms
 from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import STATE, judge_again, judge_recorded, kind_of
+from runner.episodes.evaluate import judge_again, judge_recorded, kind_of
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 
@@ -53,11 +53,12 @@ def run_scripted(
 
     Raises UnjudgeableEntry if the entry is a single turn.
     """
-    if kind_of(prepared.trajectory).is_single_turn:
+    kind = kind_of(prepared.trajectory)
+    if not isinstance(kind, ExecutedKind) or kind.is_single_turn:
         message = "scripted models support multi-turn entries only; use --category multi_turn"
         raise UnjudgeableEntry(message)
     script = scripted.script(prepared, seed)
-    return STATE.judge_script(prepared, script, profile, step_limit).verdict
+    return kind.judge_script(prepared, script, profile, step_limit).verdict
 
 
 def judge_truth(

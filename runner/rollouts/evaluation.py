@@ -10,9 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from checkers.checks import Check
 from checkers.profile import Mode, Profile
 from checkers.verdict import Verdict
 from envs.state import ABSENT
+from runner import extension
 from runner.analysis.listing import run_figures
 from runner.data import choose
 from runner.data.choose import load_dataset, profile_for
@@ -96,6 +98,8 @@ def evaluate(
     engine: Literal["local", "ray"] = "local",
     workers: int | None = None,
     address: str | None = None,
+    checks: Sequence[Check | Mapping[str, Any]] = (),
+    policy: str | None = None,
 ) -> Evaluation:
     """Run an agent on a data set, judge it, and save the run in a folder.
 
@@ -113,18 +117,24 @@ def evaluate(
         concurrency: Maximum number of concurrent episodes.
         resume: Whether to resume the run in ``run_dir``.
         engine: Where the agent runs; see ``turnwise eval``, also for ``workers`` and ``address``.
+        checks: Checks of every episode: functions marked with ``check``, or objects as in entries.
+        policy: Text that every conversation begins with, as a system message.
 
     Raises:
         DataError: An argument or the folder cannot be used.
     """
     _check_numbers(trials=trials, concurrency=concurrency, limit=limit, workers=workers)
-    _check_texts(name=name, address=address)
+    _check_texts(name=name, address=address, policy=policy)
     _check_folder(run_dir, resume)
     require_choice("engine", engine, ("local", "ray"))
     data = load_dataset(dataset, categories=categories)
+    features = tuple(extension.judging_features(checks, policy))
+    for feature in features:
+        data, _ = feature.narrowed(data, [*data.trajectories], None)
     some = _choose(data, ids, limit)
     model = name or agent_name(_definition_place(agent or agent_factory))
-    settings, doing = Settings(concurrency=concurrency), workers_of(engine, address, workers)
+    settings = Settings(concurrency=concurrency, features=features)
+    doing = workers_of(engine, address, workers)
     connect = partial(_connect, _maker(agent, agent_factory))
     doing.check(settings, connect)
     plan = RunPlan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())

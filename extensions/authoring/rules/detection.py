@@ -26,11 +26,13 @@ from typing import Any, NamedTuple
 from checkers.known_values import list_literals
 from checkers.order import list_missing_results
 from envs.calls import Call
-from envs.errors import BackendFault
+from envs.errors import BackendFault, SimulatorError
 from envs.results import Result
 from envs.schema import make_spec
 from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.finding import Finding, Severity, brief
+from runner.episodes.offline import run_null, run_oracle
+from trajectories.prepare import prepare
 
 NULL, DETECT = "NULL", "DETECT"
 
@@ -90,10 +92,23 @@ class Figures(NamedTuple):
 
 
 def check_null(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding if a model passes without a call."""
-    if not any(entry.calls):
-        message = "a model that makes no call passes"
-        yield entry.finding(NULL, Severity.ERROR, None, "turns", message)
+    """Yield a finding if a model passes without a call, or an extension rejects the truth."""
+    message = "a model that makes no call passes"
+    if not entry.trajectory.extensions:
+        if not any(entry.calls):
+            yield entry.finding(NULL, Severity.ERROR, None, "turns", message)
+        return
+    try:
+        prepared = prepare(entry.dataset, entry.trajectory, entry.profile)
+        if run_null(prepared, entry.profile).valid:
+            yield entry.finding(NULL, Severity.WARNING, None, "extensions", message)
+        if any(entry.calls) and not (verdict := run_oracle(prepared, entry.profile)).valid:
+            why = verdict.failure.calls if verdict.failure else None
+            lines = " ".join(line.strip() for line in why.lines()) if why else verdict.error_type
+            message = f"the ground truth fails: {lines}"
+            yield entry.finding(NULL, Severity.ERROR, None, "extensions", message)
+    except SimulatorError as error:
+        yield entry.finding(NULL, Severity.ERROR, None, "extensions", str(error))
 
 
 def check_detected(entry: Entry) -> Iterator[Finding]:

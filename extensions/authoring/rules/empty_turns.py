@@ -45,6 +45,8 @@ _REQUEST = re.compile(
 
 def check_waiting(entry: Entry) -> Iterator[Finding]:
     """Yield turns that wait without need, and entries in which no turn waits as required."""
+    if entry.has_own_criteria:
+        return
     turns, category = entry.trajectory.turns, entry.trajectory.category
     for_value = for_function = False
     for index, turn in enumerate(turns):

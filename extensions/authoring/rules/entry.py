@@ -67,6 +67,11 @@ class Entry:
         """Profile under which the ground truth is replayed: BFCL's for irregular data."""
         return BFCL if self.dataset.tolerant else STRICT
 
+    @property
+    def has_own_criteria(self) -> bool:
+        """Whether an extension judges the entry without a ground truth."""
+        return bool(self.trajectory.extensions) and not any(self.calls)
+
     def load(self) -> Session:
         """Return a session in the initial state, without the strict check of the config.
 

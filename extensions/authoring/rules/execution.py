@@ -70,7 +70,8 @@ def check_offers(entry: Entry) -> Iterator[Finding]:
                 field = f"ground_truth[{position}]"
                 yield entry.finding(OFFER, Severity.ERROR, index, field, message)
         yield from _check_late_offers(entry, index, functions)
-    yield from _find_unused_backends(entry)
+    if not entry.has_own_criteria:
+        yield from _find_unused_backends(entry)
 
 
 def _find_unused_backends(entry: Entry) -> Iterator[Finding]:

@@ -1,0 +1,85 @@
+"""Checks that users write as Python functions over an episode's state, calls and words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, overload
+
+from envs.calls import Call
+from envs.errors import SimulatorError
+
+_INPUTS = ("state", "calls", "words", "entry")
+
+
+class Check(NamedTuple):
+    """A function that checks a finished episode; made by ``check``."""
+
+    function: Callable[..., object]
+    inputs: tuple[str, ...]
+    weight: float
+
+    @property
+    def path(self) -> str:
+        """Module and name of the function, as ``module:function``."""
+        return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    def __call__(self, *values: Any, **named: Any) -> object:
+        """Call the function, as in a unit test."""
+        return self.function(*values, **named)
+
+    def find_failure(
+        self, state: Mapping[str, Any], calls: Sequence[Call], words: Sequence[str], entry: str
+    ) -> str | None:
+        """Return what is wrong with an episode, or None.
+
+        Raises SimulatorError if the function breaks or returns neither a truth value nor a text.
+        """
+        given = dict(zip(_INPUTS, (state, calls, words, entry), strict=True))
+        about = " ".join((self.function.__doc__ or self.function.__name__).split("\n")[0].split())
+        try:
+            found = self.function(**{name: given[name] for name in self.inputs})
+        except AssertionError as error:
+            return str(error) or about
+        except Exception as error:
+            said = f"{type(error).__name__}: {error}"
+            raise SimulatorError(f"check {self.path} raised {said:.500}") from error
+        if found is None or found is True:
+            return None
+        if found is False:
+            return about
+        if isinstance(found, str):
+            return found
+        kind = type(found).__name__
+        raise SimulatorError(f"check {self.path} returned {kind}; return True, False or a text")
+
+
+@overload
+def check(function: Callable[..., object]) -> Check: ...
+@overload
+def check(*, weight: float = 1.0) -> Callable[[Callable[..., object]], Check]: ...
+def check(function: Callable[..., object] | None = None, *, weight: float = 1.0) -> Any:
+    """Make a function a check of episodes; also ``@check(weight=2)``.
+
+    The function takes what it needs of ``state`` (final state by backend, as JSON), ``calls`` (all
+    calls, in order), ``words`` (answer of each turn) and ``entry`` (id). It returns True or None if
+    all is well, and False or a text that says what is wrong; a failed ``assert`` is wrong, too.
+
+    Raises TypeError if the function takes something else.
+    """
+    if function is None:
+        return lambda each: _check_of(each, weight)
+    return _check_of(function, weight)
+
+
+def _check_of(function: Callable[..., object], weight: float) -> Check:
+    """Return a function as a check. Raises TypeError if it takes other parameters."""
+    inputs = tuple(inspect.signature(function).parameters)
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(f"check {function.__qualname__} is a coroutine function; use plain def")
+    if unknown := [name for name in inputs if name not in _INPUTS]:
+        known = ", ".join(_INPUTS)
+        raise TypeError(f"check {function.__qualname__} takes {unknown[0]!r}; known are {known}")
+    if not weight > 0:
+        raise TypeError(f"check {function.__qualname__}: weight must be above 0, is {weight!r}")
+    return Check(function, inputs, weight)

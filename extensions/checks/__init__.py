@@ -1,0 +1,1 @@
+"""Checks of episodes that users write, beside or instead of the ground truth."""

@@ -1,0 +1,59 @@
+"""Registration of the extension ``checks``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy_modules import lazy_module
+from runner.extension import Extension, JsonObject, RunFeature
+
+if TYPE_CHECKING:
+    from extensions.checks import feature, judging
+    from runner.analysis.figure_table import FigureRow
+    from runner.episodes.entry_kinds import EntryKind
+    from runner.live.settings import Settings
+    from trajectories.schema import Trajectory
+else:
+    feature = lazy_module("extensions.checks.feature")
+    judging = lazy_module("extensions.checks.judging")
+
+
+class ChecksExtension(Extension):
+    """Checks of episodes beside or instead of the ground truth."""
+
+    name = "checks"
+
+    def options(self, command: str) -> type | None:
+        """Return the options of ``eval``."""
+        return feature.CheckOptions if command == "eval" else None
+
+    def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
+        """Return the checks and the policy of the options."""
+        found = own.feature
+        return [found] if found else []
+
+    def judging(self, checks: Sequence[Any], policy: str | None) -> RunFeature:
+        """Return the checks and the policy of a Python call."""
+        found: RunFeature = feature.feature_of(checks, policy)
+        return found
+
+    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
+        """Return the checks and the policy of a recorded run."""
+        found: RunFeature = feature.recorded(definition, where)
+        return found
+
+    def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
+        """Return the judging of an entry with checks."""
+        if self.name not in trajectory.extensions:
+            return None
+        found: EntryKind = judging.CheckedEntry(judging.EntryChecks.of(trajectory))
+        return found
+
+    def figures(self) -> Sequence[FigureRow]:
+        """Return the partial credit."""
+        found: Sequence[FigureRow] = feature.FIGURES
+        return found
+
+
+EXTENSION = ChecksExtension()

@@ -1,0 +1,143 @@
+"""Checks of a whole run, and the policy that its conversations begin with."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from checkers.checks import Check
+from extensions.checks.declared import read_checks
+from extensions.checks.judging import NAME
+from runner.analysis.figure_table import FigureRow, Section
+from runner.analysis.figures import RunFigures
+from runner.commands.options import option
+from runner.extension import JsonObject, RunFeature
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.schema import Message, Trajectory
+
+_MAX_POLICY_CHARS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CheckOptions:
+    """Checks of your own."""
+
+    checks: Path | None = option("also judge every episode by the checks in this JSON file", "FILE")
+    policy: Path | None = option("begin every conversation with this system message", "FILE")
+
+    @property
+    def feature(self) -> ChecksFeature | None:
+        """Checks and policy, if given. Raises DataError if a file cannot be used."""
+        if self.checks is None and self.policy is None:
+            return None
+        checks: Any = []
+        if self.checks is not None:
+            try:
+                checks = json.loads(_read(self.checks))
+            except (ValueError, RecursionError) as error:
+                raise DataError(str(self.checks), f"is not JSON: {error}") from None
+            read_checks(checks, f"{self.checks}: $")
+        return ChecksFeature(tuple(checks), None if self.policy is None else _read(self.policy))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None
+
+
+@dataclass(frozen=True)
+class ChecksFeature(RunFeature):
+    """Checks of every episode, and a policy."""
+
+    extension = NAME
+    flag = "--checks"
+    is_offline = True
+    checks: Sequence[Mapping[str, Any]]
+    policy: str | None
+
+    def definition(self) -> JsonObject:
+        """Return checks and policy."""
+        return {"checks": [*self.checks], "policy": self.policy}
+
+    def narrowed(
+        self, dataset: Dataset, ids: Sequence[str], folder: Path | None
+    ) -> tuple[Dataset, RunFeature]:
+        """Return a data set whose entries have the checks and the policy."""
+        return self.restored(dataset), self
+
+    def restored(self, dataset: Dataset) -> Dataset:
+        """Return a data set whose entries have the checks and the policy."""
+        entries = {id: self._extended(entry) for id, entry in dataset.trajectories.items()}
+        return replace(dataset, trajectories=entries)
+
+    def _extended(self, entry: Trajectory) -> Trajectory:
+        if self.checks:
+            own = entry.extensions.get(NAME, {"checks": []})
+            checks = {**own, "checks": [*own["checks"], *self.checks]}
+            entry = replace(entry, extensions={**entry.extensions, NAME: checks})
+        if self.policy is not None:
+            first, *others = entry.turns
+            messages = (Message("system", self.policy), *first.messages)
+            entry = replace(entry, turns=(replace(first, messages=messages), *others))
+        return entry
+
+
+def feature_of(checks: Sequence[Any], policy: str | None) -> ChecksFeature:
+    """Return the feature of a Python call. Raises DataError if a check cannot be used."""
+    members = [{"python": _path(each)} if isinstance(each, Check) else each for each in checks]
+    read_checks(members, "checks")
+    if policy is not None and len(policy) > _MAX_POLICY_CHARS:
+        raise DataError("policy", f"is longer than {_MAX_POLICY_CHARS} characters")
+    return ChecksFeature(members, policy)
+
+
+def _path(own: Check) -> str:
+    """Return where a check is defined, under a name that other processes can import."""
+    path = own.path
+    module, _, name = path.partition(":")
+    if "." in name:
+        raise DataError("checks", f"{name} must be a function of a module, so that runs can open")
+    if module == "__main__":
+        main = sys.modules[module]
+        file = getattr(main, "__file__", None)
+        if file is None:
+            return path
+        module = Path(file).stem
+        sys.modules.setdefault(module, main)
+    return f"{module}:{name}"
+
+
+def recorded(definition: JsonObject, where: str) -> ChecksFeature:
+    """Return the feature of a recorded run. Raises DataError if its definition is invalid."""
+    checks, policy = definition.get("checks"), definition.get("policy")
+    if not isinstance(checks, list) or not isinstance(policy, str | None):
+        raise DataError(where, f"$.definition.extensions.{NAME} must have checks and policy")
+    return ChecksFeature(checks, policy)
+
+
+def _credit(figures: RunFigures) -> float | None:
+    """Return the mean partial credit of judged episodes with checks."""
+    verdicts = [each.verdict for each in figures.judged if each.verdict]
+    shares = [share for each in verdicts if (share := each.measures.get(NAME)) is not None]
+    return sum(shares) / len(shares) if shares else None
+
+
+FIGURES = (
+    FigureRow(
+        name=NAME,
+        label="checks",
+        section=Section(title="Checks", beside_scores=True),
+        value=_credit,
+        form="share",
+        optional=True,
+    ),
+)

@@ -1,0 +1,143 @@
+"""Judging of entries with checks, beside or instead of their ground truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from checkers.evidence import CallEvidence
+from checkers.profile import Profile
+from checkers.reasons import Reason
+from checkers.replies.decoding import Step
+from checkers.turn import make_force_terminated_verdict
+from checkers.verdict import Failure, Verdict
+from extensions.checks.declared import CheckedEpisode, CheckFailure, DeclaredCheck, read_checks
+from runner.episodes.entry_kinds import (
+    ComparedState,
+    JudgingResult,
+    JudgingTerms,
+    Outcomes,
+    RecordedAnswers,
+)
+from runner.episodes.episode import Episode
+from trajectories.errors import DataError
+from trajectories.prepare import PreparedTrajectory
+from trajectories.schema import Trajectory
+
+NAME = "checks"
+"""Name of the extension, and of the measure with the partial credit."""
+
+
+class EntryChecks(NamedTuple):
+    """Checks of an entry, as its member of ``extensions``."""
+
+    checks: Sequence[DeclaredCheck]
+    instead: bool
+    """Whether they replace the ground truth."""
+
+    @classmethod
+    def of(cls, trajectory: Trajectory) -> EntryChecks:
+        """Return the checks of an entry. Raises DataError if its member is invalid."""
+        where, member = f"entry {trajectory.id}", trajectory.extensions[NAME]
+        path = f"{where}: $.extensions.{NAME}"
+        if trajectory.expects is not None:
+            raise DataError(path, "checks are for entries of several turns")
+        if not isinstance(member, dict) or not member.keys() <= {"checks", "instead"}:
+            raise DataError(path, 'must be an object with "checks" and, if needed, "instead"')
+        has_truth = any(turn.ground_truth for turn in trajectory.turns)
+        instead = member.get("instead", not has_truth)
+        if not isinstance(instead, bool):
+            raise DataError(f"{path}.instead", "must be true or false")
+        checks = read_checks(member.get("checks"), f"{path}.checks", len(trajectory.turns))
+        return cls(checks, instead)
+
+
+class _ReachedEnd(ComparedState):
+    """Judging without a ground truth: an episode passes if it reached its last turn."""
+
+    def judge_outcomes(
+        self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
+    ) -> JudgingResult:
+        turns = len(prepared.trajectory.turns)
+        if terminated:
+            return JudgingResult(make_force_terminated_verdict(turns), outcomes)
+        return JudgingResult(Verdict(True, None, None, turns, turns), outcomes)
+
+    def passes_so_far(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> bool:
+        return not episode.terminated
+
+
+@dataclass(frozen=True)
+class CheckedEntry(ComparedState):
+    """Kind of an entry with checks."""
+
+    own: EntryChecks
+
+    @property
+    def _base(self) -> ComparedState:
+        return _ReachedEnd() if self.own.instead else ComparedState()
+
+    def judge(
+        self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
+    ) -> JudgingResult:
+        """Execute and judge answers; the ground truth has no words."""
+        found = self._base.judge(prepared, answers, terms)
+        words = None if answers is None else _words(answers.turns)
+        return found._replace(verdict=self._checked(prepared, found, words))
+
+    def judge_played(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> Verdict:
+        """Judge a finished episode."""
+        verdict = self._base.judge_played(prepared, episode, answers)
+        found = JudgingResult(verdict, episode.outcomes)
+        return self._checked(prepared, found, _words(answers.turns))
+
+    def judge_outcomes(
+        self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
+    ) -> JudgingResult:
+        """Judge outcomes whose words are unknown."""
+        found = self._base.judge_outcomes(prepared, outcomes, profile, terminated)
+        return found._replace(verdict=self._checked(prepared, found, None))
+
+    def passes_so_far(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> bool:
+        """Compare the finished turns; checks are judged at the end."""
+        return self._base.passes_so_far(prepared, episode, answers)
+
+    def _checked(
+        self, prepared: PreparedTrajectory, found: JudgingResult, words: Sequence[str] | None
+    ) -> Verdict:
+        """Return a verdict with the results of the checks."""
+        episode = CheckedEpisode(prepared.trajectory.id, found.outcomes, words)
+        results = [(each, each.judge(episode)) for each in self.own.checks]
+        measures: dict[str, Any] = {
+            f"{NAME}.{each.name}": None if result is None else result is True
+            for each, result in results
+        }
+        known = [(each.weight, result is True) for each, result in results if result is not None]
+        total = sum(weight for weight, _ in known)
+        credit = sum(weight for weight, passed in known if passed) / total if total else None
+        verdict = found.verdict._replace(measures={NAME: credit, **measures})
+        failures = [(each.name, r) for each, r in results if isinstance(r, CheckFailure)]
+        if not failures or not verdict.valid:
+            return verdict
+        turn = min(failure.turn for _, failure in failures)
+        reason = Reason.CRITERIA_NOT_MET
+        causes = [
+            CallEvidence(reason, f"{name}: {failure.message} (turn {failure.turn + 1})")
+            for name, failure in failures
+        ]
+        count = f"{len(failures)} of {len(results)} checks failed"
+        evidence = CallEvidence(reason, count, causes=tuple(causes))
+        failure = Failure(reason, evidence)
+        return verdict._replace(valid=False, failure=failure, failed_turn=turn, turns_passed=turn)
+
+
+def _words(turns: Sequence[Sequence[Step]]) -> list[str]:
+    """Return the texts of each turn's answers."""
+    return ["\n".join(step for step in steps if isinstance(step, str)) for steps in turns]
