@@ -12,7 +12,7 @@ from envs.errors import SimulatorError
 _INPUTS = ("state", "calls", "words", "entry")
 
 
-class Check(NamedTuple):
+class EpisodeCheck(NamedTuple):
     """A function that checks a finished episode; made by ``check``."""
 
     function: Callable[..., object]
@@ -55,9 +55,9 @@ class Check(NamedTuple):
 
 
 @overload
-def check(function: Callable[..., object]) -> Check: ...
+def check(function: Callable[..., object]) -> EpisodeCheck: ...
 @overload
-def check(*, weight: float = 1.0) -> Callable[[Callable[..., object]], Check]: ...
+def check(*, weight: float = 1.0) -> Callable[[Callable[..., object]], EpisodeCheck]: ...
 def check(function: Callable[..., object] | None = None, *, weight: float = 1.0) -> Any:
     """Make a function a check of episodes; also ``@check(weight=2)``.
 
@@ -72,7 +72,7 @@ def check(function: Callable[..., object] | None = None, *, weight: float = 1.0)
     return _check_of(function, weight)
 
 
-def _check_of(function: Callable[..., object], weight: float) -> Check:
+def _check_of(function: Callable[..., object], weight: float) -> EpisodeCheck:
     """Return a function as a check. Raises TypeError if it takes other parameters."""
     inputs = tuple(inspect.signature(function).parameters)
     if inspect.iscoroutinefunction(function):
@@ -82,4 +82,4 @@ def _check_of(function: Callable[..., object], weight: float) -> Check:
         raise TypeError(f"check {function.__qualname__} takes {unknown[0]!r}; known are {known}")
     if not weight > 0:
         raise TypeError(f"check {function.__qualname__}: weight must be above 0, is {weight!r}")
-    return Check(function, inputs, weight)
+    return EpisodeCheck(function, inputs, weight)

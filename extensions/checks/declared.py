@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
-from checkers.checks import Check
+from checkers.checks import EpisodeCheck
 from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.errors import ConfigError
@@ -94,7 +94,7 @@ class DeclaredCheck:
     details: Mapping[str, Any]
     weight: float
     turn: int | None
-    python: Check | None = None
+    python: EpisodeCheck | None = None
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
         """Return the failure, True, or None if the words that it needs are unknown.
@@ -239,6 +239,15 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
     return tuple(found.values())
 
 
+_KNOWN: dict[str, EpisodeCheck] = {}
+"""Checks given to this process, by path; those of a notebook cannot be imported."""
+
+
+def remember(path: str, check: EpisodeCheck) -> None:
+    """Make a check known in this process."""
+    _KNOWN[path] = check
+
+
 class _Reader:
     """Reader of one check, with its place."""
 
@@ -298,13 +307,15 @@ class _Reader:
         if kind == "state" and "equals" not in member:
             self._refuse("state needs equals, the expected value")
 
-    def _load(self, path: str) -> Check:
-        """Import a function marked with ``turnwise.check``."""
+    def _load(self, path: str) -> EpisodeCheck:
+        """Return a function marked with ``turnwise.check``, which is known or imported."""
+        if path in _KNOWN:
+            return _KNOWN[path]
         try:
             found = import_local(path)
         except ConfigError as error:
             self._refuse(str(error))
-        if not isinstance(found, Check):
+        if not isinstance(found, EpisodeCheck):
             self._refuse(f"{path} is no function marked with turnwise.check")
         return found
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from checkers.checks import Check
-from extensions.checks.declared import read_checks
+from checkers.checks import EpisodeCheck
+from extensions.checks.declared import read_checks, remember
 from extensions.checks.judging import NAME
 from runner.analysis.figure_table import FigureRow, Section
 from runner.analysis.figures import RunFigures
@@ -93,27 +93,24 @@ class ChecksFeature(RunFeature):
 
 def feature_of(checks: Sequence[Any], policy: str | None) -> ChecksFeature:
     """Return the feature of a Python call. Raises DataError if a check cannot be used."""
-    members = [{"python": _path(each)} if isinstance(each, Check) else each for each in checks]
+    members = [
+        {"python": _path(each)} if isinstance(each, EpisodeCheck) else each for each in checks
+    ]
     read_checks(members, "checks")
     if policy is not None and len(policy) > _MAX_POLICY_CHARS:
         raise DataError("policy", f"is longer than {_MAX_POLICY_CHARS} characters")
     return ChecksFeature(members, policy)
 
 
-def _path(own: Check) -> str:
-    """Return where a check is defined, under a name that other processes can import."""
-    path = own.path
-    module, _, name = path.partition(":")
-    if "." in name:
-        raise DataError("checks", f"{name} must be a function of a module, so that runs can open")
+def _path(own: EpisodeCheck) -> str:
+    """Return a path under which this process knows a check, and others may import it."""
+    module, _, name = own.path.partition(":")
     if module == "__main__":
-        main = sys.modules[module]
-        file = getattr(main, "__file__", None)
-        if file is None:
-            return path
-        module = Path(file).stem
-        sys.modules.setdefault(module, main)
-    return f"{module}:{name}"
+        # Other processes import a script under the name of its file.
+        module = Path(getattr(sys.modules[module], "__file__", None) or module).stem
+    path = f"{module}:{name}"
+    remember(path, own)
+    return path
 
 
 def recorded(definition: JsonObject, where: str) -> ChecksFeature:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from checkers.checks import Check
+from checkers.checks import EpisodeCheck
 from checkers.profile import Mode, Profile
 from checkers.verdict import Verdict
 from envs.state import ABSENT
@@ -28,6 +28,7 @@ from runner.data.parameters import (
 from runner.data.services import FIXTURE_ONLY, require_up
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
+from runner.extension import RunFeature
 from runner.live.live_run import RunPlan
 from runner.live.meter import Meter
 from runner.live.run_control import open_jobs, open_store
@@ -41,7 +42,7 @@ from runner.records.definition import Selection
 from runner.records.record import EpisodeRecord
 from runner.records.run import read_run
 from runner.records.run_catalog import read_catalog_run
-from runner.records.store import create_folder, default_folder
+from runner.records.store import RunStore, create_folder, default_folder
 from runner.rollouts.env import single_dataset
 from runner.rollouts.recorded_steps import read_messages, read_steps
 from trajectories.dataset import Dataset
@@ -98,7 +99,7 @@ def evaluate(
     engine: Literal["local", "ray"] = "local",
     workers: int | None = None,
     address: str | None = None,
-    checks: Sequence[Check | Mapping[str, Any]] = (),
+    checks: Sequence[EpisodeCheck | Mapping[str, Any]] = (),
     policy: str | None = None,
 ) -> Evaluation:
     """Run an agent on a data set, judge it, and save the run in a folder.
@@ -127,10 +128,7 @@ def evaluate(
     _check_texts(name=name, address=address, policy=policy)
     _check_folder(run_dir, resume)
     require_choice("engine", engine, ("local", "ray"))
-    data = load_dataset(dataset, categories=categories)
-    features = tuple(extension.judging_features(checks, policy))
-    for feature in features:
-        data, _ = feature.narrowed(data, [*data.trajectories], None)
+    data, features = _add_checks(load_dataset(dataset, categories=categories), checks, policy)
     some = _choose(data, ids, limit)
     model = name or agent_name(_definition_place(agent or agent_factory))
     settings = Settings(concurrency=concurrency, features=features)
@@ -138,15 +136,27 @@ def evaluate(
     connect = partial(_connect, _maker(agent, agent_factory))
     doing.check(settings, connect)
     plan = RunPlan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
-    chosen = Selection(_join_names(categories), _join_names(ids), limit, None, None, trials)
+    selection = Selection(_join_names(categories), _join_names(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else create_folder(default_folder(model, datetime.now()))
-    with name_parameters():
-        episodes = len(some) * trials
-        opened = open_store(folder, plan, chosen, _COMMAND, episodes=episodes, resumes=resume)
-    with opened as store:
+    with _open(folder, plan, selection, len(some) * trials, resume) as store:
         jobs = open_jobs(store, some, trials, None)
         ending = doing.conduct(plan, store, jobs, connect, _meter(len(jobs)))
     return _summarize(folder, ending.stop_reason)
+
+
+def _add_checks(
+    data: Dataset, checks: Sequence[EpisodeCheck | Mapping[str, Any]], policy: str | None
+) -> tuple[Dataset, tuple[RunFeature, ...]]:
+    """Return a data set whose entries have checks and a policy, and the features of the run."""
+    features = tuple(extension.judging_features(checks, policy))
+    for feature in features:
+        data, _ = feature.narrowed(data, [*data.trajectories], None)
+    return data, features
+
+
+def _open(folder: Path, plan: RunPlan, chosen: Selection, episodes: int, resumes: bool) -> RunStore:
+    with name_parameters():
+        return open_store(folder, plan, chosen, _COMMAND, episodes=episodes, resumes=resumes)
 
 
 def _meter(episodes: int) -> Meter:

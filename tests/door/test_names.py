@@ -32,8 +32,8 @@ NAMES = """
     Dataset Difference Episode EpisodeRecord Evaluation InvalidArgument MalformedCall ModelError
     NotFound Notice Profile Reason Refused Result RolloutEnv RunDefinition RunFrames STRICT Session
     SimulatorError Snapshot StepRecord ToolError Trajectory Turn UnjudgeableEntry
-    UnknownFunction Verdict World WriteError __version__ evaluate irreversible judge load_dataset
-    load_runs open_run parse_call reads register writes
+    UnknownFunction Verdict World WriteError __version__ check evaluate irreversible judge
+    load_dataset load_runs open_run parse_call reads register writes
 """
 
 

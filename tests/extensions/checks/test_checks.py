@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import turnwise
 
-from checkers.checks import Check
+from checkers.checks import EpisodeCheck
 from runner.cli import main
 from trajectories.errors import DataError
 
@@ -238,7 +238,7 @@ def test_functions_become_checks_or_are_refused() -> None:
     def polite(words: list[str], entry: str) -> str | None:
         return None if words else f"{entry}: nothing was said"
 
-    assert isinstance(polite, Check)
+    assert isinstance(polite, EpisodeCheck)
     assert polite(["Hi."], "a") is None
     assert polite.find_failure({}, [], [], "a") == "a: nothing was said"
     with pytest.raises(TypeError, match="takes 'stat'; known are state, calls, words, entry"):
