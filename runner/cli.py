@@ -43,7 +43,6 @@ _RESUMABLE = ("eval", "search")
 COMMANDS: Mapping[str, Command] = {
     "eval": Command("run", "Run a model on a data set and print its score."),
     "score": Command("run", "Execute and judge recorded result files."),
-    "exec": Command("run", "Execute call scripts from standard input."),
     "runs": Command("inspect", "List the runs of a folder with progress and scores."),
     "episodes": Command("inspect", "List the episodes of a run with their causes of failure."),
     "annotate": Command("inspect", "Set tags and notes on a run or an episode."),
@@ -51,7 +50,6 @@ COMMANDS: Mapping[str, Command] = {
     "compare": Command("inspect", "Compare the verdicts of two runs and test for significance."),
     "replay": Command("inspect", "Show one episode step by step, and where it failed."),
     "report": Command("inspect", "Write an HTML file with scores, episodes and every step."),
-    "export": Command("inspect", "Write a run as BFCL result files or as transcripts."),
     "dataset list": Command("data", "List the data sets, or the entries of one."),
     "dataset fetch": Command("data", "Download a data set into the cache."),
     "completion": Command("shell", "Print a shell script that completes commands and options."),

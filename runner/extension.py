@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from runner.analysis.figures import StepUsage
     from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.parts import PagePart
-    from runner.commands.export import TranscriptsOfRun
     from runner.commands.variants import Variants
     from runner.data.services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
@@ -272,7 +271,7 @@ class Extension:
         Raises DataError if they contradict each other.
         """
 
-    def export(self, options: Any, own: Any, found: Sequence[TranscriptsOfRun]) -> bool:
+    def export(self, options: Any, own: Any, found: Sequence[Any]) -> bool:
         """Write transcripts by its own options of ``export``; tell whether it wrote any.
 
         Raises DataError if the options contradict each other, or a file cannot be written.

@@ -27,8 +27,8 @@ _MAX_POLICY_CHARS = 100_000
 class CheckOptions:
     """Checks of your own."""
 
-    checks: Path | None = option("also judge every episode by the checks in this JSON file", "FILE")
-    policy: Path | None = option("begin every conversation with this system message", "FILE")
+    checks: Path | None = option("also judge episodes by the checks in this file", "FILE")
+    policy: Path | None = option("system message of every conversation", "FILE")
 
     @property
     def feature(self) -> ChecksFeature | None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from extensions.export.commands.export import TranscriptsOfRun
+from extensions.export.fine_tuning import write_transcripts
 from extensions.retrieval.queries import SplitKind
 from extensions.retrieval.transcript_split import split_transcripts
 from runner.analysis.replayed_runs import dataset_of
-from runner.commands.export import TranscriptsOfRun
 from runner.commands.options import index, option, positive
 from runner.commands.shared import note
-from runner.records.fine_tuning import write_transcripts
 from runner.show.terminal import say
 from trajectories.errors import DataError
 

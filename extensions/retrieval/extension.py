@@ -10,8 +10,8 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
+    from extensions.export.commands.export import TranscriptsOfRun
     from extensions.retrieval import export_split, feature
-    from runner.commands.export import TranscriptsOfRun
     from runner.live.settings import Settings
 else:
     feature = lazy_module("extensions.retrieval.feature")

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from envs.calls import Call
+from extensions.export.transcripts import TuningTranscript
 from extensions.retrieval.corpus import Corpus, load_full_corpus
 from extensions.retrieval.queries import SplitKind, called_functions, held_out
-from runner.records.export import TuningTranscript
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.replay_queries import read_truth_calls

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from extensions.export.commands.export import TranscriptsOfRun
 from extensions.traces.writing import (
     inspect_logs,
     langsmith_runs,
     openai_conversations,
     otel_document,
 )
-from runner.commands.export import TranscriptsOfRun
 from runner.commands.options import option
 from runner.records.files import write_whole
 from runner.show.terminal import say

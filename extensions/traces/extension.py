@@ -10,8 +10,8 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from envs.session import Session
+    from extensions.export.commands.export import TranscriptsOfRun
     from extensions.traces import export_options, feature, recorded_results
-    from runner.commands.export import TranscriptsOfRun
     from runner.records import codec
     from runner.records.record import EpisodeMember, EpisodeRecord
     from runner.show import terminal

@@ -11,9 +11,9 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from extensions.export.commands.export import TranscriptsOfRun
 from extensions.traces.langsmith import ENTRY_TAG
 from extensions.traces.otel import ENTRY, INPUT, OUTPUT, TRIAL, USAGE
-from runner.commands.export import TranscriptsOfRun
 from runner.models.base import Usage
 from runner.records.record import EpisodeRecord, StepRecord
 

@@ -56,7 +56,7 @@ class EntriesOptions(DataOptions):
     """Data."""
 
     subset: str | None = option(
-        "plain, hard or mini (a fixed selection of 60 entries)",
+        "plain, hard or mini (60 fixed entries)",
         "SUBSET",
         choices=[subset.value for subset in Subset],
     )
@@ -76,9 +76,7 @@ class SampleOptions(EntriesOptions):
 class JudgingOptions:
     """Judging."""
 
-    profile: str | None = option(
-        "rules for execution and judging (default: by data set)", choices=list(PROFILES)
-    )
+    profile: str | None = option("rules of judging (default: by data set)", choices=list(PROFILES))
     step_limit: int = option(
         "maximum steps with calls per turn", "N", default=STEP_LIMIT, read=positive
     )
@@ -98,7 +96,7 @@ class JudgingOptions:
 class ErrataOption:
     """Judging."""
 
-    errata: str = option("corrections of the data: bfcl, FILE or none", "NAME", default="none")
+    errata: str = option("corrections: bfcl, FILE or none", "NAME", default="none")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -151,7 +149,7 @@ class WorkOptions(OutputOption, _ScoringOptions):
 
     workers: int | None = option("worker processes (default: 1; on Ray all)", "N", read=positive)
     engine: str = option("where episodes run", default="local", choices=["local", "ray"])
-    address: str | None = option("address of the Ray cluster (default: a local one)", "NAME")
+    address: str | None = option("Ray cluster (default: a local one)", "NAME")
     entry_timeout: float | None = option(
         "maximum time per entry (default: 600)", "SECONDS", read=above_zero
     )

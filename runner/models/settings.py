@@ -196,7 +196,7 @@ class SamplingSettings:
     """Live models: requests."""
 
     reasoning_effort: Effort | None = setting(
-        "reasoning effort: none, minimal, low, medium, high, xhigh or max",
+        "none, minimal, low, medium, high, xhigh or max",
         "LEVEL",
         sent="sampling",
         place=11,
@@ -209,7 +209,7 @@ class SamplingSettings:
         place=5,
     )
     top_p: float | None = setting(
-        "nucleus sampling threshold (default: the server's)",
+        "nucleus sampling (default: the server's)",
         "P",
         read=from_zero,
         sent="sampling",
@@ -228,19 +228,19 @@ class RequestSettings:
         "tool calls or calls in text (default: fc)", default="fc", place=2, recorded_as=Mode
     )
     reasoning: ReasoningPolicy = setting(
-        "earlier turns whose reasoning is sent: none, last or all", default="all", place=3
+        "earlier turns whose reasoning is sent", default="all", place=3
     )
     tool_choice: str | None = setting(
-        "forced calls: auto, none, required or a function (default: auto)",
+        "auto (default), none, required or a function",
         "CHOICE",
         sent="calling",
         place=12,
     )
     parallel_tool_calls: Literal["on", "off"] | None = setting(
-        "allow several calls per answer (default: the provider's)", sent="calling", place=13
+        "several calls per answer (default: by provider)", sent="calling", place=13
     )
     prompt_caching: Literal["on", "off"] | None = setting(
-        "mark all prompts for Anthropic's cache, or none (default: multi-turn)",
+        "Anthropic's cache marks (default: multi-turn)",
         sent="provider",
         place=17,
     )
@@ -252,12 +252,12 @@ class RequestSettings:
         place=18,
     )
     function_docs: FunctionDocs | None = setting(
-        "function documents that the model reads (default: by data set)", place=4
+        "function documents (default: by data set)", place=4
     )
     observations: Observations | None = setting(
-        "texts of refusals that the model reads (default: by data set)", place=16
+        "texts of refusals (default: by data set)", place=16
     )
-    prompts: str | None = setting("TOML file with prompts (default: the built-in one)", "FILE")
+    prompts: str | None = setting("TOML file with prompts (default: built-in)", "FILE")
     seed: int | None = setting(
         "sampling seed; trial k (from 0) uses S+k", "S", read=index, sent="sampling", place=7
     )
@@ -291,9 +291,7 @@ class RateSettings:
 class RunSettings:
     """Live models: run and budget."""
 
-    reply_cache: str | None = setting(
-        "store answers and reuse them for equal requests of a trial", "DIR", bare=""
-    )
+    reply_cache: str | None = setting("reuse answers for equal requests of a trial", "DIR", bare="")
     errors_as: Mapping[str, CountedAs] = setting(
         "count unanswered requests, or one KIND, as failure or error; repeatable",
         "RULE",

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 from envs.errors import BackendFault
 from envs.long_context import BulkPack
-from runner.episodes.execute import execute, read_script
+from extensions.scripts.execute import execute, read_script
 from trajectories.errors import DataError
 
 DRIVER = Path(__file__).with_name("bfcl_driver.py")

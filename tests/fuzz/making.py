@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.records.export import export_bfcl
+from extensions.export.transcripts import export_bfcl
 from runner.records.run import read_run
 from tests.conftest import bfcl_files
 from tests.fuzz.forms import FORMAT_1, Form, forms

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+from extensions.export.transcripts import export_bfcl
 from runner.cli import main
-from runner.records.export import export_bfcl
 from runner.records.run import open_run, read_segments
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from tests.live.running import (

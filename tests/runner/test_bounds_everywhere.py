@@ -13,9 +13,9 @@ from checkers.profile import STRICT
 from envs.bounds import BOUNDS
 from envs.calls import Call
 from extensions.debugger.stepper import Stepper
+from extensions.scripts.execute import CallScript, execute
 from extensions.search.search import SearchLimits, search
 from runner.episodes.dialogue import Dialogue
-from runner.episodes.execute import CallScript, execute
 from runner.episodes.offline import examine_recorded
 from runner.episodes.scripts import trace_recorded
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live

@@ -92,9 +92,7 @@ class _EntryOptions:
     personas: Path = option(
         "file with one persona per line (default: the built-in one)", "FILE", default=PERSONAS
     )
-    prompts: Path = option(
-        "TOML file with prompts (default: the built-in one)", "FILE", default=PROMPTS
-    )
+    prompts: Path = option("TOML file with prompts (default: built-in)", "FILE", default=PROMPTS)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,9 +96,7 @@ class Options(
         "live model, or scripted:RATE (share of wrong calls)", "NAME", required=True
     )
     mode: Mode | None = option("tool calls or calls in text (default: fc)")
-    observations: Observations | None = option(
-        "texts of refusals that the model reads (default: by data set)"
-    )
+    observations: Observations | None = option("texts of refusals (default: by data set)")
     prompts: str | None = option(
         "TOML file with prompts; its table [search] has those of the search", "FILE"
     )

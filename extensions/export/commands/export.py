@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from envs.lazy_modules import lazy_module
+from extensions.export.fine_tuning import TrainingFormat, was_ended_by_search, write_transcripts
+from extensions.export.transcripts import TuningTranscript, export_bfcl, tuning_transcripts
 from runner import extension
 from runner.commands import DONE
 from runner.commands.options import argument, index, option, switch
 from runner.commands.shared import note
-from runner.records.export import TuningTranscript, export_bfcl, tuning_transcripts
-from runner.records.fine_tuning import TrainingFormat, was_ended_by_search, write_transcripts
 from runner.records.run import Run, read_run
 from runner.show.terminal import say
 from trajectories.errors import DataError

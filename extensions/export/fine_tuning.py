@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from runner.records.export import TuningTranscript
+from extensions.export.transcripts import TuningTranscript
 from runner.records.files import write_whole
 from trajectories.errors import DataError
 

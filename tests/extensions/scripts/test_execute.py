@@ -7,7 +7,7 @@ import pytest
 from envs.backends.ticket import TicketAPI
 from envs.errors import BackendFault
 from envs.long_context import BulkPack
-from runner.episodes.execute import execute, read_script
+from extensions.scripts.execute import execute, read_script
 from trajectories.errors import DataError
 
 LINE = {

@@ -10,11 +10,11 @@ from functools import cache
 from envs.errors import BackendFault
 from envs.long_context import BulkPack
 from envs.registry import check_config
+from extensions.scripts.execute import execute, read_script
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import option
 from runner.commands.shared import note
 from runner.data import choose
-from runner.episodes.execute import execute, read_script
 from runner.show.terminal import say_json
 from trajectories import bfcl
 from trajectories.errors import DataError

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from extensions.export.transcripts import export_bfcl, export_openai_messages
 from runner.cli import main
 from runner.models.base import Usage
 from runner.records import result_file
-from runner.records.export import export_bfcl, export_openai_messages
 from runner.records.record import EpisodeRecord, ReplyRecord
 from runner.records.run import open_run
 from runner.records.store import RunStore

@@ -1,0 +1,1 @@
+"""Call scripts, executed without a data set."""

@@ -1,0 +1,21 @@
+"""Registration of the extension ``scripts``."""
+
+from __future__ import annotations
+
+from runner.extension import Command, Extension
+
+
+class ScriptsExtension(Extension):
+    """Call scripts, executed without a data set."""
+
+    name = "scripts"
+    commands = {
+        "exec": Command(
+            "environment tools",
+            "Execute call scripts from standard input.",
+            f"{__package__}.commands.exec",
+        )
+    }
+
+
+EXTENSION = ScriptsExtension()
