@@ -6,7 +6,7 @@ cars and the sectors of the broker.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -16,7 +16,7 @@ from trajectories.filling import agency, broker, files, help_desk, messenger, ne
 from trajectories.filling.broker import list_symbols
 from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.schema import LongContext
-from trajectories.vocabulary import NOTES, Phrases, Vocabulary
+from trajectories.vocabulary import LongVocabulary, Phrases, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
 """Backends with material outside of their config."""
@@ -43,24 +43,31 @@ def widen_config(
 
     Existing items keep their ids and counters, and remain the latest.
     """
-    return fill_config(
-        environments, config, BulkSettings(bulk.seed, bulk.items, bulk.without), NOTES
-    )
+    settings = BulkSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
+    return fill_config(environments, config, settings)
 
 
 def fill_config(
     environments: Sequence[str],
     config: Mapping[str, Mapping[str, Any]],
     bulk: BulkSettings,
-    phrases: Phrases,
+    phrases: Phrases | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return an initial config with generated items, worded by some phrases."""
+    """Return an initial config with generated items, worded by some phrases.
+
+    Without phrases, items are worded as in long contexts.
+    """
     wide = {name: dict(config.get(name, {})) for name in environments}
     for name, fill in _FILL.items():
         if name in wide and bulk.items:
             whole = {**backend_class(name).FIELDS, **wide[name]}
             latest = _find_earliest_day(whole, bulk.without)
-            vocabulary = Vocabulary(f"{bulk.seed} {name}", bulk.without, latest, phrases)
+            seed = f"{bulk.seed} {name}"
+            if phrases is None:
+                models = [*_list_models(name, whole)]
+                vocabulary: Vocabulary = LongVocabulary(seed, bulk.without, latest, models)
+            else:
+                vocabulary = Vocabulary(seed, bulk.without, latest, phrases)
             fill(wide[name], whole, vocabulary, bulk)
     return {name: members for name, members in wide.items() if members or name in config}
 
@@ -68,8 +75,10 @@ def fill_config(
 def generate_pack(bulk: LongContext) -> BulkPack:
     """Return the material of a car and a broker outside of their state."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
-    count = bulk.items // _CAR_RECORDS
-    symbols = list(list_symbols(bulk.seed, bulk.items))
+    settings = BulkSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
+    count = settings.count("car") // _CAR_RECORDS
+    towns = settings.count("towns") // _CAR_RECORDS
+    symbols = list(list_symbols(bulk.seed, settings.count("stocks")))
     half = len(symbols) // 2
     return BulkPack(
         car_status="Earlier readings.\n"
@@ -78,12 +87,12 @@ def generate_pack(bulk: LongContext) -> BulkPack:
         + "\n".join(_make_brake_use(vocabulary) for _ in range(count)),
         weather={
             "elsewhere": {
-                vocabulary.one("town"): _make_temperature(vocabulary) for _ in range(count)
+                vocabulary.one("town"): _make_temperature(vocabulary) for _ in range(towns)
             }
         },
         cities=[
             f"{vocabulary.one('town')}, {vocabulary.amount(1, 900)} km on the way"
-            for _ in range(count)
+            for _ in range(towns)
         ],
         sector_stocks={
             sector: stocks
@@ -91,6 +100,17 @@ def generate_pack(bulk: LongContext) -> BulkPack:
             if sector.casefold() not in bulk.without
         },
     )
+
+
+def _list_models(name: str, whole: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of a backend's state that generated items may imitate."""
+    if name == "TicketAPI":
+        for ticket in whole["ticket_queue"]:
+            yield f"{ticket['title']}\n{ticket['description']}"
+    elif name == "TwitterAPI":
+        yield from (tweet["content"] for tweet in whole["tweets"].values())
+    elif name == "MessageAPI":
+        yield from (text for message in whole["inbox"] for text in message.values())
 
 
 def _find_earliest_day(value: Any, without: Sequence[str]) -> date:

@@ -290,6 +290,16 @@ def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
     return [read_truth(text) for text in turn.ground_truth]
 
 
+def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
+    """Return the ground-truth calls of a turn, each repeated as often as outages make it fail."""
+    left = dict(turn.outages)
+    made: list[Call | MalformedCall] = []
+    for call in read_truth_calls(turn):
+        failing = left.pop(call.name, 0) if isinstance(call, Call) else 0
+        made += [call] * (failing + 1)
+    return made
+
+
 # Categories share scenarios, so that most ground-truth calls occur several times.
 read_truth = lru_cache(maxsize=20_000)(read_call)
 

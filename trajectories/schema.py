@@ -220,6 +220,16 @@ class Label(StrEnum):
     """Values are carried across three or more backends."""
     IRREVERSIBLE = "irreversible"
     """An irreversible action is requested on a condition that does not hold."""
+    TRACKING = "tracking"
+    """State has to be tracked over ten turns or more; these scenarios are the tier expert."""
+    CONSTRAINTS = "constraints"
+    """Several constraints interact."""
+    OUTAGE = "outage"
+    """A function fails for a while, or for a whole turn."""
+    DECLINE = "decline"
+    """A request cannot or must not be fulfilled, and declining with the reason is right."""
+    CONFIRMATION = "confirmation"
+    """An irreversible action waits for the user's confirmation."""
 
 
 class Subset(StrEnum):
@@ -229,6 +239,8 @@ class Subset(StrEnum):
     """Entries of the plain tier."""
     HARD = "hard"
     """Entries of the hard tier."""
+    EXPERT = "expert"
+    """Entries of the expert tier."""
     MINI = "mini"
     """Sixty entries of the built-in data set that rank models almost like all entries do."""
 
@@ -240,6 +252,8 @@ class Tier(StrEnum):
     """Without labels."""
     HARD = "hard"
     """With at least one label."""
+    EXPERT = "expert"
+    """With the label ``tracking``: ten turns or more."""
 
 
 class StrictRecord:
@@ -264,6 +278,8 @@ class LongContext(StrictRecord):
         source: Generated from a seed, or read from BFCL's data.
         seed: Equal seeds and sizes give equal material.
         items: Number of generated items per kind.
+        kinds: Kinds with this number, such as ``tickets`` or ``lines`` of files; others have a few
+            items only. Without names, all kinds have it.
         without: Words that generated material avoids since requests use them, and days that all
             of it precedes.
     """
@@ -272,6 +288,7 @@ class LongContext(StrictRecord):
     seed: int = 0
     items: int = 0
     without: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -300,6 +317,8 @@ class Turn(StrictRecord):
         ordered: Groups of ground-truth calls whose order the words dictate; in a group of one
             call, the order of the items of its list arguments.
         never: Calls that the words rule out from this turn on, with some or all arguments.
+        outages: Functions whose first calls of the turn fail without effect, with their number; 0
+            for all calls of the turn.
     """
 
     messages: tuple[Message, ...]
@@ -309,6 +328,7 @@ class Turn(StrictRecord):
     tells: tuple[required_info.Fact, ...] = ()
     ordered: tuple[tuple[str, ...], ...] = ()
     never: tuple[str, ...] = ()
+    outages: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def words(self) -> str:
@@ -426,6 +446,8 @@ class Trajectory(StrictRecord):
     @property
     def tier(self) -> Tier:
         """Difficulty of the scenario."""
+        if Label.TRACKING in self.labels:
+            return Tier.EXPERT
         return Tier.HARD if self.labels else Tier.PLAIN
 
     @property

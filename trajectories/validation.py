@@ -23,6 +23,8 @@ _MAX_ITEMS = 100_000
 """Maximum generated items per kind."""
 _MAX_TURNS = 100
 """Maximum turns; turns are compared with each other."""
+_MAX_FAILING = 5
+"""Maximum calls of a function that fail in a turn; a model has a limited number of steps."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 
@@ -92,6 +94,15 @@ def check_turns(trajectory: Trajectory, where: str) -> None:
                     raise DataError(where, f"{place}.instead[{number}]: {fault}")
 
         _check_trace_rules(turn, f"{where}: $.turns[{index}]")
+        _check_outages(turn, f"{where}: $.turns[{index}].outages")
+
+
+def _check_outages(turn: Turn, where: str) -> None:
+    for name, failing in turn.outages.items():
+        if not 0 <= failing <= _MAX_FAILING:
+            raise DataError(f"{where}.{name}", f"must be 0 to {_MAX_FAILING} calls, is {failing}")
+        if not failing and any(text.startswith(f"{name}(") for text in turn.ground_truth):
+            raise DataError(f"{where}.{name}", "always fails, but the ground truth calls it")
 
 
 def _check_trace_rules(turn: Turn, where: str) -> None:

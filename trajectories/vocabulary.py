@@ -5,13 +5,16 @@ Equal seeds and avoided words give equal names and texts.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from functools import cache
 from itertools import chain
+from pathlib import Path
 from random import Random
 from string import Formatter
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 FIRST_NAMES = (
     "Adela", "Anton", "Beatrix", "Benno", "Carla", "Casper", "Dagmar", "Darian", "Edda",
@@ -87,7 +90,28 @@ NOTES = Phrases(
         "{firm}: {goods}", "{town}, {event}",
     ),
 )  # fmt: skip
-"""Templates of long-context material."""
+"""Templates of notes."""
+
+
+@cache
+def load_phrases() -> tuple[Phrases, Phrases]:
+    """Return the templates of a scenario's world, and those of long contexts."""
+    read = json.loads(Path(__file__).with_name("phrases.json").read_text(encoding="utf-8"))
+    world = _merge(NOTES, read["world"])
+    return world, _merge(world, read["more"])
+
+
+def _merge(phrases: Phrases, more: Mapping[str, Any]) -> Phrases:
+    remarks = {
+        kind: (*phrases.remarks.get(kind, ()), *more["remarks"][kind]) for kind in more["remarks"]
+    }
+    return Phrases(
+        (*phrases.lines, *more["lines"]),
+        phrases.subjects,
+        remarks,
+        (*phrases.matters, *((subject, text) for subject, text in more["matters"])),
+        (*phrases.files, *more["files"]),
+    )
 
 
 _POOLS: Mapping[str, Sequence[str]] = {
@@ -117,14 +141,23 @@ def split_words(text: str) -> list[str]:
 
 
 def list_clashing_words(
-    spoken: Collection[str], names: Collection[str], phrases: Phrases = NOTES
+    spoken: Collection[str], names: Collection[str], phrases: Phrases
 ) -> frozenset[str]:
     """Return the words of the vocabulary and of some names that a request could mean."""
     ours = {
         word for pool in (*_POOLS.values(), names) for text in pool for word in split_words(text)
     }
-    ours |= {*_fixed_words(phrases)}
-    return frozenset(word for word in ours if any(_alike(word, said) for said in spoken))
+    return list_alike(ours | list_phrase_words(phrases), spoken)
+
+
+def list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str]:
+    """Return the words that begin like a spoken one, or are equal to it if they are short."""
+    return frozenset(word for word in words if any(_alike(word, said) for said in spoken))
+
+
+def list_phrase_words(phrases: Phrases) -> frozenset[str]:
+    """Return the longer words of templates."""
+    return frozenset(_fixed_words(phrases))
 
 
 def _fixed_words(phrases: Phrases) -> Iterator[str]:
@@ -302,6 +335,11 @@ class Vocabulary(FastRandom):
     def _filled(self, text: str) -> str:
         return text.format(**self._slots(text))
 
+    def fill_but_day(self, text: str) -> str:
+        """Return a filled template in which the day is still a slot."""
+        filled = text.format(**{**self._slots(text), "day": "{day}"})
+        return filled if filled.startswith("{day}") else filled[0].upper() + filled[1:]
+
     def _slots(self, text: str) -> dict[str, object]:
         choice, pools = self.choice, self._pools
         slots: dict[str, object] = {
@@ -314,12 +352,105 @@ class Vocabulary(FastRandom):
             "number": self.number(2, 90),
             "amount": self.amount(20, 4000),
         }
-        for name in ("person", "firm"):
+        for name in ("person", "firm", "number"):
             if f"{{{name}_2}}" in text:
                 slots[f"{name}_2"] = self._another(name, slots[name])
         return slots
 
-    def _another(self, kind: str, than: object) -> str:
-        draw = self.person if kind == "person" else lambda: self.one(kind)
-        drawn = [draw() for _ in range(3)]
+    def _another(self, kind: str, than: object) -> object:
+        draws: Mapping[str, Callable[[], object]] = {
+            "person": self.person,
+            "firm": lambda: self.one(kind),
+            "number": lambda: self.number(2, 90),
+        }
+        drawn = [draws[kind]() for _ in range(3)]
         return next((name for name in drawn if name != than), drawn[0])
+
+
+_BODIES = 1500
+"""Filled templates of a kind, from which long contexts draw."""
+_MIN_CHARS = 16
+"""Minimum length of a text that is imitated."""
+_IMITATED = 3
+"""One of this many texts imitates an existing one, if there are any."""
+_CHANGEABLE = re.compile(r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|\d+\.\d+")
+
+
+@cache
+def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """Return filled templates of a kind, without their day, and the words of each."""
+    _, phrases = load_phrases()
+    words = Vocabulary(f"bodies {kind}", (), date(2024, 5, 1), phrases)
+    templates: Sequence[str] = phrases.lines
+    if kind == "matter":
+        templates = [f"{subject}\n{text}" for subject, text in phrases.matters]
+    elif kind != "line":
+        templates = phrases.remarks[kind]
+    bodies = [words.fill_but_day(words.choice(templates)) for _ in range(_BODIES)]
+    return tuple([(body, frozenset(split_words(body))) for body in bodies])
+
+
+class LongVocabulary(Vocabulary):
+    """Vocabulary of thousands of texts, of which some imitate existing texts.
+
+    An imitation has other numbers and days, and none of the words to avoid. Templates are filled
+    once per process; only days are drawn for each text.
+    """
+
+    def __init__(
+        self, seed: str, without: Collection[str], latest: date, models: Sequence[str] = ()
+    ) -> None:
+        super().__init__(seed, without, latest)
+        self._bodies: dict[str, Sequence[str]] = {}
+        days = (latest - timedelta(1 + before) for before in range(400))
+        allowed = [f"{day}" for day in days if not self._days or f"{day:%m-%d}" not in self._days]
+        self._written_days = allowed or [f"{latest - timedelta(1)}"]
+        self._models = [text for text in models if self._can_be_imitated(text)]
+
+    def line(self) -> str:
+        """Return a note with its day."""
+        return self._draw("line")
+
+    def remark(self, kind: str) -> str:
+        """Return the text of a message, tweet or comment."""
+        if self._models and not self.below(_IMITATED):
+            return self._imitate(self.choice(self._models))
+        return self._draw(kind)
+
+    def matter(self) -> tuple[str, str]:
+        """Return the title and description of a ticket."""
+        if self._models and not self.below(_IMITATED):
+            text = self._imitate(self.choice(self._models))
+        else:
+            text = self._draw("matter")
+        title, _, description = text.partition("\n")
+        return title, description
+
+    def page(self) -> str:
+        """Return the content of a file."""
+        return self.line()
+
+    def _draw(self, kind: str) -> str:
+        if kind not in self._bodies:
+            filled = _fill_bodies(kind)
+            barred = self._without
+            fitting = [body for body, words in filled if barred.isdisjoint(words)]
+            self._bodies[kind] = fitting or [filled[0][0]]
+        body = self.choice(self._bodies[kind])
+        return body.replace("{day}", self.choice(self._written_days)) if "{day}" in body else body
+
+    def _can_be_imitated(self, text: str) -> bool:
+        long_enough = len(text) >= _MIN_CHARS and _CHANGEABLE.search(text) is not None
+        return long_enough and self.permits(text)
+
+    def _imitate(self, text: str) -> str:
+        return _CHANGEABLE.sub(self._change, text)
+
+    def _change(self, found: re.Match[str]) -> str:
+        old = found[0]
+        if "-" in old:
+            return self.choice(self._written_days)
+        whole, point, decimals = old.partition(".")
+        low, high = 10 ** (len(whole) - 1), 10 ** len(whole) - 1
+        new = str(self.number(low, high))
+        return f"{new}{point}{self.below(10 ** len(decimals)):0{len(decimals)}}" if point else new

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast, get_args
 
 from envs.lazy_modules import lazy_module
 from extensions.experiments.arrangement import Arrangement, Naming, Order, Place, Words
+from extensions.experiments.context_lengths import LEVEL, ContextEntries
 from extensions.experiments.function_counts import (
     MAX_FUNCTIONS,
     Distractors,
@@ -53,9 +54,10 @@ AXES: Mapping[str, tuple[str, ...]] = {
     "names": get_args(Naming),
     "descriptions": get_args(Words),
     "words": ("as-is",),
+    "context": ("4k", "16k", "64k", "128k"),
 }
-"""Levels of each axis; ``tools`` also accepts numbers, ``descriptions`` and ``words`` accept
-files."""
+"""Levels of each axis; ``tools`` and ``context`` also accept numbers, ``descriptions`` and
+``words`` accept files."""
 Design = Literal["full", "latin"]
 
 _TAKES_FILES = ("descriptions", "words")
@@ -108,7 +110,7 @@ class Levels(NamedTuple):
     def varies_data(self) -> bool:
         """Whether the entries differ from those of the data set."""
         as_is = self.axes.get("words", "as-is") == "as-is"
-        return self.latin is not None or "tools" in self.axes or not as_is
+        return self.latin is not None or not {"tools", "context"}.isdisjoint(self.axes) or not as_is
 
     def to_json(self) -> dict[str, Any]:
         """Return the levels as a run's definition stores them."""
@@ -234,8 +236,16 @@ def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = N
         chosen = _deal_out(dataset, chosen, levels)
     known: dict[str, Trajectory] = dict(dataset.trajectories)
     raised, left_out = 0, list[str]()
+    if "context" in levels.axes:
+        entries = ContextEntries(dataset, levels.axes["context"])
+        resized = {id: longer for id in chosen if (longer := entries.resized(id)) is not None}
+        left_out += [id for id in chosen if id not in resized]
+        known |= resized
+        dataset = replace(dataset, trajectories=known)
+        chosen = [*resized]
     if "tools" in levels.axes:
-        made, left_out = widened(dataset, _widening(levels), _score_similarity, chosen)
+        made, not_widened = widened(dataset, _widening(levels), _score_similarity, chosen)
+        left_out += not_widened
         known |= {id: each.trajectory for id, each in made.items()}
         raised = sum(each.raised for each in made.values())
         chosen = [*made]
@@ -261,6 +271,12 @@ def vary_recorded_dataset(dataset: Dataset, levels: Levels) -> Dataset:
     """Return the data set of a run at some levels, made from the data set that it names."""
     if not levels.varies_data:
         return dataset
+    if "context" in levels.axes:
+        dataset = replace(dataset, trajectories=ContextEntries(dataset, levels.axes["context"]))
+        levels = levels._replace(
+            axes={name: level for name, level in levels.axes.items() if name != "context"}
+        )
+        return vary_recorded_dataset(dataset, levels._replace(latin=None))
     return vary_dataset(dataset, levels._replace(latin=None)).dataset
 
 
@@ -317,8 +333,11 @@ def _check_level(axis: str, level: str) -> None:
         return
     if level in AXES[axis] or _is_file(axis, level):
         return
+    if axis == "context" and LEVEL.fullmatch(level):
+        return
     hint = suggest_name(level, AXES[axis])
-    more = " or a number" if axis == "tools" else " or a file" if axis in _TAKES_FILES else ""
+    numbers = {"tools": " or a number", "context": " or other thousands of tokens"}
+    more = numbers.get(axis, " or a file" if axis in _TAKES_FILES else "")
     known = f"; there are {', '.join(AXES[axis])}{more}"
     raise DataError(FLAG, f"{level!r:.80} is not a level of {axis}{hint or known}")
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from envs.registry import BACKENDS, list_tools, load_library
 from extensions.experiments.axes import (
     FLAG,
+    Axis,
     Levels,
     VariedData,
     parse_axes,
     plan_blocks,
     vary_dataset,
 )
+from extensions.experiments.context_lengths import ContextEntries
 from extensions.experiments.experiment_lines import experiment_lines
 from extensions.experiments.experiment_scores import VaryFile, load_experiment, write_vary_file
 from extensions.experiments.feature import VaryFeature, VaryOptions
@@ -25,9 +27,12 @@ from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants
 from runner.live.live_run import RunPlan, function_docs_folder
 from runner.models.tools import documents_of
+from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory
+
+_REASON = "no function fits, the file has no valid words, or the context cannot have the length"
 
 
 def make_vary_variants(
@@ -45,11 +50,12 @@ def make_vary_variants(
     blocks = plan_blocks(axes, own.design, own.vary_seed)
     runs = {levels.name: levels for block in blocks for levels in block.runs.values()}
     ids = [trajectory.id for trajectory in trajectories]
-    members, sizes, notes = [], {}, list[str]()
+    notes = [*_drop_unequal(plan.dataset, axes, ids)]
+    members, sizes = [], {}
     for name, levels in runs.items():
         made = vary_dataset(plan.dataset, levels, ids)
         if not made.sizes:
-            reason = "no function fits, or the file has no valid words for them"
+            reason = _REASON
             raise DataError(FLAG, f"{name}: none of the {len(ids)} entries can be varied: {reason}")
         _check_words(levels, made, plan)
         notes += _describe_changes(name, made)
@@ -67,6 +73,17 @@ def make_vary_variants(
     return Variants(FLAG, "run", members, lines, begin, partial(_result_lines, options))
 
 
+def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Iterator[str]:
+    """Remove the ids that cannot have every length, so that all levels have the same entries."""
+    for axis in axes:
+        if axis.name == "context":
+            lengths = [ContextEntries(dataset, level) for level in axis.levels]
+            kept = [id for id in ids if all(each.resized(id) for each in lengths)]
+            if len(kept) < len(ids):
+                yield f"{len(ids) - len(kept)} entries are left out: they cannot have all lengths"
+            ids[:] = kept
+
+
 def _result_lines(options: EvalOptions, folder: Path) -> Iterator[str]:
     yield from experiment_lines([load_experiment(folder, allow_errors=options.allow_errors)])
     yield f"next: turnwise vary {folder} --html curves.html"
@@ -81,7 +98,7 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
             f"level; they offer all needed functions; all entries offer {mean:.1f} on average"
         )
     if made.left_out:
-        reason = "no function fits, or the file has no valid words for them"
+        reason = _REASON
         yield f"{name}: {len(made.left_out)} entries are left out: {reason}"
 
 

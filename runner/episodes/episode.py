@@ -6,6 +6,7 @@ step with calls and ``end_turn`` for a step without.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -75,6 +76,7 @@ class Episode:
         self._steps_this_turn, self._late = 0, False
         self._results: list[Result] = []
         self._calls: list[Call | MalformedCall] = []
+        self._failed: Counter[str] = Counter()
         self._offer()
 
     @property
@@ -101,6 +103,7 @@ class Episode:
         if not self._begins(calls):
             return []
         plain = len(calls) <= BOUNDS.calls_in_step and not (self._observe or self.offering)
+        plain = plain and not self.trajectory.turns[self.turn].outages
         results = list(map(self.session.call, calls) if plain else self._made(calls))
         self._keep(calls, results)
         return results
@@ -120,6 +123,7 @@ class Episode:
         self._close_turn()
         self.turn += 1
         self._steps_this_turn = 0
+        self._failed.clear()
         if self.turn == len(self.trajectory.turns):
             self.finished = True
         else:
@@ -135,6 +139,7 @@ class Episode:
         copy.outcomes = self.outcomes.copy()
         copy._results = self._results.copy()
         copy._calls = self._calls.copy()
+        copy._failed = self._failed.copy()
         return copy
 
     def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
@@ -179,6 +184,14 @@ class Episode:
             self.session.offer(self.offered)
 
     def _call(self, call: Call | MalformedCall) -> Result:
+        outages = self.trajectory.turns[self.turn].outages
+        if outages and isinstance(call, Call) and call.name in outages:
+            failing = outages[call.name]
+            if not failing:
+                return Result.refused(Refused(f"{call.name} is out of service."))
+            if self._failed[call.name] < failing:
+                self._failed[call.name] += 1
+                return Result.refused(Refused(f"{call.name} is temporarily down. Try again."))
         if not self.offering or not isinstance(call, Call) or not self.offering.seeks(call):
             return self.session.call(call)
         there = self.trajectory.offered(tuple(self.session.tools), self.turn)

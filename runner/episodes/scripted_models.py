@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, Self
 from checkers.known_values import KnownValues
 from envs.calls import Call
 from runner.episodes.scripts import Script
+from runner.models.base import CHARACTERS_PER_TOKEN
 from trajectories.errors import DataError, suggest_name
 from trajectories.prepare import PreparedTrajectory
-from trajectories.replay_queries import read_truth_calls
+from trajectories.replay_queries import read_retried_calls
 
 Made = tuple[str, dict[str, Any]]
 """Function name and named arguments of a call."""
@@ -53,6 +54,8 @@ class ScriptedBehaviour(NamedTuple):
     """Share of calls that go to a distractor, for each doubling beyond the needed functions."""
     middle: float = 0.0
     """Additional share if the needed functions are in the middle of the list."""
+    context: float = 0.0
+    """Share added to the error rate for each doubling of the results beyond 1,000 tokens."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
@@ -79,12 +82,20 @@ class ScriptedBehaviour(NamedTuple):
         doublings = max(0.0, log2(max(1, shown.functions) / max(1, shown.needed)))
         return min(1.0, self.tools * doublings + self.middle * shown.middle)
 
+    def error_share(self, prepared: PreparedTrajectory) -> float:
+        """Return the share of calls with errors, given the length of the ground truth's results."""
+        if not self.context:
+            return self.error_rate
+        read = sum(len(result.text) for outcome in prepared.truth for result in outcome.results)
+        doublings = max(0.0, log2(max(1, read) / (1_000 * CHARACTERS_PER_TOKEN)))
+        return min(1.0, self.error_rate + self.context * doublings)
+
     def script(
         self, prepared: PreparedTrajectory, seed: int | str = 0, shown: ScriptedContext = USUAL
     ) -> Script:
         """Return the model's calls, one per step; the same seed gives the same calls."""
         truth = [
-            [call for call in read_truth_calls(turn) if isinstance(call, Call)]
+            [call for call in read_retried_calls(turn) if isinstance(call, Call)]
             for turn in prepared.trajectory.turns
         ]
         if self.policy is not None:
@@ -95,6 +106,7 @@ class ScriptedBehaviour(NamedTuple):
         random = Random(f"{seed}/{prepared.trajectory.id}")
         session = prepared.template.fork()
         confused = self.confused(shown)
+        wrong_up_to = confused + self.error_share(prepared)
         script: list[list[list[Call]]] = []
         for turn, calls in enumerate(truth):
             others = [call for t, some in enumerate(truth) if t != turn for call in some]
@@ -104,7 +116,7 @@ class ScriptedBehaviour(NamedTuple):
                 if drawn < confused:
                     steps += [[Call(random.choice(shown.strangers))]] if shown.strangers else []
                     continue
-                if drawn < confused + self.error_rate:
+                if drawn < wrong_up_to:
                     arguments = prepared.scene.arguments(call)
                     elsewhere = [(o.name, dict(prepared.scene.arguments(o))) for o in others]
                     name, given = wrong_call((call.name, dict(arguments)), elsewhere, random)
@@ -128,6 +140,9 @@ def _parse_share(text: str) -> float | None:
     return share if 0 <= share <= 1 else None
 
 
+_SENSITIVITIES = ("tools", "middle", "context")
+
+
 def _sensitivities(given: Sequence[str]) -> dict[str, float]:
     """Parse sensitivities such as ``tools=0.02``.
 
@@ -136,8 +151,10 @@ def _sensitivities(given: Sequence[str]) -> dict[str, float]:
     found = {}
     for text in given:
         name, _, value = text.partition("=")
-        if name not in ("tools", "middle"):
-            hint = suggest_name(name, ("tools", "middle")) or "; use tools=SHARE or middle=SHARE"
+        if name not in _SENSITIVITIES:
+            hint = (
+                suggest_name(name, _SENSITIVITIES) or f"; use {' or '.join(_SENSITIVITIES)}=SHARE"
+            )
             raise DataError("--model", f"a scripted model has no sensitivity {name!r:.80}{hint}")
         share = _parse_share(value)
         if share is None or name in found:

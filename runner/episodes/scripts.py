@@ -15,7 +15,7 @@ from envs.errors import MalformedCall
 from envs.lazy_modules import lazy_module
 from runner.episodes.episode import STEP_LIMIT, Episode
 from trajectories.prepare import PreparedTrajectory
-from trajectories.replay_queries import read_truth_calls
+from trajectories.replay_queries import read_retried_calls
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:  # plain judging loads no model code
@@ -35,7 +35,7 @@ Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 
 def oracle(trajectory: Trajectory, offering: Offering | None = None) -> Script:
     """Return the ground truth, one step per turn; a function search comes first if it is needed."""
-    script = [[read_truth_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
+    script = [[read_retried_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
     if offering is None or offering.find is None:
         return script
     looking = [

@@ -56,4 +56,5 @@ def test_ground_truth_is_far_from_every_bound(category, every):
         seen("result", max(len(result.text) for result in results))
         seen("results", sum(measure_size(result.value, MOST) for result in results))
     for name, size in most.items():
-        assert 10 * size < getattr(BOUNDS, name), name
+        # A long context is as large as the state of several other entries.
+        assert (5 if name == "state" else 10) * size < getattr(BOUNDS, name), name

@@ -21,12 +21,13 @@ def fill(
     own, booked = whole["credit_card_list"], whole["booking_record"]
     holders = [card["cardholder_name"] for card in own.values() if "cardholder_name" in card]
     people = vocabulary.namesakes(holders)
-    people += [vocabulary.person() for _ in range(bulk.items // _CARDS)]
+    wanted = bulk.count("cards") // _CARDS
+    people += [vocabulary.person() for _ in range(wanted)]
     balances = [card["balance"] for card in own.values()] or [1000.0]
     cards: dict[str, Any] = {}
     for name in dict.fromkeys(people):
         card_id = _make_similar(list(own), vocabulary, 12)
-        if card_id not in own and len(cards) < bulk.items // _CARDS:
+        if card_id not in own and len(cards) < wanted:
             numbers = [card.get("card_number", "") for card in own.values()]
             cards[card_id] = {
                 "card_type": vocabulary.one("card_type"),
@@ -48,7 +49,7 @@ def fill(
     ]
     bookings = {
         _make_similar(list(booked), vocabulary, 7): _make_trip(routes, list(cards), vocabulary)
-        for _ in range(bulk.items if cards and routes else 0)
+        for _ in range(bulk.count("bookings") if cards and routes else 0)
     }
     config["credit_card_list"] = {**cards, **own}
     config["booking_record"] = {**bookings, **booked}

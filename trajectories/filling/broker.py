@@ -35,7 +35,7 @@ def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
     """Add finished orders and transactions before the existing ones."""
-    symbols = list_symbols(bulk.seed, bulk.items)
+    symbols = list_symbols(bulk.seed, bulk.count("stocks"))
     stocks = {
         symbol: _make_figures(vocabulary) for symbol in symbols if symbol not in whole["stocks"]
     }
@@ -52,12 +52,12 @@ def fill(
             "amount": vocabulary.number(1, 60),
             "status": vocabulary.choice(("Completed", "Cancelled")),
         }
-        for number in range(max(1, first - bulk.items), first)
+        for number in range(max(1, first - bulk.count("orders")), first)
         if str(number) not in bulk.without
     }
     moments = sorted(
         f"{vocabulary.day()} {vocabulary.number(8, 17):02}:{vocabulary.number(0, 59):02}:00"
-        for _ in range(bulk.items)
+        for _ in range(bulk.count("transactions"))
     )
     moved = [
         {

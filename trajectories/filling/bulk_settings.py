@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+FEW = 40
+"""Maximum items of a kind that an entry does not read."""
+KINDS = (
+    "lines", "files", "tickets", "logs", "users", "messages", "tweets", "comments", "following",
+    "orders", "transactions", "stocks", "cards", "bookings", "car", "towns",
+)  # fmt: skip
+"""Kinds of generated items."""
+
+
+MAX_STOCKS = 1_000
+"""Maximum generated stocks, half of them per sector; no broker has a longer list."""
+
 
 class BulkSettings(NamedTuple):
     """Settings of generated items; equal settings give equal items."""
@@ -15,3 +27,10 @@ class BulkSettings(NamedTuple):
     """Words that items avoid, and days that all items precede."""
     lengthens: bool = True
     """Whether existing texts are lengthened, too."""
+    kinds: tuple[str, ...] = ()
+    """Kinds with this number of items; all if empty."""
+
+    def count(self, kind: str) -> int:
+        """Return the number of items of a kind."""
+        items = min(self.items, MAX_STOCKS) if kind == "stocks" else self.items
+        return items if not self.kinds or kind in self.kinds else min(items, FEW)

@@ -40,11 +40,11 @@ def _fill_folder(
         longer = node["content"]
         if bulk.lengthens and name not in bulk.without and longer:
             longer += "\n\nOlder entries, kept for reference:\n"
-            longer += "\n".join(vocabulary.lines(bulk.items // _ENTRIES))
+            longer += "\n".join(vocabulary.lines(bulk.count("lines") // _ENTRIES))
         filled[name] = {**node, "content": longer}
     if folder not in bulk.without:
         for ending in endings and [
-            vocabulary.choice(endings) for _ in range(bulk.items // _BESIDE)
+            vocabulary.choice(endings) for _ in range(bulk.count("files") // _BESIDE)
         ]:
             name = vocabulary.file().replace(": ", "_").replace(", ", "_").replace(" ", "_")
             added = f"{name.lower()}_{vocabulary.day()}.{ending}"

@@ -20,7 +20,9 @@ def fill(
     first = min((ticket["id"] for ticket in queue), default=whole["ticket_counter"])
     people = list(dict.fromkeys(ticket["created_by"] for ticket in queue if "created_by" in ticket))
     people += [vocabulary.person().lower().replace(" ", ".") for _ in people or "one"]
-    numbers = [n for n in range(max(1, first - bulk.items), first) if str(n) not in bulk.without]
+    numbers = [
+        n for n in range(max(1, first - bulk.count("tickets")), first) if str(n) not in bulk.without
+    ]
     added = [
         {
             "id": number,
@@ -31,7 +33,7 @@ def fill(
         }
         for number in numbers
     ]
-    log = bulk.items // _LOG if bulk.lengthens else 0
+    log = bulk.count("logs") // _LOG if bulk.lengthens else 0
     longer = [
         ticket
         if f"ticket {ticket['id']}" in bulk.without

@@ -14,14 +14,14 @@ def fill(
 ) -> None:
     """Add users with ids far beyond the next ones, and messages to them before all others."""
     people = whole["user_map"]
-    count = bulk.items // 4
+    count = bulk.count("users") // 4
     names = [*vocabulary.namesakes(people), *(vocabulary.person() for _ in range(4 * count))]
     free = [name for name in dict.fromkeys(names) if name not in people][:count]
     added = {name: f"USR{whole['user_count'] + 500 + i}" for i, name in enumerate(free)}
     receivers = list(added.values())
     sent = [
         {vocabulary.choice(receivers): vocabulary.remark("message")}
-        for _ in range(bulk.items if added else 0)
+        for _ in range(bulk.count("messages") if added else 0)
     ]
     config["user_map"] = {**people, **added}
     config["inbox"] = [*sent, *whole["inbox"]]

@@ -24,7 +24,9 @@ def fill(
     tweets = whole["tweets"]
     first = min((tweet["id"] for tweet in tweets.values()), default=whole["tweet_counter"])
     people = list(dict.fromkeys(tweet["username"] for tweet in tweets.values()))
-    others = _make_accounts([*people, *whole["following_list"]], vocabulary, bulk.items)
+    others = _make_accounts(
+        [*people, *whole["following_list"]], vocabulary, bulk.count("following")
+    )
     posting = [*people, *others[: 2 * len(people) + 1]]
     added = {
         str(number): {
@@ -34,7 +36,7 @@ def fill(
             "tags": [f"#{vocabulary.one('town')}"],
             "mentions": [],
         }
-        for number in range(max(0, first - bulk.items), first)
+        for number in range(max(0, first - bulk.count("tweets")), first)
         if str(number) not in bulk.without
     }
     comments = {
@@ -50,7 +52,11 @@ def fill(
 def _make_comments(
     others: Sequence[str], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> Iterator[dict[str, str]]:
-    count = bulk.items // _COMMENTS if bulk.lengthens else vocabulary.number(0, _MAX_COMMENTS)
+    count = (
+        bulk.count("comments") // _COMMENTS
+        if bulk.lengthens
+        else vocabulary.number(0, _MAX_COMMENTS)
+    )
     for _ in range(count):
         username = vocabulary.choice(others)
         yield {"username": username, "content": vocabulary.remark("comment")}

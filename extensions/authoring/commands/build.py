@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from extensions.authoring.making.build import ITEMS, texts
+from extensions.authoring.making.build import texts
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenarios
 from extensions.authoring.review_status import RECORD
 from runner.commands import DONE
@@ -14,7 +14,7 @@ from runner.records.files import written
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
-EXAMPLE = "turnwise dataset build out --size 500"
+EXAMPLE = "turnwise dataset build out --chars 100000"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,11 @@ class Options:
     source: Path = option(
         "folder of scenarios NAME.json (default: the built-in ones)", "DIR", default=SCENARIOS
     )
-    size: int = option("items of each kind in long contexts", "N", default=ITEMS, read=positive)
+    chars: int | None = option(
+        "characters of all results in a long context (default: by entry, 24,000 or 60,000)",
+        "N",
+        read=positive,
+    )
     seed: int | None = option("seed of long contexts (default: by entry)", "S", read=index)
 
 
@@ -33,7 +37,7 @@ def run(options: Options) -> int:
     """Build the categories and write their files."""
     # Withdrawn entries of the built-in scenarios are left out.
     record = RECORD if options.source == SCENARIOS else None
-    made = texts(read_scenarios(options.source), options.seed, options.size, record)
+    made = texts(read_scenarios(options.source), options.seed, options.chars, record)
     if not options.folder.is_dir():
         raise DataError(str(options.folder), "is not a folder; create it first")
     for name, text in made.items():

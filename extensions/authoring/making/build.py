@@ -29,26 +29,25 @@ from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.validation import to_json
 
-ITEMS = 200
-"""Items of each kind of bulk in the embedded data."""
+_WAIT_FOR_VALUE = (Category.MISSING_PARAMETER, Category.COMPOSITE)
+_WAIT_FOR_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 
 
 def long(
-    scenario: Scenario, seed: int | None = None, items: int = ITEMS, said: Sequence[str] = ()
+    scenario: Scenario, seed: int | None = None, chars: int | None = None, said: Sequence[str] = ()
 ) -> Trajectory | None:
-    """Return a scenario's base with more items of each kind; None if that has no effect.
+    """Return a scenario's base with a long context; None if its results cannot be long.
 
     Raises DataError if the trajectory cannot be made.
     """
     if scenario.not_long:
         return None
-    around = scenario.world.items if scenario.world else 0
-    return lengthen(
-        scenario.base, seed, items + around, said, scenario.by_hand, scenario.kept_whole
-    )
+    return lengthen(scenario.base, seed, chars, said, scenario.by_hand, scenario.kept_whole)
 
 
-def compose(scenario: Scenario, seed: int | None = None, items: int = ITEMS) -> Trajectory | None:
+def compose(
+    scenario: Scenario, seed: int | None = None, chars: int | None = None
+) -> Trajectory | None:
     """Return the composite trajectory; None if it has no bulk to read.
 
     The search for a suitable world starts at the seed, by default one derived from the id.
@@ -60,7 +59,7 @@ def compose(scenario: Scenario, seed: int | None = None, items: int = ITEMS) -> 
     first = derive_seed(f"composite {scenario.id}") if seed is None else seed
     note = notes.missing_parameter
     for chosen in range(first, first + SEEDS):
-        longer = long(scenario, chosen, items, [note.without, note.answer])
+        longer = long(scenario, chosen, chars, [note.without, note.answer])
         if longer is None:
             return None
         if find_supplied_values(longer, notes):
@@ -77,18 +76,22 @@ def compose(scenario: Scenario, seed: int | None = None, items: int = ITEMS) -> 
 
 
 def make(
-    scenario: Scenario, category: Category, seed: int | None = None, items: int = ITEMS
+    scenario: Scenario, category: Category, seed: int | None = None, chars: int | None = None
 ) -> Trajectory | None:
     """Return a scenario's trajectory of a category, if it has one.
 
     Raises DataError if the trajectory cannot be made.
     """
+    if not scenario.missing_parameter and category in _WAIT_FOR_VALUE:
+        return None
+    if not scenario.missing_function and category in _WAIT_FOR_FUNCTION:
+        return None
     makers: Mapping[Category, Callable[[], Trajectory | None]] = {
         Category.BASE: lambda: scenario.base,
         Category.MISSING_PARAMETER: lambda: leave_out_value(scenario.base, scenario.notes),
         Category.MISSING_FUNCTION: lambda: hold_out(scenario.base, scenario.notes),
-        Category.LONG_CONTEXT: lambda: long(scenario, seed, items),
-        Category.COMPOSITE: lambda: compose(scenario, seed, items),
+        Category.LONG_CONTEXT: lambda: long(scenario, seed, chars),
+        Category.COMPOSITE: lambda: compose(scenario, seed, chars),
     }
     return makers[category]()
 
@@ -96,7 +99,7 @@ def make(
 def build(
     scenarios: Sequence[Scenario],
     seed: int | None = None,
-    items: int = ITEMS,
+    chars: int | None = None,
     without: Collection[str] = (),
 ) -> dict[Category, list[Trajectory]]:
     """Return the trajectories of each category with the canary, except some ids.
@@ -110,7 +113,7 @@ def build(
             replace(made, provenance={**made.provenance, "canary": CANARY})
             for scenario in scenarios
             if variant_id(scenario.base, category) not in without
-            and (made := make(scenario, category, seed, items)) is not None
+            and (made := make(scenario, category, seed, chars)) is not None
         ]
         for category in MULTI_TURN
     }
@@ -119,7 +122,7 @@ def build(
 def texts(
     scenarios: Sequence[Scenario],
     seed: int | None = None,
-    items: int = ITEMS,
+    chars: int | None = None,
     record: Path | None = None,
 ) -> dict[str, str]:
     """Return the files of a data set by name, without the entries that reviews withdraw.
@@ -127,7 +130,7 @@ def texts(
     Raises DataError if the record of reviews is invalid, or a trajectory cannot be made.
     """
     without = withdrawn(read_record(record)) if record else ()
-    built = build(scenarios, seed, items, without)
+    built = build(scenarios, seed, chars, without)
     return {f"{category}.jsonl": lines(members) for category, members in built.items()}
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from math import ceil
 from typing import Any, NamedTuple, NoReturn
 
 from checkers.known_values import contains_value, list_literals, unescape_text
@@ -27,13 +28,24 @@ from extensions.authoring.making.scenario_words import (
     find_replaced_files,
 )
 from trajectories.errors import DataError
+from trajectories.filling.bulk_settings import KINDS
 from trajectories.schema import Alternative, Category, LongContext, Trajectory, Turn
 from trajectories.stated_values import list_messages, shown, write_documents
 
 SEEDS = 20
 """Maximum seeds that are tried."""
-MIN_READ = 3
-"""Characters per item that the ground truth must additionally read."""
+MIN_CHARS, LONGER_CHARS = 24_000, 60_000
+"""Minimum characters of the results of every ground truth, and of the longer ones."""
+MAX_ITEMS = 2_400
+"""Maximum generated items of a kind."""
+_LONGER_SHARE = 5, 8
+"""Share of the entries that are made longer if they can be, as a fraction."""
+_MARGIN = 1.06
+"""Factor on the wanted characters, since worlds of other seeds are a little shorter."""
+_PROBED = 200
+"""Items of a kind in the worlds that show how results grow."""
+_MIN_SHARE = 0.05
+"""Minimum share of a kind in the growth of results."""
 MAX_COPIED_CHARS = 200
 """Maximum characters of bulk in a ground-truth argument."""
 
@@ -46,12 +58,12 @@ _Value = str | int | float
 def lengthen(
     base: Trajectory,
     seed: int | None = None,
-    items: int = 200,
+    chars: int | None = None,
     said: Sequence[str] = (),
     by_hand: Trajectory | None = None,
     kept_whole: Sequence[str] = (),
 ) -> Trajectory | None:
-    """Return the trajectory with bulk; None if its ground truth reads hardly any bulk.
+    """Return the trajectory with bulk; None if its results cannot have enough characters.
 
     Several seeds are tried, until no filter of the ground truth selects bulk.
 
@@ -61,23 +73,62 @@ def lengthen(
     Args:
         base: The trajectory.
         seed: First seed (default: derived from the id).
-        items: Number of items of each kind.
+        chars: Wanted characters of all results of the ground truth (default: derived from the id).
         said: Further messages of the user in a variant.
         by_hand: The trajectory without its generated world, which the bulk replaces.
         kept_whole: Files, sectors and lists that are not extended.
     """
     first = derive_seed(base.id) if seed is None else seed
+    share, parts = _LONGER_SHARE
+    wanted = chars or (LONGER_CHARS if derive_seed(base.id) % parts < share else MIN_CHARS)
+    enough = min(wanted, MIN_CHARS)
     bare = base if by_hand is None else by_hand
     kept = {*find_replaced_files(bare), *kept_whole}
     without = tuple(sorted({*find_meant_words(bare, said), *kept}))
+    bulk = choose_size(bare, LongContext("generated", first, 0, without), wanted)
+    if bulk is None:
+        return None
     for chosen in range(first, first + SEEDS):
-        longer = place_in_world(base, LongContext("generated", chosen, items, without), bare)
-        added, filters_hold = _measure_bulk(base, longer, bare)
-        if added < MIN_READ * items:
+        longer = place_in_world(base, replace(bulk, seed=chosen), bare)
+        read, filters_hold = _measure_bulk(base, longer, bare)
+        if read < enough:
             return None
         if filters_hold:
             return longer
     raise DataError(base.id, f"long_context: filters select bulk of all {SEEDS} seeds")
+
+
+def choose_size(bare: Trajectory, bulk: LongContext, chars: int) -> LongContext | None:
+    """Return the bulk with the kinds that the ground truth reads, and with enough items of them.
+
+    The results have the wanted characters, or as many as ``MAX_ITEMS`` items give. None if the
+    ground truth reads no kind.
+    """
+    kinds = _find_kinds(bare, bulk)
+    if not kinds:
+        return None
+    goal, sized = chars * _MARGIN, replace(bulk, items=_PROBED, kinds=kinds)
+    while (read := count_read(bare, sized)) < goal and sized.items < MAX_ITEMS:
+        items = max(sized.items + 20, ceil(sized.items * goal / read))
+        sized = replace(sized, items=min(MAX_ITEMS, items))
+    return sized
+
+
+def _find_kinds(bare: Trajectory, bulk: LongContext) -> tuple[str, ...]:
+    """Return the kinds of generated items that the ground truth reads."""
+    without_growth = count_read(bare, replace(bulk, items=_PROBED, kinds=("none",)))
+    growth = {
+        kind: count_read(bare, replace(bulk, items=_PROBED, kinds=(kind,))) - without_growth
+        for kind in KINDS
+    }
+    least = max(1.0, _MIN_SHARE * sum(growth.values()))
+    return tuple([kind for kind, grown in growth.items() if grown >= least])
+
+
+def count_read(bare: Trajectory, bulk: LongContext) -> int:
+    """Return the characters of the ground truth's results in a world with bulk."""
+    session = start(replace(bare, long_context=bulk))
+    return sum(len(session.call(call).text) for turn in bare.turns for call in calls(turn))
 
 
 def place_in_world(
@@ -109,21 +160,21 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the characters that the ground truth additionally reads, and whether filters hold.
+    """Return the characters that the ground truth reads, and whether filters hold.
 
     A filter that selects items of the base's generated world may also select bulk.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
-    added, filters_hold = 0, True
+    read, filters_hold = 0, True
     for turn, there in zip(base.turns, longer.turns, strict=True):
         for call, longer_call in zip(calls(turn), calls(there), strict=True):
             was, now, without = short.call(call), long.call(longer_call), bare.call(call)
-            added += max(0, len(now.text) - len(was.text))
+            read += len(now.text)
             picks = [call.kwargs.get(name) for name in _FILTERS.get(call.name, ())]
             strict = any(picks) and _is_same_count(without.value, was.value)
             if strict and unescape_text(was.text) != unescape_text(now.text):
                 filters_hold = filters_hold and _is_same_count(was.value, now.value)
-    return added, filters_hold
+    return read, filters_hold
 
 
 def _is_same_count(was: Any, now: Any) -> bool:

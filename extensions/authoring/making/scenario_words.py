@@ -12,7 +12,14 @@ from envs.backends.travel_facts import AIRPORTS, CITIES
 from extensions.authoring.making.base import calls
 from trajectories.schema import Trajectory
 from trajectories.stated_values import list_messages
-from trajectories.vocabulary import NOTES, Phrases, list_clashing_words, split_words
+from trajectories.vocabulary import (
+    Phrases,
+    list_alike,
+    list_clashing_words,
+    list_phrase_words,
+    load_phrases,
+    split_words,
+)
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -21,14 +28,18 @@ _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 
 
 def find_meant_words(
-    base: Trajectory, said: Sequence[str], phrases: Phrases = NOTES
+    base: Trajectory, said: Sequence[str], phrases: Phrases | None = None
 ) -> tuple[str, ...]:
     """Return the words that bulk avoids.
 
     These are vocabulary words of the requests, parts of people's names that occur alone, airports,
     days (without a year, of every year), files and directories whose whole content matters, and
-    the numbers that a variant waits for.
+    the numbers that a variant waits for. For a long context (no ``phrases``), they include words
+    of the scenario's own texts that the user says, since bulk imitates these texts.
     """
+    is_long = phrases is None
+    if phrases is None:
+        _, phrases = load_phrases()
     names = _names(base)
     spoken = "\n".join([*list_messages(base.turns), *said])
     truth = [call for turn in base.turns for call in calls(turn)]
@@ -46,6 +57,9 @@ def find_meant_words(
     found |= {*_DAY.findall(spoken)}
     found |= {f"{day.month:02}-{day.day:02}" for day in list_days(spoken) if day.year is None}
     found |= {*NUMBER.findall("\n".join(said))}
+    if is_long:
+        own = {word for text in _list_texts(base.config) for word in split_words(text)}
+        found |= list_alike(own - list_phrase_words(phrases), heard)
     whole = {str(v) for call in truth if call.name in _WHOLE for v in call.kwargs.values()}
     moved = [call.kwargs for call in truth if call.name in ("cp", "mv")]
     found |= whole | {move["source"] for move in moved if move["destination"] in whole}
@@ -61,6 +75,16 @@ def find_replaced_files(base: Trajectory) -> set[str]:
     truth = [call for turn in base.turns for call in calls(turn)]
     written = {call.kwargs.get("file_name") for call in truth if call.name in ("echo", "rm")}
     return there & {name for name in written if name}
+
+
+def _list_texts(config: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the tickets, messages and tweets of an initial config."""
+    for ticket in config.get("TicketAPI", {}).get("ticket_queue", ()):
+        yield f"{ticket.get('title')} {ticket.get('description')}"
+    for tweet in config.get("TwitterAPI", {}).get("tweets", {}).values():
+        yield tweet["content"]
+    for message in config.get("MessageAPI", {}).get("inbox", ()):
+        yield from map(str, message.values())
 
 
 def _list_files(contents: Mapping[str, Any]) -> Iterator[str]:

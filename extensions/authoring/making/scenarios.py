@@ -87,6 +87,8 @@ class Scenario(StrictRecord):
 
     Attributes:
         config: Handwritten part of the initial config, by backend.
+        missing_parameter: Note on the variant ``miss_param``, if there is one.
+        missing_function: Note on the variant ``miss_func``, if there is one.
         labels: Difficulties of the scenario; none for a plain one.
         world: Generated items around the handwritten ones, if any.
         not_long: Why there is no long-context variant; empty if there is one.
@@ -100,8 +102,8 @@ class Scenario(StrictRecord):
     environments: tuple[str, ...]
     config: Mapping[str, Mapping[str, Any]]
     turns: tuple[Turn, ...]
-    missing_parameter: MissingParameter
-    missing_function: MissingFunction
+    missing_parameter: MissingParameter | None = None
+    missing_function: MissingFunction | None = None
     labels: tuple[Label, ...] = ()
     world: Surroundings | None = None
     not_long: str = ""
@@ -115,8 +117,11 @@ class Scenario(StrictRecord):
 
     @property
     def notes(self) -> VariantNotes:
-        """Notes on its variants."""
-        return VariantNotes(self.id, self.missing_parameter, self.missing_function)
+        """Notes on its variants; turn -1 if there is no such variant."""
+        nothing = MissingParameter(-1, "", ""), MissingFunction(-1, ())
+        return VariantNotes(
+            self.id, self.missing_parameter or nothing[0], self.missing_function or nothing[1]
+        )
 
     @cached_property
     def by_hand(self) -> Trajectory:
@@ -136,7 +141,8 @@ class Scenario(StrictRecord):
         """The base trajectory. Raises DataError if there is a world, and the config is invalid."""
         if self.world is None:
             return self.by_hand
-        said = [self.missing_parameter.without, self.missing_parameter.answer]
+        note = self.missing_parameter
+        said = [note.without, note.answer] if note else []
         return surround(self.by_hand, self.world.seed, self.world.items, said)
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any
 
 from envs.registry import check_config
-from extensions.authoring.making.phrases import WORLD
 from extensions.authoring.making.scenario_words import find_meant_words
 from trajectories.errors import DataError
 from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.packs import fill_config
 from trajectories.schema import Trajectory
+from trajectories.vocabulary import load_phrases
 
 
 def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Trajectory:
@@ -25,8 +25,9 @@ def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Tr
     """
     for error in check_config(base.environments, base.config):
         raise DataError(base.id, f"config: {error}")
-    bulk = BulkSettings(seed, items, find_meant_words(base, said, WORLD), lengthens=False)
-    return replace(base, config=fill_config(base.environments, base.config, bulk, WORLD))
+    world, _ = load_phrases()
+    bulk = BulkSettings(seed, items, find_meant_words(base, said, world), lengthens=False)
+    return replace(base, config=fill_config(base.environments, base.config, bulk, world))
 
 
 def sizes(config: Mapping[str, Any]) -> dict[str, int]:

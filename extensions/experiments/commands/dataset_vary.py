@@ -17,7 +17,7 @@ from trajectories.errors import DataError
 from trajectories.schema import Category
 
 EXAMPLE = "turnwise dataset vary wide --vary tools=40 --category base"
-_OF_DATA = ("tools", "distractors", "words")
+_OF_DATA = ("tools", "distractors", "words", "context")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Options(EntriesOptions):
 
     folder: Path = argument("folder for the entries", "FOLDER")
     vary: tuple[str, ...] = option(
-        "tools=need, =N or =all; distractors=far or =near; words=FILE; repeatable",
+        "tools=need, =N or =all; distractors=far or =near; words=FILE; context=16k; repeatable",
         "AXIS=LEVEL",
         required=True,
     )

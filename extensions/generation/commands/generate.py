@@ -398,7 +398,8 @@ def _build(folder: Path | None, output: Output) -> Counter[str] | None:
         except DataError as error:
             counted[str(error).partition(": ")[2]] += 1
             continue
-        texts = [scenario.missing_parameter.without, scenario.missing_parameter.answer]
+        note = scenario.notes.missing_parameter
+        texts = [note.without, note.answer]
         if questions.like(texts):
             counted["another scenario has the same text without the value"] += 1
             continue

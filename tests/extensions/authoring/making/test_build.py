@@ -113,11 +113,11 @@ def shape(trajectory):
 
 
 def test_all_three_are_there():
-    harder = compose(SCENARIO, items=40)
+    harder = compose(SCENARIO, chars=3_000)
     assert (harder.id, harder.category) == ("composite_x", Category.COMPOSITE)
     assert harder.provenance == {"author": "Turnwise", "base": "base_x"}
     wide = widen_config(harder.environments, harder.config, harder.long_context)
-    assert len(wide["MessageAPI"]["inbox"]) == 43
+    assert len(wide["MessageAPI"]["inbox"]) == harder.long_context.items + 3
     assert shape(harder) == [
         (True, False, ()),
         (True, True, ()),
@@ -129,7 +129,7 @@ def test_all_three_are_there():
 
 def test_both_may_be_about_the_same_turn():
     harder = compose(
-        replace(SCENARIO, missing_function=MissingFunction(0, ("send_message",))), items=40
+        replace(SCENARIO, missing_function=MissingFunction(0, ("send_message",))), chars=3_000
     )
     assert shape(harder) == [
         (True, False, ()),
@@ -141,8 +141,8 @@ def test_both_may_be_about_the_same_turn():
 
 
 def test_the_same_seed_and_size_give_the_same_trajectory():
-    assert compose(SCENARIO, 3, 40) == compose(SCENARIO, 3, 40)
-    assert compose(SCENARIO, 3, 40) != compose(SCENARIO, 4, 40)
+    assert compose(SCENARIO, 3, 3_000) == compose(SCENARIO, 3, 3_000)
+    assert compose(SCENARIO, 3, 3_000) != compose(SCENARIO, 4, 3_000)
 
 
 def test_a_value_that_can_be_had_otherwise_is_refused():
@@ -153,12 +153,11 @@ def test_a_value_that_can_be_had_otherwise_is_refused():
 
 def test_a_long_context_takes_the_place_of_a_world():
     around = replace(SCENARIO, world=Surroundings(7, 20))
-    longer, harder = long(around, items=40), compose(around, items=40)
+    longer, harder = long(around, chars=3_000), compose(around, chars=3_000)
     for made in (longer, harder):
         assert made.config == SCENARIO.config
-        assert made.long_context.items == 60
         wide = widen_config(made.environments, made.config, made.long_context)
-        assert len(wide["MessageAPI"]["inbox"]) == 63
+        assert len(wide["MessageAPI"]["inbox"]) == made.long_context.items + 3
     assert len(around.base.config["MessageAPI"]["inbox"]) == 23
 
 

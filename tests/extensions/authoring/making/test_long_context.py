@@ -8,7 +8,7 @@ import pytest
 from checkers.required_info import Items, Number, Text, YesNo
 from envs.registry import check_config
 from extensions.authoring.making.base import calls, start
-from extensions.authoring.making.long_context import lengthen, place_in_world
+from extensions.authoring.making.long_context import count_read, lengthen, place_in_world
 from trajectories.errors import DataError
 from trajectories.packs import widen_config
 from trajectories.schema import Alternative, Category, LongContext, Message, Trajectory, Turn
@@ -64,17 +64,17 @@ ENTER = ("Go to papers.", ("cd(folder='papers')",))
 
 
 def test_the_bulk_is_as_asked_for():
-    longer = lengthen(LISTED, seed=5, items=30)
+    longer = lengthen(LISTED, seed=5, chars=3_000)
     assert (longer.id, longer.category) == ("long_context_x", Category.LONG_CONTEXT)
-    assert longer.long_context == LongContext("generated", 5, 30)
+    assert (longer.long_context.seed, longer.long_context.kinds) == (5, ("users",))
+    assert 3_000 <= count_read(LISTED, longer.long_context) < 4_000
     assert longer.config == LISTED.config
     assert longer.provenance == {"author": "Turnwise", "base": "base_x"}
 
 
 def test_the_same_seed_and_size_give_the_same_world():
-    assert lengthen(LISTED, 5, 40) == lengthen(LISTED, 5, 40)
-    assert lengthen(LISTED) == lengthen(LISTED)
-    first, second = (world(lengthen(LISTED, seed, 40)) for seed in (5, 6))
+    assert lengthen(LISTED, 5, 3_000) == lengthen(LISTED, 5, 3_000)
+    first, second = (world(lengthen(LISTED, seed, 3_000)) for seed in (5, 6))
     assert first != second
 
 
@@ -91,7 +91,7 @@ def test_what_a_request_means_is_not_in_the_bulk():
         ("Who is there? And what did I write of lanterns?", ("list_users()",)),
         ("Tell Greta 'hi', and Ludo Merz 'ho'.", ("search_messages(keyword='lantern')",)),
     )
-    longer = lengthen(base, 5, 200)
+    longer = lengthen(base, 5, 1_000)
     assert {"greta", "lanterns"} <= {*longer.long_context.without}
     listed, found = outcome(longer)
     assert found == {"results": []}
@@ -108,7 +108,7 @@ def test_a_day_without_a_year_is_in_no_year_of_the_bulk():
         "booking_record": {},
     }
     booked = ("What have I booked for 3 February?", ("get_booking_history(access_token='t')",))
-    longer = lengthen(scenario({"TravelAPI": config}, booked), 5, 400)
+    longer = lengthen(scenario({"TravelAPI": config}, booked), 5, 80_000)
     assert "02-03" in longer.long_context.without
     [shown] = outcome(longer)
     trips = [trip["travel_date"] for trip in shown["booking_history"].values()]
@@ -123,8 +123,8 @@ def test_a_filter_keeps_bulk_out():
     base = scenario(
         {"TradingBot": broker}, ("All?", ("get_transaction_history()",)), ("In May?", (since,))
     )
-    every, some = outcome(lengthen(base, 5, 100))
-    assert len(every["transaction_history"]) == 101
+    every, some = outcome(lengthen(base, 5, 9_000))
+    assert len(every["transaction_history"]) > 100
     assert some["transaction_history"] == history
 
 
@@ -136,7 +136,7 @@ def test_a_fare_and_an_average_are_single_numbers():
     config = {"TravelAPI": {}, "TradingBot": {"authenticated": True}}
     asked = ("Cost, cards, and Apple?", (fare, "get_stock_info(symbol='AAPL')", "get_watchlist()"))
     base = scenario(config, asked)
-    assert outcome(lengthen(base, 5, 100))[:2] == outcome(base)[:2]
+    assert outcome(lengthen(base, 5, 3_000))[:2] == outcome(base)[:2]
 
 
 def test_a_count_that_is_sent_is_counted_anew():
@@ -235,7 +235,10 @@ READ = scenario(
 
 def test_a_number_that_the_user_is_told_is_taken_anew():
     [turn] = longer_world(telling(STATS, Number(1, "contacts")), seed=1, items=40).turns
-    assert turn.tells == (Number(11, "contacts"),)
+    [stats] = outcome(longer_world(STATS, seed=1, items=40))
+    contacts = stats["stats"]["total_contacts"]
+    assert contacts > 5
+    assert turn.tells == (Number(contacts, "contacts"),)
 
 
 def test_a_number_is_that_of_its_turn_and_of_the_member_that_its_unit_names():
@@ -319,7 +322,7 @@ def test_other_wordings_of_a_text_go_with_it():
 
 
 def test_a_number_that_may_be_one_of_several_now_is_refused():
-    with pytest.raises(DataError, match="turn 0: tells: 1 messages may be 11 or 41 now"):
+    with pytest.raises(DataError, match="turn 0: tells: 1 messages may be 10 or 41 now"):
         longer_world(telling(STATS, Number(1, "messages")), seed=1, items=40)
 
 
