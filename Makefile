@@ -6,6 +6,10 @@ BFCL_VENV := .venv-bfcl
 ADAPTERS_VENV := .venv-adapters
 RETRIEVAL_VENV := .venv-retrieval
 DOCS_VENV := .venv-docs
+AGENTDOJO_VENV := .venv-agentdojo
+# What loading and judging AgentDojo's suites needs; its other requirements are clients of providers.
+AGENTDOJO := agentdojo==0.1.35 deepdiff orderly-set cachebox docstring-parser email-validator dnspython \
+	idna pyyaml rich markdown-it-py mdurl pygments
 # Which build of torch suits a machine is for its user to say; without a GPU the CPU's is far smaller.
 TORCH ?= torch==2.13.0
 # What BFCL reads Java and JavaScript with; there are no wheels for a newer Python.
@@ -25,7 +29,7 @@ BUILD := $(wildcard configs/packaging/*.py)
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters test-retrieval docs test-docs fuzz mutants check conformance bench bench-compare profile soak bench-live lock clean
+.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters test-retrieval test-agentdojo docs test-docs fuzz mutants check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -80,6 +84,10 @@ test-adapters: $(ADAPTERS_VENV)/.adapters $(ADAPTERS_VENV)/node/.node ## Test th
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
 	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/extensions/retrieval/ranking $(ARGS)
 
+test-agentdojo: $(AGENTDOJO_VENV)/.agentdojo ## Compare with AgentDojo's recorded verdicts: [RECORDED=folder of packed runs]
+	@$(AGENTDOJO_VENV)/bin/python -m pytest tests/extensions/injection $(ARGS)
+	@$${RECORDED:+$(AGENTDOJO_VENV)/bin/python -m tests.conformance.agentdojo "$$RECORDED"}
+
 docs: $(DOCS_VENV)/.docs ## Build the site in build/site; any warning is an error
 	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --quiet --strict
 	@echo "build/site/index.html is ready."
@@ -103,6 +111,8 @@ conformance: $(VENV)/.dev $(VENV)/.models $(BFCL_VENV)/.bfcl ## Compare with BFC
 	@$(VENV)/bin/python -m tests.conformance --bfcl-python $(BFCL_VENV)/bin/python \
 		$${RECORDED:+--recorded "$$RECORDED"} $${BFCL:+--bfcl "$$BFCL"} \
 		$${VLLM:+--vllm-python "$$VLLM"} $(ARGS)
+	@! test -d "$$RECORDED/agentdojo" || ! test -e $(AGENTDOJO_VENV)/.agentdojo \
+		|| $(AGENTDOJO_VENV)/bin/python -m tests.conformance.agentdojo "$$RECORDED/agentdojo" 20
 
 bench: $(VENV)/.core $(BFCL_VENV)/.bfcl ## Speed beside BFCL's: [RECORDED=folder of runs] [RUN=one run BFCL=its command]
 	@$(VENV)/bin/python -m tests.benchmarks --bfcl-python $(BFCL_VENV)/bin/python \
@@ -140,6 +150,8 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 		--override configs/packaging/no_torch.txt
 	@echo 'cosmic-ray>=8.7' | $(call compile,mutants) -
 	@echo 'uv==0.13.8' | $(call compile,tools) -
+	@printf '%s\n' $(AGENTDOJO) | $(call compile,agentdojo) - --no-deps --constraint $(LOCKS)/dev.txt \
+		--constraint $(LOCKS)/models.txt
 	@printf '%s\n' bfcl-eval==2026.3.23 mpmath==1.3.0 $(BFCL_GRAMMARS) | $(call compile,bfcl) - --no-deps
 
 clean: ## Remove environments and caches; runs/ stays
@@ -202,6 +214,12 @@ $(RETRIEVAL_VENV)/.retrieval: $(LOCKS)/core.txt $(LOCKS)/retrieval.txt pyproject
 	@$(call install,--no-build-isolation -e .)
 	@touch $@
 
+$(AGENTDOJO_VENV)/.agentdojo: $(LOCKS)/core.txt $(LOCKS)/dev.txt $(LOCKS)/agentdojo.txt pyproject.toml $(BUILD) $(AGENTDOJO_VENV)/.made
+	@echo "Setting up $(@D) ..." >&2
+	@$(call install,--require-hashes $(addprefix -r $(LOCKS)/,core.txt dev.txt agentdojo.txt))
+	@$(call install,--no-build-isolation -e .)
+	@touch $@
+
 $(BFCL_VENV)/.bfcl: $(LOCKS)/bfcl.txt $(BFCL_VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
 	@$(call install,--require-hashes -r $<)
@@ -233,9 +251,10 @@ $(ADAPTERS_VENV)/.made: $(call stale,$(ADAPTERS_VENV))
 $(RETRIEVAL_VENV)/.made: $(call stale,$(RETRIEVAL_VENV))
 $(DOCS_VENV)/.made: $(call stale,$(DOCS_VENV))
 $(MUTANTS_VENV)/.made: $(call stale,$(MUTANTS_VENV))
+$(AGENTDOJO_VENV)/.made: $(call stale,$(AGENTDOJO_VENV))
 $(TOOLS_VENV)/.made: $(call stale,$(TOOLS_VENV))
 
-$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(RETRIEVAL_VENV)/.made $(DOCS_VENV)/.made $(MUTANTS_VENV)/.made $(TOOLS_VENV)/.made:
+$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(RETRIEVAL_VENV)/.made $(DOCS_VENV)/.made $(AGENTDOJO_VENV)/.made $(MUTANTS_VENV)/.made $(TOOLS_VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Turnwise needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another: PYTHON=python3.12" % sys.version_info[:2])' \
 		|| { test $$? = 1 || echo "$(PYTHON) does not run. Name a Python 3.11 or newer: PYTHON=python3.12" >&2; exit 1; }
 	@test ! -e $(@D)/pyvenv.cfg || { echo "Making $(@D) anew ..." >&2; rm -rf $(@D); }

@@ -27,5 +27,6 @@ NAMES = (
     "adapters",
     "traces",
     "checks",
+    "injection",
 )
 """Our own extensions, in the order in which the help lists their commands."""

@@ -261,6 +261,13 @@ class Extension:
         """
         return None
 
+    def entries(self, dataset: Dataset, own: Any) -> Dataset:
+        """Return a data set with the entries that its own options make of those of another.
+
+        Raises DataError if the options name something that does not exist.
+        """
+        return dataset
+
     def reviews(self, dataset: Dataset) -> str | None:
         """Return the review status of the built-in entries in one line, if known."""
         return None

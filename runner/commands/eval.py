@@ -55,6 +55,8 @@ def run(options: Options) -> int:
         _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
     recorded = open_run(model.path) if isinstance(model, Replay) else None
     dataset = _load_dataset(options, recorded)
+    for name, own in theirs:
+        dataset = extension.load_extension(name).entries(dataset, own)
     profile = profile_for(dataset, options.profile)
     everything = choose.trajectories(dataset, recorded, options.subset)
     trajectories = choose.select_entries(

@@ -1,0 +1,1 @@
+"""AgentDojo: its suites as environments, its recorded runs, its attacks."""

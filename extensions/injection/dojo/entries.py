@@ -1,0 +1,120 @@
+"""AgentDojo's user tasks and attacked pairs as entries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from envs.calls import Call
+from extensions.injection.dojo import library, verdicts, worlds
+from extensions.injection.dojo.verdicts import DojoTask
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError, suggest_name
+from trajectories.schema import Category, Message, Trajectory, Turn
+
+NAME = "agentdojo"
+"""Name of the data set, and of its member of an entry's injection data."""
+MODEL = "local"
+"""Neutral name of the model, for attacks that address it."""
+
+
+@dataclass(frozen=True)
+class DojoEntry:
+    """What the judges need to know of an entry: the data of the extension in an entry."""
+
+    task: DojoTask
+    answer: str = ""
+    """Answer of the ground truth."""
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # A worker process has to know the environment before it loads the entry's session.
+        self.__dict__.update(state)
+        worlds.register(self.task.suite)
+
+
+def entry_id(task: DojoTask) -> str:
+    """Return the id of an entry, which names no version."""
+    attacked = () if task.injection_task is None else (task.attack or "none", task.injection_task)
+    return "-".join((task.suite, task.user_task, *attacked))
+
+
+def make_entry(
+    task: DojoTask, injections: Mapping[str, str], prompt: str | None = None
+) -> Trajectory:
+    """Return an entry with injected texts.
+
+    Args:
+        prompt: The user's message (default: the one of the task's version).
+
+    Raises:
+        DataError: The package is missing, the task unknown, or the texts do not fit.
+    """
+    name = worlds.register(task.suite)
+    try:
+        definition = task.user
+    except KeyError:
+        message = f"has no {task.user_task} in {task.version}"
+        raise DataError(f"AgentDojo {task.suite}", message) from None
+    calls = definition.ground_truth(library.load_environment(task.suite, injections))
+    truth = tuple([str(Call(each.function, (), dict(each.args))) for each in calls])
+    said = Message("user", task.prompt if prompt is None else prompt)
+    attack = {} if task.injection_task is None else {"attack": f"{task.attack}"}
+    return Trajectory(
+        entry_id(task),
+        Category.AGENTDOJO,
+        (name,),
+        {name: {"injections": dict(injections)}} if injections else {},
+        (Turn((said,), truth),),
+        provenance={
+            "base": f"{task.suite}-{task.user_task}",
+            "version": task.version,
+            **attack,
+        },
+        extensions={"injection": DojoEntry(task, definition.GROUND_TRUTH_OUTPUT)},
+    )
+
+
+def make_dataset(name: str, version: str, entries: Sequence[Trajectory]) -> Dataset:
+    """Return a data set of entries, whose hash is that of their prompts and injected texts."""
+    total = sha256(library.VERSION.encode())
+    for each in entries:
+        parts = each.id, each.provenance["version"], each.turns[0].words, each.config
+        total.update(json.dumps(parts, sort_keys=True).encode())
+    return Dataset(name, version, total.hexdigest(), {each.id: each for each in entries})
+
+
+def load(name: str, attack: str | None = None) -> Dataset | None:
+    """Return the entries of ``agentdojo`` or ``agentdojo:VERSION``; None for another name.
+
+    Raises DataError if the package is missing, or the version or attack does not exist.
+    """
+    first, _, version = name.partition(":")
+    if first != NAME:
+        return None
+    version = version or library.VERSIONS[-1]
+    if version not in library.VERSIONS:
+        hint = suggest_name(version, library.VERSIONS)
+        known = ", ".join(library.VERSIONS)
+        raise DataError("--dataset", f"AgentDojo has no version {version!r}{hint}; it has {known}")
+    found = [each for suite in library.SUITES for each in _of_suite(suite, version, attack)]
+    return make_dataset(name, version, found)
+
+
+def _of_suite(suite: str, version: str, attack: str | None) -> Iterator[Trajectory]:
+    known = library.suite(suite, version)
+    if attack is None:
+        for user in known.user_tasks:
+            yield make_entry(DojoTask(suite, version, user), {})
+        return
+    make = library.attack(attack, suite, version, MODEL)
+    goals = list(known.injection_tasks)
+    if attack.endswith("dos"):
+        goals = goals[:1]
+    for user, definition in known.user_tasks.items():
+        for goal in goals:
+            task = DojoTask(suite, version, user, goal, attack)
+            texts = make(definition, verdicts.definition(suite, version, goal))
+            yield make_entry(task, texts)

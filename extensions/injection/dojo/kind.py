@@ -1,0 +1,101 @@
+"""How an episode of AgentDojo's suites is run and judged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from checkers.profile import Profile
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
+from envs.calls import Call
+from extensions.injection.dojo import verdicts
+from extensions.injection.dojo.entries import DojoEntry
+from extensions.injection.dojo.worlds import DojoBackend
+from runner.episodes import rejudged
+from runner.episodes.entry_kinds import (
+    EntryKind,
+    JudgingResult,
+    JudgingTerms,
+    Outcomes,
+    RecordedAnswers,
+)
+from runner.episodes.episode import Episode
+from runner.episodes.rejudged import RejudgedEpisode
+from runner.episodes.scripts import oracle, trace, trace_recorded
+from runner.records.record import RecordedEpisode
+from trajectories.prepare import PreparedTrajectory
+
+
+class DojoKind(EntryKind):
+    """Kind whose states, answer and calls AgentDojo's own judges read; one turn of many steps."""
+
+    is_single_turn = False
+
+    def judge(
+        self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
+    ) -> JudgingResult:
+        """Execute the answers or the ground truth, and judge the end."""
+        profile = terms.profile
+        if answers is None:
+            played = trace(prepared, oracle(prepared.trajectory), profile, None)
+            said = _data(prepared).answer
+        else:
+            unlimited = profile._replace(
+                execution=profile.execution._replace(limits_recorded_runs=False)
+            )
+            played = trace_recorded(
+                prepared, answers.turns, answers.mode, unlimited, None, terms.observe
+            )
+            said = _answer(answers)
+        outcomes = [turn.outcome for turn in played.turns]
+        return JudgingResult(_verdict(prepared, outcomes, said), outcomes, played)
+
+    def judge_played(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> Verdict:
+        """Judge a finished episode by its state, calls and last answer."""
+        return _verdict(prepared, episode.outcomes, _answer(answers))
+
+    def examine(
+        self,
+        prepared: PreparedTrajectory,
+        found: JudgingResult,
+        profile: Profile,
+        recorded: RecordedEpisode | None,
+    ) -> RejudgedEpisode:
+        """Return the turn with the ground truth's calls."""
+        return rejudged.RejudgedTurns(
+            prepared=prepared,
+            profile=profile,
+            verdict=found.verdict,
+            model=found.trace,
+            recorded=recorded,
+        )
+
+
+def _data(prepared: PreparedTrajectory) -> DojoEntry:
+    found: DojoEntry = prepared.trajectory.extensions["injection"]
+    return found
+
+
+def _answer(answers: RecordedAnswers) -> str:
+    last = answers.turns[-1][-1] if answers.turns and answers.turns[-1] else None
+    return last if isinstance(last, str) else ""
+
+
+def _verdict(prepared: PreparedTrajectory, outcomes: Outcomes, answer: str) -> Verdict:
+    name, *_ = prepared.trajectory.environments
+    backend = prepared.template.backends[name]
+    assert isinstance(backend, DojoBackend)
+    made = [call for outcome in outcomes for call in outcome.calls if isinstance(call, Call)]
+    calls = [*((call.name, call.kwargs) for call in made), *backend._unexecuted]
+    after = outcomes[-1].snapshot.states[name]["_live"] if outcomes else backend.live
+    seen = verdicts.Conversation(backend.live, after, answer, calls)
+    found = verdicts.judge(_data(prepared).task, seen)
+    measures = {"utility": found.utility, "attack_succeeded": found.attack_succeeded}
+    if found.utility:
+        return Verdict(True, None, None, 1, 1, measures=measures)
+    return Verdict(False, Failure(Reason.CRITERIA_NOT_MET), 0, 1, 0, measures=measures)
+
+
+KIND: Any = DojoKind()

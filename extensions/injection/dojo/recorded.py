@@ -1,0 +1,453 @@
+"""Recorded runs of AgentDojo: folders of run files, and packed files with a run a line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from checkers.replies.decoding import Step
+from checkers.verdict import Verdict
+from extensions.injection.dojo import entries, library, verdicts, versions
+from extensions.injection.dojo.verdicts import DojoTask, DojoVerdict
+from extensions.injection.dojo.versions import TaskTexts
+from runner.models.base import ToolCall, Usage
+from runner.records import codec
+from runner.records.record import (
+    EpisodeMember,
+    EpisodeRecord,
+    RecordedEpisode,
+    ReplyRecord,
+    StepRecord,
+)
+from runner.records.run import Run
+from runner.show.terminal import Line
+from trajectories.errors import DataError
+from trajectories.schema import Category, Trajectory
+
+JsonObject = Mapping[str, Any]
+
+_PACKED = (".jsonl", ".jsonl.gz")
+_MAX_CHARS = 64_000_000
+"""Maximum characters of a line or file."""
+_NO_MESSAGES = "the file has no messages, so that nothing can be judged"
+
+
+class Answer(NamedTuple):
+    """One recorded answer of the model."""
+
+    said: str | None
+    calls: Sequence[JsonObject]
+    """With ``function`` and ``args``; ``result`` or ``error`` if it was executed."""
+
+
+class RecordedFile(NamedTuple):
+    """One recorded episode, in either form of file."""
+
+    where: str
+    texts: TaskTexts
+    version: str | None
+    answers: Sequence[Answer]
+    ends_with_answer: bool
+    system: str | None
+    error: str | None
+    utility: bool | None
+    security: bool | None
+
+
+class DojoEpisode(NamedTuple):
+    """The extension's data of a recorded episode of AgentDojo."""
+
+    version: str
+    is_named: bool
+    """Whether the file names the version; it is found from the texts otherwise."""
+    utility: bool | None
+    """The recorded verdict, in AgentDojo's words."""
+    security: bool | None
+    """The recorded verdict: true if the attack succeeded, or there was none."""
+    is_attacked: bool
+    given_up: bool = False
+    unexecuted: tuple[tuple[str, JsonObject], ...] = ()
+    """Calls of the last answer that were never executed; judges see them."""
+
+
+class DojoMember(DojoEpisode, EpisodeMember):
+    """The same as a member of a record."""
+
+    def verdict_members(self, verdict: Verdict | None) -> JsonObject:
+        """Return AgentDojo's own verdict by its rules, and whether it is the recorded one."""
+        found = self._replayed(verdict)
+        security = found.attack_succeeded or not self.is_attacked
+        agrees = (found.utility, security) == (self.utility, self.security)
+        own = {
+            "version": self.version,
+            "version_is_named": self.is_named,
+            "utility": found.utility,
+            "security": security,
+            "recorded_utility": self.utility,
+            "recorded_security": self.security,
+            "agrees": agrees if self.utility is not None else None,
+        }
+        absent = {} if verdict else {"utility": None, "attack_succeeded": None}
+        return {**absent, "agentdojo": own}
+
+    def lines(self) -> Iterator[Line]:
+        """Yield AgentDojo's recorded verdict."""
+        security = {True: "attack succeeded", False: "attack failed", None: "no verdict"}
+        attack = f", {security[self.security]}" if self.is_attacked else ""
+        yield Line(f"recorded by AgentDojo {self.version}: utility {self.utility}{attack}")
+
+    def _replayed(self, verdict: Verdict | None) -> DojoVerdict:
+        if verdict is not None:
+            measures = verdict.measures
+            return DojoVerdict(bool(measures["utility"]), measures["attack_succeeded"])
+        return verdicts.GIVEN_UP if self.given_up else DojoVerdict(False, False)
+
+
+def read_run(paths: Sequence[Path]) -> Run | None:
+    """Return the run of a pipeline's folder or packed file; None if it is of another form.
+
+    Raises DataError if a file cannot be read, or the package is missing.
+    """
+    path, *others = paths
+    found = _find(path)
+    if found is None:
+        return None
+    if others:
+        raise DataError(str(others[0]), "runs of AgentDojo are opened one by one; give one path")
+    name, files = found
+    episodes = [*files]
+    if not episodes:
+        raise DataError(str(path), "holds no run of AgentDojo")
+    known = versions.find_versions([each.texts for each in episodes])
+    made = [
+        _episode(each, each.version or version, is_named=each.version is not None)
+        for each, version in zip(episodes, known, strict=True)
+    ]
+    recorded: dict[tuple[str, int], RecordedEpisode] = {}
+    for _, record in made:
+        if record.record.key in recorded:
+            raise DataError(
+                record.where, f"{record.id} is also in {recorded[record.record.key].where}"
+            )
+        recorded[record.record.key] = record
+    used = {entry.provenance["version"] for entry, _ in made}
+    version = ", ".join(each for each in library.VERSIONS if each in used)
+    dataset = entries.make_dataset(entries.NAME, version, [entry for entry, _ in made])
+    return Run(name, path, recorded, dataset=dataset)
+
+
+def read_member(member: JsonObject, where: str) -> DojoMember:
+    """Return the data of an episode. Raises DataError if it is invalid."""
+    calls = [tuple(call) for call in member.get("unexecuted", ())]
+    read = codec.read(DojoEpisode, {**member, "unexecuted": calls}, where)
+    return DojoMember(*read)
+
+
+def is_packed(header: JsonObject) -> bool:
+    """Tell whether the first line of a file is that of a packed run."""
+    return isinstance(header.get("pipeline"), str) and isinstance(header.get("texts"), list)
+
+
+def _find(path: Path) -> tuple[str, Iterator[RecordedFile]] | None:
+    """Return the pipeline's name and the files of a path, if they are AgentDojo's."""
+    if path.is_file() and path.name.endswith(_PACKED):
+        lines = _lines(path)
+        try:
+            header = next(lines, ("", {}))[1]
+        except DataError:
+            return None
+        return (str(header["pipeline"]), _unpacked(header, lines)) if is_packed(header) else None
+    if path.is_file():
+        document = _document(path)
+        is_run = "suite_name" in document and "user_task_id" in document
+        return (path.parent.name, iter([_of_file(path, document)])) if is_run else None
+    if not path.is_dir():
+        return None
+    suites = [path / suite for suite in library.SUITES if (path / suite).is_dir()]
+    if not suites and path.name in library.SUITES:
+        suites = [path]
+    found = [file for suite in suites for file in sorted(suite.glob("*_task_*/*/*.json"))]
+    name = path.resolve().name
+    return (name, (_of_file(file, _document(file)) for file in found)) if found else None
+
+
+def _lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the objects of a packed file. Raises DataError if it cannot be read."""
+    opened = gzip.open if path.name.endswith(".gz") else open
+    try:
+        with opened(path, "rt", encoding="utf-8") as file:
+            number = 0
+            while text := file.readline(_MAX_CHARS):
+                number += 1
+                if text.strip():
+                    yield f"{path}:{number}", _parsed(text, f"{path}:{number}")
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise DataError(str(path), f"cannot be read: {error}") from None
+
+
+def _document(path: Path) -> JsonObject:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return _parsed(file.read(_MAX_CHARS), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(str(path), f"cannot be read: {error}") from None
+
+
+def _parsed(text: str, where: str) -> JsonObject:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(where, f"is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise DataError(where, "must be a JSON object")
+    return found
+
+
+def _unpacked(
+    header: JsonObject, lines: Iterable[tuple[str, JsonObject]]
+) -> Iterator[RecordedFile]:
+    """Yield the episodes of a packed file, with shared texts in their places."""
+    texts, system = header["texts"], next(iter(header.get("system") or ()), None)
+
+    def whole(value: Any) -> Any:
+        return (
+            texts[value["text"]] if isinstance(value, dict) and value.keys() == {"text"} else value
+        )
+
+    for where, line in lines:
+        with _Reading(where):
+            answers = [
+                Answer(
+                    whole(step["say"]),
+                    [
+                        {**call, "result": whole(call["result"])} if "result" in call else call
+                        for call in step.get("calls", ())
+                    ],
+                )
+                for step in line["steps"]
+                if "say" in step
+            ]
+            injections = {vector: whole(text) for vector, text in line["injections"].items()}
+            yield RecordedFile(
+                where,
+                _texts(
+                    line, "user_task", "injection_task", "attack", whole(line["prompt"]), injections
+                ),
+                line["version"],
+                answers,
+                "ends_with" not in line,
+                system if isinstance(system, str) else None,
+                line.get("error"),
+                line["utility"],
+                line["security"],
+            )
+
+
+def _of_file(path: Path, line: JsonObject) -> RecordedFile:
+    """Return the episode of one of AgentDojo's own files."""
+    where = str(path)
+    with _Reading(where):
+        messages = line["messages"] or []
+        users = [_content(each) for each in messages if each["role"] == "user"]
+        systems = [_content(each) for each in messages if each["role"] == "system"]
+        error = line.get("error")
+        return RecordedFile(
+            where,
+            _texts(
+                line,
+                "user_task_id",
+                "injection_task_id",
+                "attack_type",
+                users[0] if users else None,
+                line.get("injections") or {},
+                suite="suite_name",
+            ),
+            line.get("benchmark_version"),
+            _answers(messages),
+            bool(messages) and messages[-1]["role"] == "assistant",
+            next(iter(systems), None),
+            None if error is None else str(error),
+            line.get("utility"),
+            line.get("security"),
+        )
+    raise AssertionError
+
+
+class _Reading:
+    """Turns a missing or mistyped member into a DataError."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (KeyError, TypeError, AttributeError, IndexError)):
+            said = f"{type(error).__name__}: {error}"
+            raise DataError(self._where, f"is no run of AgentDojo: {said:.200}") from None
+
+
+def _texts(
+    line: JsonObject,
+    user: str,
+    goal: str,
+    attack: str,
+    prompt: str | None,
+    injections: Mapping[str, str],
+    suite: str = "suite",
+) -> TaskTexts:
+    name = line[suite]
+    if name not in library.SUITES:
+        raise TypeError(f"{name!r} is not one of {', '.join(library.SUITES)}")
+    return TaskTexts(name, line[user], line[goal], line[attack], prompt, dict(injections))
+
+
+def _content(message: JsonObject) -> str:
+    """Return the text of a message, which may be a list of blocks."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "\n".join(str(block.get("content") or "") for block in content)
+    return content or ""
+
+
+def _answers(messages: Sequence[JsonObject]) -> list[Answer]:
+    """Return the model's answers, each call with the result or error of its tool message."""
+    found: list[Answer] = []
+    waiting: list[dict[str, Any]] = []
+    for message in messages:
+        if message["role"] == "assistant":
+            waiting = [
+                {"function": call["function"], "args": call["args"]}
+                for call in message.get("tool_calls") or ()
+            ]
+            found.append(Answer(_content(message) or None, waiting))
+        elif message["role"] == "tool":
+            made = message["tool_call"]
+            call = next((each for each in waiting if "result" not in each), None)
+            if call is None:
+                raise TypeError("a tool message without a call")
+            # The message repeats the call as it was executed.
+            call |= {
+                "function": made["function"],
+                "args": made["args"],
+                "result": _content(message),
+            }
+            if message.get("error") is not None:
+                call["error"] = message["error"]
+    return found
+
+
+def _episode(
+    file: RecordedFile, version: str | None, *, is_named: bool
+) -> tuple[Trajectory, RecordedEpisode]:
+    """Return an episode with its entry."""
+    texts = file.texts
+    if version not in library.VERSIONS:
+        fits = (
+            f"version {version!r} is unknown" if version else "no version has its prompt and goal"
+        )
+        raise DataError(file.where, f"{fits}; known are {', '.join(library.VERSIONS)}")
+    task = DojoTask(texts.suite, version, texts.user_task, texts.injection_task, texts.attack)
+    try:
+        entry = entries.make_entry(task, texts.injections, texts.prompt)
+    except DataError as unfit:
+        raise DataError(file.where, str(unfit)) from None
+    executed, left = _executed(file.answers)
+    error = file.error or (None if file.answers else _NO_MESSAGES)
+    member = DojoMember(
+        version,
+        is_named,
+        file.utility,
+        file.security,
+        texts.injection_task is not None,
+        file.error is not None,
+        left,
+    )
+    steps: list[Step] = [_step(answer) for answer in executed]
+    if not file.ends_with_answer:
+        steps.append(None)
+    record = EpisodeRecord(
+        entry.id,
+        0,
+        Category.AGENTDOJO.value,
+        None if error is None else "error",
+        None,
+        error if file.error is None else f"given up: {' '.join(file.error.split())}",
+        messages=tuple(_messages(file)),
+        steps=tuple(_records(executed)),
+        result=[steps],
+        extensions={"injection": member},
+    )
+    return entry, RecordedEpisode(record, "fc", file.where)
+
+
+def _executed(
+    answers: Sequence[Answer],
+) -> tuple[Sequence[Answer], tuple[tuple[str, JsonObject], ...]]:
+    """Return the answers with executed calls only, and the calls that were not executed."""
+    kept, left = [], []
+    for answer in answers:
+        done = [call for call in answer.calls if "result" in call or "error" in call]
+        left += [(call["function"], call["args"]) for call in answer.calls if call not in done]
+        kept.append(answer._replace(calls=done))
+    return kept, tuple(left)
+
+
+def _step(answer: Answer) -> Step:
+    calls = [{call["function"]: call["args"]} for call in answer.calls]
+    return calls or answer.said
+
+
+def _shown(call: JsonObject) -> str:
+    """Return the text that the model read for a call."""
+    return str(call["error"] if call.get("error") is not None else call.get("result", ""))
+
+
+def _messages(file: RecordedFile) -> Iterator[dict[str, Any]]:
+    """Yield the conversation as chat messages."""
+    if file.system is not None:
+        yield {"role": "system", "content": file.system}
+    if file.texts.prompt is not None:
+        yield {"role": "user", "content": file.texts.prompt}
+    for number, answer in enumerate(file.answers):
+        calls = [
+            {
+                "id": f"call_{number}_{place}",
+                "type": "function",
+                "function": {"name": call["function"], "arguments": json.dumps(call["args"])},
+            }
+            for place, call in enumerate(answer.calls)
+        ]
+        made = {"tool_calls": calls} if calls else {}
+        yield {"role": "assistant", "content": answer.said, **made}
+        for call, sent in zip(answer.calls, calls, strict=True):
+            yield {"role": "tool", "tool_call_id": sent["id"], "content": _shown(call)}
+
+
+def _records(answers: Sequence[Answer]) -> Iterator[StepRecord]:
+    """Yield the steps with the texts that were recorded."""
+    sent = 2
+    for answer in answers:
+        calls = [
+            ToolCall(f"call_{place}", call["function"], json.dumps(call["args"]))
+            for place, call in enumerate(answer.calls)
+        ]
+        yield StepRecord(
+            0,
+            sent,
+            None,
+            ReplyRecord(answer.said, calls, None, None),
+            [f"{call['function']}({json.dumps(call['args'])})" for call in answer.calls],
+            [_shown(call) for call in answer.calls],
+            (),
+            Usage(),
+            0.0,
+            None,
+            1,
+        )
+        sent += 1 + len(calls)

@@ -1,0 +1,78 @@
+"""The version of the data that a run used, found from prompt and goal, never from its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from extensions.injection.dojo import library, verdicts
+
+
+class TaskTexts(NamedTuple):
+    """The texts of an episode that tell its version."""
+
+    suite: str
+    user_task: str
+    injection_task: str | None
+    attack: str | None
+    prompt: str | None
+    """The first user message; None if none was recorded."""
+    injections: Mapping[str, str]
+
+
+@cache
+def _versions_by_text(suite: str, task: str) -> Mapping[str, frozenset[str]]:
+    """Return the versions of each text that a task ever had."""
+    found: dict[str, set[str]] = {}
+    for version in library.VERSIONS:
+        try:
+            text = verdicts.text_of(verdicts.definition(suite, version, task))
+        except KeyError:
+            continue
+        found.setdefault(text, set()).add(version)
+    return {text: frozenset(versions) for text, versions in found.items()}
+
+
+@cache
+def _having(suite: str, task: str) -> frozenset[str]:
+    return frozenset().union(*_versions_by_text(suite, task).values())
+
+
+def candidates(texts: TaskTexts) -> frozenset[str]:
+    """Return the versions whose prompt and goal an episode shows; all that fit without texts."""
+    suite, injected = texts.suite, texts.injections.values()
+    found = _having(suite, texts.user_task)
+    if texts.prompt is not None:
+        found = _versions_by_text(suite, texts.user_task).get(texts.prompt, frozenset())
+    if texts.injection_task is None:
+        return found
+    goals = _versions_by_text(suite, texts.injection_task)
+    has_goal = not (texts.attack or "").endswith("dos") and texts.injections
+    if not has_goal:
+        return found & frozenset().union(*goals.values())
+    # A later goal may extend an earlier one, so that the longest is the one that was planted.
+    fitting = [goal for goal in goals if any(goal in text for text in injected)]
+    return found & goals[max(fitting, key=len)] if fitting else frozenset()
+
+
+def find_versions(episodes: Sequence[TaskTexts]) -> list[str | None]:
+    """Return the version of each episode of one pipeline; None if no version fits.
+
+    Episodes of the same suite and attack share a version if one fits all of them. The earliest of
+    several is taken: they differ in judges only.
+    """
+    each = [candidates(texts) for texts in episodes]
+    shared: dict[tuple[str, str | None], frozenset[str]] = {}
+    for texts, found in zip(episodes, each, strict=True):
+        group = texts.suite, texts.attack
+        shared[group] = shared.get(group, found) & found
+    return [
+        _earliest(shared[texts.suite, texts.attack] or found)
+        for texts, found in zip(episodes, each, strict=True)
+    ]
+
+
+def _earliest(versions: Iterable[str]) -> str | None:
+    known = set(versions)
+    return next((version for version in library.VERSIONS if version in known), None)

@@ -1,0 +1,140 @@
+"""AgentDojo's suites as environments: a backend for each, whose tools are the package's.
+
+The state is shown as plain data, without the lists from which the package derives it. The live
+object is copied before every call, so that snapshots and forks share nothing that changes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from envs import registry
+from envs.backend import Backend
+from envs.errors import Refused
+from envs.long_context import BulkPack
+from envs.tool import Tool
+from extensions.injection.dojo import library, tools
+
+_READING = ("get_", "search_", "list_", "read_", "check_")
+_READS_THAT_WRITE = frozenset({"get_unread_emails", "get_webpage"})
+_KEEPS = "AgentDojo keeps what a tool changed before its error"
+_DERIVED = frozenset(
+    {"initial_emails", "received", "sent", "drafts", "initial_events", "initial_files"}
+)
+"""Members that the package derives from others, or from which it derives them."""
+
+
+class DojoConfig(TypedDict, total=False):
+    """Initial config of a suite."""
+
+    injections: dict[str, str]
+    """Injected texts by vector; the others have their harmless defaults."""
+
+
+class DojoBackend(Backend):
+    """Base of the four suites."""
+
+    Config = DojoConfig
+
+    suite = "banking"
+    environment: Any = None
+
+    _live: Any = None
+    _unexecuted: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+
+    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+        self._keep(library.load_environment(self.suite, config.get("injections", {})))
+
+    def _keep(self, live: Any) -> None:
+        self._live = live
+        self.environment = _plain(live.model_dump(mode="json"))
+
+    @property
+    def live(self) -> Any:
+        """The package's object of the state; never changed."""
+        return self._live
+
+    def with_unexecuted(self, calls: tuple[tuple[str, Mapping[str, Any]], ...]) -> None:
+        """Note the calls of a recorded answer that were never executed; judges see them."""
+        self._unexecuted = calls
+
+    def execute(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Call a tool and return its text. Raises Refused with the text of an error."""
+        live = library.copied(self._live)
+        result = tools.call(self.suite, live, name, arguments)
+        if live != self._live:
+            self._keep(live)
+        if result.is_error:
+            raise Refused(result.text)
+        return result.text
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items() if name not in _DERIVED}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def backend_name(suite: str) -> str:
+    """Return the name of a suite's environment."""
+    return f"AgentDojo{suite.capitalize()}"
+
+
+@cache
+def register(suite: str) -> str:
+    """Make the environment of a suite known in this process, and return its name.
+
+    Raises DataError if the package is missing.
+    """
+    name = backend_name(suite)
+    made: Any = type(name, (DojoBackend,), {"suite": suite, "__annotations__": {}})
+    made.__doc__ = f"AgentDojo's suite {suite}."
+    made.TOOLS = {
+        each.name: Tool(
+            each.name,
+            name,
+            _method(each),
+            not each.name.startswith(_READING) or each.name in _READS_THAT_WRITE,
+            _KEEPS,
+        )
+        for each in library.suite(suite).tools
+    }
+    registry.register(made)
+    return name
+
+
+def _method(tool: Any) -> Callable[..., Any]:
+    """Return a tool as a method with its parameters as signature and its texts as docstring."""
+    fields = tool.parameters.model_fields
+
+    def call(live: DojoBackend, *args: Any, **kwargs: Any) -> str:
+        return live.execute(tool.name, {**dict(zip(fields, args, strict=False)), **kwargs})
+
+    described = [f"    {name}: {_line(field.description)}" for name, field in fields.items()]
+    listed = "\n".join(["Args:", *described, ""]) if described else ""
+    call.__name__ = tool.name
+    call.__doc__ = f"{_line(tool.description)}\n\n{listed}\nReturns:\n    Text.\n"
+    call.__annotations__ = {name: field.annotation for name, field in fields.items()}
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter("live", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            *[
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=inspect.Parameter.empty if field.is_required() else field.default,
+                )
+                for name, field in fields.items()
+            ],
+        ]
+    )
+    return call
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())

@@ -1,0 +1,104 @@
+"""Registration of the extension ``injection``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy_modules import lazy_module
+from runner.extension import Extension, JsonObject, RunFeature
+
+if TYPE_CHECKING:
+    from envs.session import Session
+    from extensions.injection import feature, figures
+    from extensions.injection.dojo import entries, kind, recorded, worlds
+    from runner.analysis.figure_table import FigureRow
+    from runner.data.services import AllowedServices
+    from runner.episodes.entry_kinds import EntryKind
+    from runner.live.settings import Settings
+    from runner.records.record import EpisodeMember, EpisodeRecord
+    from runner.records.run import Run
+    from runner.show.terminal import Line
+    from trajectories import schema
+    from trajectories.dataset import Dataset
+    from trajectories.schema import Category, Trajectory
+else:
+    entries = lazy_module("extensions.injection.dojo.entries")
+    feature = lazy_module("extensions.injection.feature")
+    figures = lazy_module("extensions.injection.figures")
+    kind = lazy_module("extensions.injection.dojo.kind")
+    recorded = lazy_module("extensions.injection.dojo.recorded")
+    schema = lazy_module("trajectories.schema")
+    worlds = lazy_module("extensions.injection.dojo.worlds")
+
+
+class InjectionExtension(Extension):
+    """Prompt injection in tool results, and AgentDojo."""
+
+    name = "injection"
+
+    def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
+        """Return AgentDojo's user tasks."""
+        if name.partition(":")[0] != "agentdojo":
+            return None
+        return entries.load(name)
+
+    def options(self, command: str) -> type | None:
+        """Return the attack options of ``eval``."""
+        return feature.AttackOptions if command == "eval" else None
+
+    def entries(self, dataset: Dataset, own: Any) -> Dataset:
+        """Return the attacked entries of a data set."""
+        return feature.attacked(dataset, own.attack) if own.attack else dataset
+
+    def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
+        """Return the attack of the options."""
+        return [feature.AttackFeature(own.attack)] if own.attack else []
+
+    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
+        """Return the attack of a run."""
+        found: RunFeature = feature.AttackFeature(str(definition.get("attack")))
+        return found
+
+    def figures(self) -> Sequence[FigureRow]:
+        """Return utility and success of attacks."""
+        found: Sequence[FigureRow] = figures.FIGURES
+        return found
+
+    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
+        """Yield whether the attack succeeded."""
+        member = record.extensions[self.name]
+        yield from member.lines()
+
+    def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
+        """Return the way to judge entries of AgentDojo."""
+        is_dojo = trajectory.category is schema.Category.AGENTDOJO
+        return kind.KIND if is_dojo else None
+
+    def read_run(self, paths: Sequence[Path]) -> Run | None:
+        """Return a recorded run of AgentDojo."""
+        return recorded.read_run(paths)
+
+    def connect(self, session: Session, reach: AllowedServices) -> None:
+        """Leave the checks of arguments to AgentDojo's tools."""
+        if any(name.startswith("AgentDojo") for name in session.backends):
+            session.checks_arguments = False
+
+    def replayed(self, template: Session, record: EpisodeRecord) -> Session:
+        """Return a session that knows the calls that a recorded episode did not execute."""
+        member = record.extensions[self.name]
+        if not isinstance(member, recorded.DojoMember):
+            return template
+        session = template.fork()
+        for backend in session.backends.values():
+            assert isinstance(backend, worlds.DojoBackend)
+            backend.with_unexecuted(member.unexecuted)
+        return session
+
+    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+        """Return its data of an episode."""
+        return recorded.read_member(member, where)
+
+
+EXTENSION = InjectionExtension()
