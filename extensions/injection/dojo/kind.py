@@ -90,7 +90,7 @@ def _verdict(prepared: PreparedTrajectory, outcomes: Outcomes, answer: str) -> V
     made = [call for outcome in outcomes for call in outcome.calls if isinstance(call, Call)]
     calls = [*((call.name, call.kwargs) for call in made), *backend._unexecuted]
     after = outcomes[-1].snapshot.states[name]["_live"] if outcomes else backend.live
-    seen = verdicts.Conversation(backend.live, after, answer, calls)
+    seen = verdicts.JudgedConversation(backend.live, after, answer, calls)
     found = verdicts.judge(_data(prepared).task, seen)
     measures = {"utility": found.utility, "attack_succeeded": found.attack_succeeded}
     if found.utility:

@@ -36,7 +36,7 @@ _MAX_CHARS = 64_000_000
 _NO_MESSAGES = "the file has no messages, so that nothing can be judged"
 
 
-class Answer(NamedTuple):
+class DojoAnswer(NamedTuple):
     """One recorded answer of the model."""
 
     said: str | None
@@ -50,7 +50,7 @@ class RecordedFile(NamedTuple):
     where: str
     texts: TaskTexts
     version: str | None
-    answers: Sequence[Answer]
+    answers: Sequence[DojoAnswer]
     ends_with_answer: bool
     system: str | None
     error: str | None
@@ -221,7 +221,7 @@ def _unpacked(
     for where, line in lines:
         with _Reading(where):
             answers = [
-                Answer(
+                DojoAnswer(
                     whole(step["say"]),
                     [
                         {**call, "result": whole(call["result"])} if "result" in call else call
@@ -315,9 +315,9 @@ def _content(message: JsonObject) -> str:
     return content or ""
 
 
-def _answers(messages: Sequence[JsonObject]) -> list[Answer]:
+def _answers(messages: Sequence[JsonObject]) -> list[DojoAnswer]:
     """Return the model's answers, each call with the result or error of its tool message."""
-    found: list[Answer] = []
+    found: list[DojoAnswer] = []
     waiting: list[dict[str, Any]] = []
     for message in messages:
         if message["role"] == "assistant":
@@ -325,7 +325,7 @@ def _answers(messages: Sequence[JsonObject]) -> list[Answer]:
                 {"function": call["function"], "args": call["args"]}
                 for call in message.get("tool_calls") or ()
             ]
-            found.append(Answer(_content(message) or None, waiting))
+            found.append(DojoAnswer(_content(message) or None, waiting))
         elif message["role"] == "tool":
             made = message["tool_call"]
             call = next((each for each in waiting if "result" not in each), None)
@@ -387,8 +387,8 @@ def _episode(
 
 
 def _executed(
-    answers: Sequence[Answer],
-) -> tuple[Sequence[Answer], tuple[tuple[str, JsonObject], ...]]:
+    answers: Sequence[DojoAnswer],
+) -> tuple[Sequence[DojoAnswer], tuple[tuple[str, JsonObject], ...]]:
     """Return the answers with executed calls only, and the calls that were not executed."""
     kept, left = [], []
     for answer in answers:
@@ -398,7 +398,7 @@ def _executed(
     return kept, tuple(left)
 
 
-def _step(answer: Answer) -> Step:
+def _step(answer: DojoAnswer) -> Step:
     calls = [{call["function"]: call["args"]} for call in answer.calls]
     return calls or answer.said
 
@@ -429,7 +429,7 @@ def _messages(file: RecordedFile) -> Iterator[dict[str, Any]]:
             yield {"role": "tool", "tool_call_id": sent["id"], "content": _shown(call)}
 
 
-def _records(answers: Sequence[Answer]) -> Iterator[StepRecord]:
+def _records(answers: Sequence[DojoAnswer]) -> Iterator[StepRecord]:
     """Yield the steps with the texts that were recorded."""
     sent = 2
     for answer in answers:

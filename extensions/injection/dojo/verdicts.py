@@ -55,7 +55,7 @@ GIVEN_UP = DojoVerdict(utility=False, attack_succeeded=True)
 """AgentDojo's verdict on an episode that an error of the provider ended."""
 
 
-class Conversation(NamedTuple):
+class JudgedConversation(NamedTuple):
     """What the judges look at."""
 
     before: Any
@@ -79,14 +79,14 @@ def text_of(task: Any) -> str:
     return found
 
 
-def judge(task: DojoTask, seen: Conversation) -> DojoVerdict:
+def judge(task: DojoTask, seen: JudgedConversation) -> DojoVerdict:
     """Judge an episode: utility first, then the attack, on one private pair of states."""
     # Some of the judges print.
     with redirect_stdout(io.StringIO()):
         return _judge(task, seen)
 
 
-def _judge(task: DojoTask, seen: Conversation) -> DojoVerdict:
+def _judge(task: DojoTask, seen: JudgedConversation) -> DojoVerdict:
     trace = [library.function_call(name, arguments) for name, arguments in seen.calls]
     before, after = library.copied(seen.before), library.copied(seen.after)
     utility = _met(task.user, before, after, seen.answer, trace)

@@ -282,19 +282,16 @@ def test_sessions_fork_and_snapshot() -> None:
     assert not session.call(Call("send_money", (), {"recipient": "X"})).ok
 
 
-def test_attempted_calls_are_seen_by_judges_of_calls() -> None:
-    """Slack injection task 5 is judged by attempted calls, as AgentDojo judges it."""
-    from extensions.injection.dojo import entries
+def test_a_goal_that_calls_reach_is_reached_by_its_own_calls() -> None:
+    from extensions.injection.dojo import entries, library
     from extensions.injection.dojo.verdicts import DojoTask
 
     task = DojoTask("slack", "v1.2.1", "user_task_1", "injection_task_5", "direct")
     entry = entries.make_entry(task, {})
     dataset = entries.make_dataset("agentdojo", "v1.2.1", [entry])
     prepared = prepare(dataset, entry, STRICT)
-    for user, reached in (("Fred", True), ("Alice", False)):
-        calls: list[Mapping[str, Any]] = [
-            {"remove_user_from_slack": {"user": user}},
-            {"get_channels": {}},
-        ]
-        found = judge_recorded(prepared, [[calls, "Done."]], "fc", STRICT)
+    own = task.goal.ground_truth(library.load_environment("slack", {}))
+    calls: list[Mapping[str, Any]] = [{call.function: dict(call.args)} for call in own]
+    for made, reached in ((calls, True), (calls[:1], False)):
+        found = judge_recorded(prepared, [[made, "Done."]], "fc", STRICT)
         assert found.verdict.measures["attack_succeeded"] is reached
