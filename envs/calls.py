@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from envs.bounds import BOUNDS, measure_size
-from envs.errors import MalformedCall
+from envs.errors import DataError, MalformedCall
 from envs.lazy_modules import lazy_module
 from envs.state import cut
 
@@ -111,8 +111,11 @@ def parse_call(text: str, variables: Collection[str] = ()) -> Call:
 
     ``variables`` are names that may stand for a value; each is read as text.
 
-    Raises MalformedCall if the text is not one call with literal arguments.
+    Raises MalformedCall if the text is not one call with literal arguments, and DataError if it
+    is not a text.
     """
+    if not isinstance(text, str):
+        raise DataError("text", f"must be a text, is {text!r:.60}")
     match = _PLAIN_CALL.fullmatch(text) if len(text) <= MAX_TEXT else None
     call = _read_plain_call(match) if match else None
     if call is not None:

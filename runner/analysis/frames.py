@@ -21,6 +21,7 @@ from runner.analysis.figures import totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules
 from runner.analysis.view import Moment, view
 from runner.data.choose import Notify
+from runner.data.parameters import require_type
 from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
 from runner.records.annotations import NOTHING
 from runner.records.files import write_whole
@@ -75,6 +76,7 @@ def load_runs(
     episodes: list[Row] = []
     calls: list[Row] = []
     for path in paths:
+        require_type("paths", path, str, PathLike, described="names or paths of runs")
         for source in _sources(Path(path)):
             data = dataset_of(source, dataset, notify)
             profile, limit = resolve_rules(source, data)

@@ -22,7 +22,7 @@ from runner.commands.shared import (
     show,
 )
 from runner.data.errata import open_errata
-from runner.records.files import written
+from runner.records.files import check_writable, written
 from runner.records.run import open_run
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
@@ -41,6 +41,7 @@ class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredI
 
 def run(options: Options) -> int:
     """Print the verdicts that differ between two runs, and a significance test."""
+    check_writable(options.html)
     comparison = _compare(options)
     if options.html is not None:
         with written(options.html) as file:
@@ -55,6 +56,8 @@ def run(options: Options) -> int:
 
 def _compare(options: Options) -> RunComparison:
     first, second = open_run(options.run_a), open_run(options.run_b)
+    if options.run_a.resolve() == options.run_b.resolve():
+        note(f"{options.run_a} is compared with itself")
     dataset = load_plain_dataset(first, options.dataset, note)
     change = describe_data_change(second, dataset)
     if change is not None:

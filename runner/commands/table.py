@@ -47,8 +47,7 @@ class Options(
 
 def run(options: Options) -> int:
     """Print the scores of runs, and write them as CSV or HTML."""
-    check_writable(options.csv)
-    check_writable(options.html)
+    check_writable(options.csv, options.html)
     profile = PROFILES[options.profile] if options.profile else None
     rules = ScoringRules(
         options.dataset, profile, options.step_limit, options.require_info, options.gpu_price

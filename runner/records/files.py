@@ -125,20 +125,21 @@ def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> 
             file.writelines(chunks)
 
 
-def check_writable(path: Path | None) -> None:
-    """Check that an output file can be written, before the work for it; None is no file.
+def check_writable(*paths: Path | None) -> None:
+    """Check that output files can be written, before the work for them; None is no file.
 
-    Raises DataError if its folder does not exist or cannot be written.
+    Raises DataError if a folder does not exist or cannot be written.
     """
-    if path is None or not _is_file(path):
-        return
-    if not path.name or path.is_dir():
-        raise WriteError(str(path), "cannot be written: it is not a file name")
-    folder = Path(os.path.realpath(path)).parent
-    if not folder.is_dir():
-        raise WriteError(str(path), f"cannot be written: the folder {folder} does not exist")
-    if not os.access(folder, os.W_OK):
-        raise WriteError(str(path), f"cannot be written: no permission to write in {folder}")
+    for path in paths:
+        if path is None or not _is_file(path):
+            continue
+        if not path.name or path.is_dir():
+            raise WriteError(str(path), "cannot be written: it is not a file name")
+        folder = Path(os.path.realpath(path)).parent
+        if not folder.is_dir():
+            raise WriteError(str(path), f"cannot be written: the folder {folder} does not exist")
+        if not os.access(folder, os.W_OK):
+            raise WriteError(str(path), f"cannot be written: no permission to write in {folder}")
 
 
 @contextmanager

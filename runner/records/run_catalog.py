@@ -102,6 +102,8 @@ def started_with(folder: Path, given: Sequence[str]) -> list[str]:
     Raises:
         DataError: The command is unknown, or a secret in it is not given again.
     """
+    if not folder.is_dir():
+        raise DataError("--resume", f"{folder} is not a folder")
     run = next((read_catalog_run(each) for each in run_folders(folder, 1)), None)
     if run is None or len(run.command) < 2:
         raise DataError("--resume", f"{folder} does not name the command that started it")

@@ -15,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.one_episode import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
 from runner.commands.shared import JsonOption, note, show
-from runner.records.files import written
+from runner.records.files import check_writable, written
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
 
@@ -41,6 +41,7 @@ class Options(JsonOption, EpisodeOptions):
 
 def run(options: Options) -> int:
     """Show the episodes, and the step where they diverge."""
+    check_writable(options.html)
     trials = options.trials or (None if len(options.runs) == 1 else [0])
     columns = [column for path in options.runs for column in _columns(options, path, trials)]
     if not 2 <= len(columns) <= MAX_RUNS:

@@ -21,7 +21,7 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import note
 from runner.data import choose
-from runner.records.files import written
+from runner.records.files import check_writable, written
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -55,6 +55,7 @@ class Options:
 
 def run(options: Options) -> int:
     """Print a data set's contents, or some of its entries."""
+    check_writable(options.html)
     for flag, value in (("--against", options.against), ("--html", options.html)):
         if value is not None and not options.statistics:
             raise DataError(flag, "needs --statistics; add it")

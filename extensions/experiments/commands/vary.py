@@ -20,7 +20,7 @@ from runner.data import choose
 from runner.models.base import ModelError, RequestOptions
 from runner.models.connect import connect
 from runner.models.tools import Document, documents_of
-from runner.records.files import write_whole, written
+from runner.records.files import check_writable, write_whole, written
 from runner.show.terminal import say, say_json
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -58,6 +58,7 @@ class Options(DataOptions, JsonOption, _ParaphraseOptions):
 
 def run(options: Options) -> int:
     """Print the results of experiments, and write them as CSV or HTML."""
+    check_writable(options.csv, options.html, options.output)
     if options.paraphrase is not None:
         return _draft(options, options.paraphrase)
     for flag, value in (("--output", options.output), ("--base-url", options.base_url)):

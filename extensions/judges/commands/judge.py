@@ -38,7 +38,7 @@ from runner.commands.shared import note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.models.base import Usage
-from runner.records.files import written
+from runner.records.files import check_writable, written
 from runner.records.record import Key
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
@@ -57,6 +57,7 @@ Options = JudgeOptions
 
 def run(options: JudgeOptions) -> int:
     """Judge episodes and print the labels."""
+    check_writable(options.output, options.disagreements)
     show = _check(options)
     setting = options.judge and _make_setting(options, options.judge, show)
     if options.probe and setting:

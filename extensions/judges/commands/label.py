@@ -10,7 +10,7 @@ from extensions.judges.label_page import label_page
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.commands.shared import note
-from runner.records.files import written
+from runner.records.files import check_writable, written
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
@@ -29,6 +29,7 @@ class Options(JudgedEpisodeOptions):
 
 def run(options: Options) -> int:
     """Write the page."""
+    check_writable(options.output)
     judged = load_run(options, options.run, options.show or "steps")
     if not judged.exhibits:
         raise DataError(str(options.run), "has no episodes without errors")

@@ -42,7 +42,7 @@ from runner.models.base import Model
 from runner.models.connect import connect
 from runner.models.model_name import Agent, Scripted, chosen, parsed
 from runner.models.settings import Observations
-from runner.records.files import written
+from runner.records.files import check_writable, written
 from runner.records.record import EpisodeRecord
 from runner.records.run import is_run, open_run, read_records
 from runner.records.store import RunStore, create_folder, default_folder
@@ -130,6 +130,7 @@ class _Method(NamedTuple):
 
 def run(options: Options) -> int:
     """Run the search with and without undo, and print a comparison."""
+    check_writable(options.output)
     _check(options)
     plan, trajectories = _make_plan(options)
     methods = _methods(options, plan)

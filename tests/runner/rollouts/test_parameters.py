@@ -35,6 +35,8 @@ WRONG = {
     "resume: needs run_dir": lambda: evaluate(resume=True),
     "trajectory: must be a Trajectory": lambda: turnwise.RolloutEnv("id"),
     "paths: must be at least one path": lambda: turnwise.open_run(3),
+    "paths: must be names or paths of runs, is 3": lambda: turnwise.load_runs(3),
+    "text: must be a text, is 3": lambda: turnwise.parse_call(3),
     "nowhere": lambda: turnwise.open_run("nowhere"),
     "data: must be a Dataset": lambda: turnwise.judge("bfcl", "id", []),
     "environments, config: must be a list": lambda: turnwise.Session.load("TicketAPI", {}),
