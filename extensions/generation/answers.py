@@ -11,12 +11,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from extensions.judges.ledger import Ledger, LedgerFiles
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
 from runner.live.loop import ModelAnswer
 from runner.models.base import Model, Reply, Request
 from runner.records.codec import members_of
-from runner.records.ledger import Ledger, LedgerFiles
 from runner.records.masking import SecretMask
 from runner.records.record import Key, SpentBudget
 from runner.records.replies import ReplyCache, request_digest

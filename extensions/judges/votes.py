@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from extensions.judges.label_rules import Choice, Criterion, JudgeLabel, TurnObservation
+from extensions.judges.ledger import Ledger, LedgerFiles, read_definition
 from runner.models.base import Usage
 from runner.records.codec import members_of, read
 from runner.records.files import read_lines
-from runner.records.ledger import Ledger, LedgerFiles, read_definition
 from runner.records.masking import SecretMask
 from runner.records.record import Key, SpentBudget
 

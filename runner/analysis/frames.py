@@ -5,18 +5,14 @@ Rows are plain dictionaries, so that ``pandas.DataFrame(runs.episodes)`` needs n
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO, StringIO
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 from checkers.calls.pairs import CallPair
 from envs.calls import Call
-from envs.lazy_modules import lazy_module
-from runner.analysis.figure_lines import csv_cell
 from runner.analysis.figures import totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules
 from runner.analysis.view import Moment, view
@@ -24,20 +20,12 @@ from runner.data.choose import Notify
 from runner.data.parameters import require_type
 from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
 from runner.records.annotations import NOTHING
-from runner.records.files import write_whole
 from runner.records.record import call_text
 from runner.records.run import Run, is_run, open_run
 from runner.records.run_catalog import run_folders
-from trajectories.errors import DataError, require_extra
-
-if TYPE_CHECKING:
-    import pandas
-else:
-    # Only Parquet needs it.
-    pandas = lazy_module("pandas")
+from trajectories.errors import DataError
 
 Row = dict[str, Any]
-TableFormat = Literal["csv", "parquet"]
 
 
 @dataclass(frozen=True)
@@ -91,44 +79,6 @@ def load_runs(
                 episodes.append(_episode_row(key, source, each, *about))
                 calls += ({**key, **call} for call in made)
     return RunFrames(episodes, calls)
-
-
-def write_frames(frames: RunFrames, form: TableFormat, folder: Path) -> list[Path]:
-    """Write ``episodes`` and ``calls`` as files in a folder, and return their paths.
-
-    Raises DataError if a library is missing, or a file cannot be written.
-    """
-    tables = {"episodes": frames.episodes, "calls": frames.calls}
-    texts = {name: _encoded(form, rows) for name, rows in tables.items()}
-    paths = []
-    for name, content in texts.items():
-        paths.append(folder / f"{name}.{form}")
-        write_whole(paths[-1], [content])
-    return paths
-
-
-def _encoded(form: TableFormat, rows: Sequence[Row]) -> bytes:
-    # A model's text may contain lone surrogates, which UTF-8 cannot encode.
-    plain = [
-        {
-            name: value.encode("utf-8", "backslashreplace").decode()
-            if isinstance(value, str)
-            else value
-            for name, value in row.items()
-        }
-        for row in rows
-    ]
-    if form == "parquet":
-        with require_extra("frames", "--format parquet"):
-            file = BytesIO()
-            pandas.DataFrame(plain).to_parquet(file, index=False)
-            return file.getvalue()
-    lines = StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(plain[0] if plain else ())
-    for row in plain:
-        writer.writerow(csv_cell(v) if isinstance(v, str) else v for v in row.values())
-    return lines.getvalue().encode()
 
 
 def _sources(path: Path) -> Iterator[Run]:

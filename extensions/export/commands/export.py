@@ -19,10 +19,12 @@ from runner.show.terminal import say
 from trajectories.errors import DataError
 
 if TYPE_CHECKING:
+    from extensions.export import tables
     from runner.analysis import frames
 else:
     # Other formats need no execution.
     frames = lazy_module("runner.analysis.frames")
+    tables = lazy_module("..tables", __package__)
 
 EXAMPLE = "turnwise export runs/mine --format trl --split instruction -o training"
 
@@ -64,8 +66,8 @@ def run(options: Options) -> int:
     for name, own in options.extensions.items():
         extension.load_extension(name).check_export(options, own)
     if options.format == "csv" or options.format == "parquet":
-        tables = frames.load_runs(*options.runs, notify=note)
-        for path in frames.write_frames(tables, options.format, options.output or options.runs[0]):
+        rows = frames.load_runs(*options.runs, notify=note)
+        for path in tables.write_frames(rows, options.format, options.output or options.runs[0]):
             say(str(path))
         return DONE
     kept = [read_run(path) for path in options.runs]

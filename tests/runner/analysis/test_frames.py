@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import turnwise
 
-from runner.analysis.frames import RunFrames, load_runs, write_frames
+from extensions.export.tables import write_frames
+from runner.analysis.frames import RunFrames, load_runs
 from runner.cli import main
 from runner.records.annotations import Annotation, write_annotation
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run

@@ -1,0 +1,61 @@
+"""Rows of runs as CSV and Parquet files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from envs.lazy_modules import lazy_module
+from runner.analysis.figure_lines import csv_cell
+from runner.analysis.frames import Row, RunFrames
+from runner.records.files import write_whole
+from trajectories.errors import require_extra
+
+if TYPE_CHECKING:
+    import pandas
+else:
+    # Only Parquet needs it.
+    pandas = lazy_module("pandas")
+
+TableFormat = Literal["csv", "parquet"]
+
+
+def write_frames(frames: RunFrames, form: TableFormat, folder: Path) -> list[Path]:
+    """Write ``episodes`` and ``calls`` as files in a folder, and return their paths.
+
+    Raises DataError if a library is missing, or a file cannot be written.
+    """
+    tables = {"episodes": frames.episodes, "calls": frames.calls}
+    texts = {name: _encoded(form, rows) for name, rows in tables.items()}
+    paths = []
+    for name, content in texts.items():
+        paths.append(folder / f"{name}.{form}")
+        write_whole(paths[-1], [content])
+    return paths
+
+
+def _encoded(form: TableFormat, rows: Sequence[Row]) -> bytes:
+    # A model's text may contain lone surrogates, which UTF-8 cannot encode.
+    plain = [
+        {
+            name: value.encode("utf-8", "backslashreplace").decode()
+            if isinstance(value, str)
+            else value
+            for name, value in row.items()
+        }
+        for row in rows
+    ]
+    if form == "parquet":
+        with require_extra("frames", "--format parquet"):
+            file = BytesIO()
+            pandas.DataFrame(plain).to_parquet(file, index=False)
+            return file.getvalue()
+    lines = StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(plain[0] if plain else ())
+    for row in plain:
+        writer.writerow(csv_cell(v) if isinstance(v, str) else v for v in row.values())
+    return lines.getvalue().encode()
