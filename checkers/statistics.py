@@ -7,47 +7,15 @@ sign flipping work on clusters of entries.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import ceil, comb, floor, lcm, sqrt
 from operator import mul
 from random import Random
 from typing import NamedTuple
 
-from checkers.verdict import Verdict
-
 Z_95 = 1.959963984540054
 """Two-sided 95% quantile of the normal distribution."""
-
-
-class Score(NamedTuple):
-    """Score of a set of episodes."""
-
-    entries: int
-    passed: int
-    turns: int
-    turns_passed: int
-
-    @property
-    def rate(self) -> float:
-        """Share of episodes that passed, from 0 to 1."""
-        return self.passed / self.entries if self.entries else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95% Wilson score interval of the rate."""
-        return wilson(self.passed, self.entries)
-
-
-def score(verdicts: Iterable[Verdict]) -> Score:
-    """Count passed episodes and turns."""
-    judged = list(verdicts)
-    return Score(
-        len(judged),
-        sum(verdict.valid for verdict in judged),
-        sum(verdict.turns for verdict in judged),
-        sum(verdict.turns_passed for verdict in judged),
-    )
 
 
 def wilson(successes: float, trials: int) -> tuple[float, float]:
@@ -59,33 +27,6 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
     spread = Z_95 * sqrt(rate * (1 - rate) / trials + square / (4 * trials * trials))
     spread /= 1 + square / trials
     return max(0.0, centre - spread), min(1.0, centre + spread)
-
-
-def cohen_kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Return the agreement of two raters beyond chance (Cohen, 1960), at most 1.
-
-    Args:
-        pairs: The two raters' classes of each item.
-
-    Returns:
-        Kappa; None if there are no items, or only one class.
-    """
-    return kappa(Counter(pairs))
-
-
-def kappa(table: Mapping[tuple[str, str], int]) -> float | None:
-    """Return Cohen's kappa like ``cohen_kappa``, from counts of pairs."""
-    first: Counter[str] = Counter()
-    second: Counter[str] = Counter()
-    for (one, other), count in table.items():
-        first[one] += count
-        second[other] += count
-    total = first.total()
-    by_chance = sum(first[name] * second[name] for name in first)
-    if by_chance == total**2:
-        return None
-    alike = sum(count for (one, other), count in table.items() if one == other) * total
-    return (alike - by_chance) / (total**2 - by_chance)
 
 
 RESAMPLES = 2000

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from checkers.calls.documents import UnjudgeableEntry
 from checkers.profile import Profile
-from checkers.statistics import Score, score
 from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
+from extensions.authoring.audit_score import Score, score
 from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
 from runner.episodes.evaluate import judge_again
 from runner.records.record import RecordedEpisode

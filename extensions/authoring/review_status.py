@@ -16,7 +16,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
-from checkers.statistics import cohen_kappa, wilson
+from checkers.statistics import wilson
+from extensions.judges.agreement import cohen_kappa
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint

@@ -13,7 +13,8 @@ from operator import attrgetter
 from statistics import mean, pstdev
 from typing import Literal, NamedTuple, get_args
 
-from checkers.statistics import kappa, percentiles, resample_counts, wilson
+from checkers.statistics import percentiles, resample_counts, wilson
+from extensions.judges.agreement import kappa
 
 Solvable = Literal["yes", "no", "unsure"]
 Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]

@@ -6,31 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.reasons import Reason
-from checkers.statistics import Score, cohen_kappa, score, sum_draws, wilson
-from checkers.turn import inference_error
-from checkers.verdict import Failure, Verdict
-
-
-def test_a_score_counts_episodes_and_turns():
-    verdicts = [
-        Verdict(True, None, None, 3, 3),
-        Verdict(False, Failure(Reason.EMPTY_TURN), 2, 4, 2),
-        inference_error(5),
-    ]
-    assert score(iter(verdicts)) == Score(entries=3, passed=1, turns=12, turns_passed=5)
-
-
-def test_the_score_of_nothing():
-    nothing = score([])
-    assert nothing == Score(0, 0, 0, 0)
-    assert (nothing.rate, nothing.interval) == (0.0, (0.0, 1.0))
-
-
-def test_a_rate_with_its_interval():
-    some = Score(entries=100, passed=50, turns=0, turns_passed=0)
-    assert some.rate == 0.5
-    assert some.interval == wilson(50, 100)
+from checkers.statistics import sum_draws, wilson
 
 
 @pytest.mark.parametrize(
@@ -45,28 +21,6 @@ def test_a_rate_with_its_interval():
 )
 def test_known_intervals(successes, trials, interval):
     assert wilson(successes, trials) == pytest.approx(interval, abs=5e-5)
-
-
-def test_a_known_kappa():
-    # The usual textbook table: two readers of 50 proposals, yes or no.
-    table = {("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15}
-    pairs = [pair for pair, times in table.items() for _ in range(times)]
-    assert cohen_kappa(pairs) == pytest.approx(0.4)
-    assert cohen_kappa([(b, a) for a, b in pairs]) == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "kappa"),
-    [
-        ([], None),
-        ([("a", "a")] * 3, None),
-        ([("a", "a"), ("b", "b"), ("c", "c")], 1.0),
-        ([("a", "b"), ("b", "a")], -1.0),
-        ([("a", "a"), ("a", "b")], 0.0),
-    ],
-)
-def test_kappa_at_its_ends(pairs, kappa):
-    assert cohen_kappa(pairs) == kappa
 
 
 counts = st.integers(1, 5000).flatmap(

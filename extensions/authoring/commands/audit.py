@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checkers.statistics import Score
 from extensions.authoring.audit import (
     AuditFinding,
     Models,
@@ -16,6 +15,7 @@ from extensions.authoring.audit import (
     group_by_model,
     read_runs,
 )
+from extensions.authoring.audit_score import Score
 from extensions.judges.disagreements import Disagreement, read_disagreements
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
