@@ -17,6 +17,7 @@ import pytest
 
 from extensions.export.transcripts import export_bfcl
 from runner.cli import main
+from runner.commands import OVER_BUDGET
 from runner.records.run import open_run, read_segments
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from tests.live.running import (
@@ -46,7 +47,7 @@ from trajectories.schema import MULTI_TURN, Category
 pytest_plugins = ["tests.live.run_fixtures"]
 
 Run = Callable[..., Ended]
-KILLS = 50
+KILLS = 11
 
 
 # A model that is right
@@ -577,10 +578,28 @@ def _run_alone(command: list[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("category", "flags", "budget"),
+    [
+        ("base", ["--trials", "3"], None),
+        ("base", ["--trials", "2"], 60),
+        ("miss_param", ["--trials", "2"], None),
+    ],
+    ids=["trials", "budgets", "questions"],
+)
 def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
-    run: Run, server: FakeServer, tmp_path: Path
+    run: Run,
+    server: FakeServer,
+    tmp_path: Path,
+    category: str,
+    flags: list[str],
+    budget: int | None,
+    seed: int,
 ) -> None:
-    flags = [*BASE, "--trials", "5", "--no-preflight", "--concurrency", "4"]
+    server.answer = ready_and(of_dataset("turnwise", category))
+    chosen = ["--category", category, "--limit", str(ENTRIES)]
+    flags = [*chosen, *flags, "--no-preflight", "--concurrency", "4"]
     assert run(*flags, folder=tmp_path / "whole").status == 0
     asked, server.requests = server.requests, 0
     server.latency = 0.004
@@ -589,10 +608,13 @@ def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
     processes.set_forkserver_preload(
         ["runner.commands.eval_live", "runner.cli", "runner.models.openai_model"]
     )
-    folder, random = tmp_path / "run", Random(5)
+    folder, random = tmp_path / "run", Random(seed)
     kills = inside = 0
     while kills < KILLS:
-        more = resume(folder) if folder.exists() else ()
+        more = [*resume(folder)] if folder.exists() else []
+        if budget is not None:
+            # Raised by a step in every life; few reach its end.
+            more += ["--max-requests", str(server.requests + budget)]
         inside += _is_underway(folder)
         process = processes.Process(
             target=_run_alone, args=(arguments(server, folder, *flags, *more),)
@@ -603,8 +625,8 @@ def test_killed_at_any_moment_and_resumed_a_run_is_what_it_would_have_been(
         process.join()
         if process.exitcode == 0:
             break
-        assert process.exitcode == -9
-        kills += 1
+        assert process.exitcode in (-9, OVER_BUDGET)
+        kills += process.exitcode == -9
     assert kills > 0.8 * KILLS
     assert inside > 0.5 * KILLS
     server.latency = 0.0

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Queue
+from random import Random
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ from runner.records.definition import Selection
 from runner.records.run import read_records
 from runner.records.run_files import RUN_FILE
 from tests.extensions.serving.serving import answer
+from tests.live.running import comparable
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category, Trajectory
 
@@ -219,6 +221,34 @@ def test_a_killed_server_goes_on_and_loses_and_doubles_nothing(
     assert verdicts == [True] * entries
     assert [*outcomes(tmp_path / "run").values()] == ["passed"] * entries
     assert main(["verify", str(tmp_path / "run")]) == 0
+
+
+def play_with_kills(folder: Path, entries: int, random: Random, kills: int) -> None:
+    """Play a run as the oracle; kill the server after some answers, and resume."""
+    step: dict[str, Any] = {"done": True}
+    for life in range(kills + 1):
+        way, left = ("--resume" if life else "--run-dir"), random.randrange(1, 12)
+        last = life == kills
+        end = signal.SIGINT if last else signal.SIGKILL
+        with serving_in_process("--limit", entries, way, folder, end=end) as url:
+            while last or left:
+                step = post(url, **({} if step["done"] else {"episode": step["episode"]}))[1]
+                if step["episode"] is None:
+                    break
+                said = answers(ENTRIES[step["entry"]])
+                while (last or left) and not step["done"]:
+                    sent = {"episode": step["episode"], "step": step["step"]}
+                    step = post(url, **sent, message=said[step["step"]])[1]
+                    left -= 1
+
+
+@pytest.mark.slow
+def test_served_episodes_are_the_same_after_kills(tmp_path: Path) -> None:
+    play_with_kills(tmp_path / "whole", 12, Random(1), kills=0)
+    play_with_kills(tmp_path / "killed", 12, Random(1), kills=10)
+    whole, killed = comparable(tmp_path / "whole"), comparable(tmp_path / "killed")
+    assert len(killed) == 12
+    assert killed == whole
 
 
 def test_the_official_client_plays_over_mcp(tmp_path: Path, oracle: Path) -> None:
