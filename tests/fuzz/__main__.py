@@ -6,10 +6,15 @@ import argparse
 import os
 import tempfile
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 
+from tests.fuzz.covered import Covered
 from tests.fuzz.making import made
 from tests.fuzz.trying import Bench
+
+TRACED = 300
+"""Number of a form's changes whose lines are counted."""
 
 
 def main() -> int:
@@ -19,7 +24,7 @@ def main() -> int:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--form", action="append", help="only these; may be repeated")
     options = parser.parse_args()
-    failed = 0
+    failed = total = total_read = 0
     with tempfile.TemporaryDirectory() as work:
         os.environ["TURNWISE_CACHE"] = f"{work}/cache"
         for name, form in made(Path(work)).items():
@@ -30,7 +35,11 @@ def main() -> int:
             problems: Counter[str] = Counter()
             examples: dict[str, str] = {}
             seconds = slowest = 0.0
-            for tried in bench.tries(options.changes, f"{options.seed} {name}"):
+            covered, tries = Covered(), bench.tries(options.changes, f"{options.seed} {name}")
+            for number in range(options.changes):
+                # Tracing is slow, and all behaviour of a form shows in a few hundred changes.
+                with covered.measured() if number < TRACED else nullcontext():
+                    tried = next(tries)
                 statuses[tried.status] += 1
                 seconds += tried.seconds
                 slowest = max(slowest, tried.seconds)
@@ -41,13 +50,17 @@ def main() -> int:
                     examples.setdefault(kind, f"{tried.command}\n{tried.problem}")
             failed += problems.total()
             shown = ", ".join(f"{status}: {n}" for status, n in sorted(statuses.items()))
+            read = options.changes - statuses[2]
+            total_read, total = total_read + read, total + options.changes
             print(
                 f"{name}: {options.changes} changes, {problems.total()} problems; status {shown}; "
+                f"{read / options.changes:.0%} read; {covered}; "
                 f"{seconds:.0f} s, slowest {slowest:.2f} s",
                 flush=True,
             )
             for problem, times in problems.most_common():
                 print(f"-- {times} times, such as {examples[problem]}", flush=True)
+    print(f"{total} changes, {total_read / total:.0%} of them read by their reader")
     return 1 if failed else 0
 
 

@@ -41,28 +41,66 @@ VALUES: tuple[Any, ...] = (
 
 _BYTES = (b"\xff", b"\0", b"\x1b[31m", b"\r", b"\n", b"\n\n", b'"', b"{", b"]", b"\xef\xbb\xbf")
 
+_TYPED_SHARE = 0.6
+"""Share of changes that keep the types of a file, so that code behind its reader is tried."""
+
 Place = tuple[Any, Any]
 """A list or an object, and an index or a name in it."""
 
 
 def changed(text: bytes, random: Random) -> bytes:
     """Return the text of a file with one change, or with a few."""
+    if random.random() < _TYPED_SHARE:
+        for _ in range(random.choice((1, 2, 4))):
+            text = _in_a_value(text, random, _retyped)
+        return text
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         text = random.choice((_in_a_value,) * 8 + (_in_the_lines, _in_the_bytes))(text, random)
     return text
 
 
-def _in_a_value(text: bytes, random: Random) -> bytes:
+def _retyped(value: Any, random: Random) -> Any:
+    """Change a value to another of its type, so that the file stays readable.
+
+    A text or number becomes another one of the same name; items of a list are repeated or dropped.
+    """
+    named: dict[tuple[Any, type], list[Any]] = {}
+    places = [*_places(value)]
+    for holder, key in places:
+        name = key if isinstance(holder, dict) else "item"
+        named.setdefault((name, type(holder[key])), []).append((holder, key))
+    if not places:
+        return value
+    holder, key = random.choice(places)
+    found = holder[key]
+    if isinstance(found, list) and len(found) > 1 and random.random() < 0.5:
+        index = random.randrange(len(found))
+        found[index : index + 1] = [copy.deepcopy(found[index])] * random.choice((0, 2, 3))
+    elif isinstance(found, bool):
+        holder[key] = not found
+    elif isinstance(found, int | float) and random.random() < 0.5:
+        holder[key] = random.choice((found + 1, found - 1, 0, -found, 2 * found))
+    else:
+        name = key if isinstance(holder, dict) else "item"
+        other, place = random.choice(named[name, type(found)])
+        holder[key] = copy.deepcopy(other[place])
+    return value
+
+
+def _in_a_value(
+    text: bytes, random: Random, alter: Callable[[Any, Random], Any] | None = None
+) -> bytes:
     """Change a value in one of the JSON values that the file, or its lines, are."""
+    alter = alter or _altered
     try:
-        return _encoded(_altered(json.loads(text), random), indent=1)
+        return _encoded(alter(json.loads(text), random), indent=1)
     except (ValueError, RecursionError):
         lines = text.split(b"\n")
     full = [index for index, line in enumerate(lines) if line.strip()]
     if full:
         index = random.choice(full)
         try:
-            lines[index] = _encoded(_altered(json.loads(lines[index]), random))
+            lines[index] = _encoded(alter(json.loads(lines[index]), random))
         except (ValueError, RecursionError):
             return _in_the_bytes(text, random)
     return b"\n".join(lines)

@@ -143,7 +143,7 @@ def actions(given: Path) -> None:
             continue
         value = parsed(raw)
         with suppress(agent.AgentError, ModelError):
-            read_completion({"choices": [{"message": agent._read_message(value)}]}, perf_counter())
+            read_completion({"choices": [{"message": agent.read_message(value)}]}, perf_counter())
         with suppress(ValueError):
             env.step(value if isinstance(value, dict) else str(value))
 
