@@ -28,5 +28,6 @@ NAMES = (
     "traces",
     "checks",
     "injection",
+    "ci",
 )
 """Our own extensions, in the order in which the help lists their commands."""

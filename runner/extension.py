@@ -195,6 +195,12 @@ class Extension:
         """
         return None
 
+    def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
+        """Write its own reports on a finished run, by its own options of ``eval``.
+
+        Raises DataError if a file cannot be written.
+        """
+
     def makes_variants(self, own: Any) -> bool:
         """Tell whether its own options make several runs."""
         return False
@@ -346,6 +352,14 @@ def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeatu
     if not checks and policy is None:
         return []
     return [each for own in extensions().values() if (each := own.judging(checks, policy))]
+
+
+def report_run(
+    theirs: Mapping[str, Any], records: Sequence[EpisodeRecord], entries: Dataset
+) -> None:
+    """Let extensions report a run, given their options by name; raises like ``reported``."""
+    for name, own in theirs.items():
+        load_extension(name).reported(own, records, entries)
 
 
 def recorded_features(definition: RunDefinition | None, where: str) -> list[RunFeature]:

@@ -424,6 +424,8 @@ class Trajectory(StrictRecord):
         provenance: Origin of the entry, as short texts by keyword.
         labels: Difficulties of the scenario.
         extensions: Data of extensions by name, such as an attack; they judge the entry.
+        tags: Groups of the author's own, such as ``refunds``, for filters and tables.
+        comment: Note of the author; no model sees it.
     """
 
     id: str
@@ -437,6 +439,8 @@ class Trajectory(StrictRecord):
     provenance: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[Label, ...] = ()
     extensions: Mapping[str, Any] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    comment: str = ""
 
     def __repr__(self) -> str:
         """Return the trajectory in one line."""

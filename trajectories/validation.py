@@ -62,6 +62,9 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
     check_turns(trajectory, where)
     if any("\ud800" <= sign <= "\udfff" for sign in trajectory.id):
         raise DataError(where, f"$.id: {trajectory.id!r:.60} has a lone surrogate")
+    for index, tag in enumerate(trajectory.tags):
+        if not tag.isprintable() or tag != tag.strip() or "," in tag or not tag:
+            raise DataError(where, f"$.tags[{index}]: {tag!r:.60} must be a text without commas")
     for path, misfit in misfits(trajectory.documents or ()):
         raise DataError(where, f"$.expects.functions{path}: {misfit}")
     bulk = trajectory.long_context

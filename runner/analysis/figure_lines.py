@@ -50,6 +50,7 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     ]
     heading = [*heading, "turns", *(row.label for row in beside)]
     yield table(_without_zeros([heading, *scores], "not run"))
+    yield from _tag_lines(figures)
     yield headline(figures)
     yield from lines(figures)
     if figures.errors:
@@ -169,6 +170,8 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
         yield from group_lines_of_several([run.figures.rows for run in runs], fields)
         yield from _unequal(runs)
     figures = [run.figures for run in runs]
+    for each in figures:
+        yield from _tag_lines(each)
     yield from _tables(figures, usage=False)
     for number, each in enumerate(figures, start=1):
         rows = [row for row in rows_of([each]) if row.section.as_lines]
@@ -319,6 +322,16 @@ def p_text(value: float, *, relation: bool = False) -> str:
 def _short(score: CategoryScore) -> tuple[str, str, str]:
     interval = span(score.interval) if score.interval else "-"
     return str(score.entries), percent(score.rate), interval
+
+
+def _tag_lines(figures: RunFigures) -> Iterator[str]:
+    """Yield the scores by tag, if entries have tags."""
+    rows = [
+        [score.name, *map(str, (score.passed, score.failed, score.errors)), *_short(score)[1:]]
+        for score in figures.tag_scores
+    ]
+    if rows:
+        yield table([["tag", "passed", "failed", "errors", "score", "95%"], *rows])
 
 
 def _cells(score: CategoryScore, trials: int) -> list[str]:

@@ -493,6 +493,15 @@ class RunFigures:
         return scores
 
     @cached_property
+    def tag_scores(self) -> list[CategoryScore]:
+        """Score of each tag of the entries' authors, by name."""
+        tags = sorted({tag for outcome in self.outcomes for tag in outcome.tags})
+        of = {tag: [each for each in self.outcomes if tag in each.tags] for tag in tags}
+        return [
+            self._score_of(tag, mine, len({each.id for each in mine})) for tag, mine in of.items()
+        ]
+
+    @cached_property
     def attempts(self) -> list[TrialCounts]:
         """Trial counts of each judged entry."""
         return [*self.attempts_by_id.values()]
@@ -520,13 +529,15 @@ class RunFigures:
         self, name: str, planned: Sequence[Trajectory], outcomes: Sequence[EpisodeRecord]
     ) -> CategoryScore:
         ids = {trajectory.id for trajectory in planned}
-        mine = [outcome for outcome in outcomes if outcome.id in ids]
+        return self._score_of(name, [each for each in outcomes if each.id in ids], len(ids))
+
+    def _score_of(self, name: str, mine: Sequence[EpisodeRecord], entries: int) -> CategoryScore:
         count = Counter(outcome.outcome for outcome in mine)
         judged = [outcome for outcome in mine if outcome.outcome != "error"]
         rate = self._rate(judged) if judged and self.scored else None
         return CategoryScore(
             name=name,
-            entries=len(planned),
+            entries=entries,
             passed=count["passed"],
             failed=count["failed"],
             errors=count["error"],

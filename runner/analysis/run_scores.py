@@ -58,6 +58,13 @@ class RunScores(NamedTuple):
     errata: str | None = None
     """Name of the errata; None for the published data."""
 
+    def with_tag(self, tag: str) -> RunScores:
+        """Return the scores of episodes with a tag. Raises DataError if there are none."""
+        outcomes = [each for each in self.figures.outcomes if tag in each.tags]
+        if not outcomes:
+            raise DataError("--tag", f"{self.path} has no episode with the tag {tag!r:.80}")
+        return self._replace(figures=replace(self.figures, outcomes=outcomes))
+
     def to_json(self) -> dict[str, Any]:
         """Return the scores and the figures as a JSON object."""
         figures = self.figures
@@ -174,7 +181,10 @@ def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> Episode
     if not isinstance(base, str | None):
         raise DataError(str(path), f'"base" of {id} must be text, is {base!r:.60}')
     record = EpisodeRecord(id, trial, category, outcomes[line["valid"]], None, None, base=base)
-    told = line.get("telling")
+    tags = line.get("tags", [])
+    if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
+        raise DataError(str(path), f'"tags" of {id} must be a list of texts')
+    record, told = record._replace(tags=tuple(tags)), line.get("telling")
     return record if told is None else record._replace(telling=read(InfoReport, told, str(path)))
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from runner.analysis.comparison import RunComparison, compare_runs
 from runner.analysis.comparison_lines import lines
 from runner.analysis.replayed_runs import describe_data_change, load_plain_dataset
 from runner.analysis.report.pages import comparison_page
-from runner.commands import DONE
+from runner.commands import BELOW, DONE, RUN_ERROR
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option
 from runner.commands.shared import (
@@ -19,6 +22,7 @@ from runner.commands.shared import (
     JudgingOptions,
     RequiredInfoOption,
     note,
+    percentage,
     show,
 )
 from runner.data.errata import open_errata
@@ -27,7 +31,46 @@ from runner.records.run import open_run
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
 
+_MAX_FLIPS = 5
+"""Maximum number of entries that a message names."""
+_SIGNIFICANT = 0.05
+_ROUNDING = 1e-9
 EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
+
+
+class ComparisonRule(NamedTuple):
+    """When the second run counts as worse."""
+
+    name: str
+    limit: float = 0.0
+    """Maximum fall of the score, for ``drop``."""
+
+    def violation(self, found: RunComparison) -> str | None:
+        """Return how the second run is worse, or None."""
+        overall, lost = found.overall, found.lost
+        if self.name == "flips" and lost:
+            shown = ", ".join(entry.trajectory.id for entry in lost[:_MAX_FLIPS])
+            more = f" and {len(lost) - _MAX_FLIPS} more" if len(lost) > _MAX_FLIPS else ""
+            return f"flips: {len(lost)} entries pass less often: {shown}{more}"
+        if self.name == "drop" and -overall.difference > self.limit + _ROUNDING:
+            return f"drop: the score falls by {-overall.difference:.1%}, limit {self.limit:.1%}"
+        p_value = overall.p_value if overall.mcnemar is None else overall.mcnemar
+        if self.name == "significant" and overall.difference < 0 and p_value < _SIGNIFICANT:
+            return f"significant: the score falls by {-overall.difference:.1%}, p {p_value:.4f}"
+        return None
+
+
+def _rules(text: str) -> tuple[ComparisonRule, ...]:
+    found = []
+    for part in text.split(","):
+        name, equals, limit = part.strip().partition("=")
+        if name == "drop" and equals:
+            found.append(ComparisonRule(name, percentage(limit)))
+        elif name in ("flips", "significant") and not equals:
+            found.append(ComparisonRule(name))
+        else:
+            raise ArgumentTypeError(f"{part!r:.80} is not flips, drop=2% or significant")
+    return tuple(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +80,12 @@ class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredI
     run_a: Path = argument("run folder, result file, or folder of result files", "RUN_A")
     run_b: Path = argument("the other run", "RUN_B")
     html: Path | None = option("also write an HTML page", "FILE")
+    fail_on: tuple[ComparisonRule, ...] | None = option(
+        "exit with status 4 if RUN_B is worse: flips (an entry passes less often), drop=2% (the "
+        "score falls by more) or significant; separated by commas",
+        "RULES",
+        read=_rules,
+    )
 
 
 def run(options: Options) -> int:
@@ -51,7 +100,19 @@ def run(options: Options) -> int:
         say_json(comparison.to_json())
     else:
         show(lines(comparison))
-    return DONE
+    return DONE if options.fail_on is None else _apply(options.fail_on, comparison)
+
+
+def _apply(rules: Sequence[ComparisonRule], comparison: RunComparison) -> int:
+    """Return the exit status for ``--fail-on``, and print why the second run does not pass."""
+    missing = comparison.left_out.only_first + comparison.left_out.errors
+    if missing:
+        note(f"--fail-on: {missing} entries of the first run have no verdict in both runs")
+        return RUN_ERROR
+    found = [said for rule in rules if (said := rule.violation(comparison))]
+    for said in found:
+        note(said)
+    return BELOW if found else DONE
 
 
 def _compare(options: Options) -> RunComparison:

@@ -67,7 +67,7 @@ def run(options: Options) -> int:
         each
         for each in again
         if _is_wanted(each, options, wanted)
-        and (options.tag is None or options.tag in _annotation(each, notes).tags)
+        and (options.tag is None or options.tag in _tags(each, notes))
     )
     if options.json:
         say_json({"episodes": [_json(each, notes) for each in episodes]})
@@ -79,6 +79,11 @@ def run(options: Options) -> int:
 
 def _annotation(episode: ReplayedEpisode, notes: Annotations) -> Annotation:
     return notes.get(episode.recorded.record.key, NOTHING)
+
+
+def _tags(episode: ReplayedEpisode, notes: Annotations) -> list[str]:
+    """Return the tags of the entry, and those of the run's readers."""
+    return [*episode.trajectory.tags, *_annotation(episode, notes).tags]
 
 
 def _cause(episode: ReplayedEpisode) -> Diagnosis | None:
@@ -97,7 +102,7 @@ def _is_wanted(episode: ReplayedEpisode, options: Options, categories: Iterable[
 def _lines(episodes: Iterable[ReplayedEpisode], notes: Annotations) -> Iterable[str]:
     rows = []
     for episode in episodes:
-        tags = "".join(f"[{tag}] " for tag in _annotation(episode, notes).tags)
+        tags = "".join(f"[{tag}] " for tag in _tags(episode, notes))
         rows.append((_name(episode), f"{tags}{_describe_outcome(episode)}"))
     longest = max((len(name) for name, _ in rows), default=0)
     for name, end in rows:

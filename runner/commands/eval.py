@@ -58,7 +58,7 @@ def run(options: Options) -> int:
     for name, own in theirs:
         dataset = extension.load_extension(name).entries(dataset, own)
     profile = profile_for(dataset, options.profile)
-    everything = choose.trajectories(dataset, recorded, options.subset)
+    everything = choose.trajectories(dataset, recorded, options.subset, options.tag)
     trajectories = choose.select_entries(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
@@ -120,6 +120,7 @@ def _evaluate_offline(
     status = report(dataset, profile, trajectories, outcomes, population, mend, least, progress)
     for line in feature_lines(features, dataset, trajectories, outcomes):
         say(line)
+    extension.report_run(options.extensions, outcomes, dataset)
     return status
 
 

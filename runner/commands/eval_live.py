@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from checkers.profile import BFCL, Profile
+from runner import extension
 from runner.analysis.corrected import judge_of
 from runner.analysis.figure_lines import both_lines, lines, summary
 from runner.analysis.figures import GpuServerUsage, RunFigures, totals_of
@@ -82,7 +83,10 @@ def evaluate_live(
     figures = _print_result(folder, plan, trajectories, population, options)
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; resume with turnwise eval --resume {folder}")
-    return apply_threshold(options.fail_under, figures, status) if figures else status
+    if figures is None:
+        return status
+    extension.report_run(options.extensions, figures.outcomes, plan.dataset)
+    return apply_threshold(options.fail_under, figures, status)
 
 
 def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunPlan:

@@ -150,7 +150,14 @@ def selection_of(
     seed = sample_seed if sample else None
     ids, limit, subset = options.ids, options.limit, options.subset
     return Selection(
-        category, ids, limit=limit, sample=sample, sample_seed=seed, trials=trials, subset=subset
+        category,
+        ids,
+        limit=limit,
+        sample=sample,
+        sample_seed=seed,
+        trials=trials,
+        subset=subset,
+        tag=options.tag,
     )
 
 

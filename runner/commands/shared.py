@@ -60,6 +60,7 @@ class EntriesOptions(DataOptions):
         "SUBSET",
         choices=[subset.value for subset in Subset],
     )
+    tag: str | None = option("only entries with this tag of their author", "TAG")
     ids: str | None = option("only these entries, separated by commas", "IDS")
     limit: int | None = option("only the first N entries", "N", read=positive)
 
@@ -124,13 +125,18 @@ class OutputOption:
     )
 
 
-def _percentage(text: str) -> float:
+def percentage(text: str) -> float:
+    """Return a share written as 90% or 0.9. Raises ArgumentTypeError for other texts."""
+    number = text.removesuffix("%")
     try:
-        share = float(text.removesuffix("%")) / 100
+        value = float(number)
     except ValueError:
-        share = -1
+        value = -1
+    if number == text and 1 <= value < 2:
+        raise ArgumentTypeError(f"{text!r} can mean {value:g}% or {value:.0%}; write the sign %")
+    share = value if number == text and value < 1 else value / 100
     if not 0 <= share <= 1:
-        raise ArgumentTypeError(f"{text!r} is not a percentage, such as 90%")
+        raise ArgumentTypeError(f"{text!r} is not a share, such as 90% or 0.9")
     return share
 
 
@@ -139,7 +145,7 @@ class _ScoringOptions(JudgingOptions, ErrataOption, RequiredInfoOption):
     """Judging."""
 
     fail_under: float | None = option(
-        "exit with status 4 if the overall score is lower", "PERCENT", read=_percentage
+        "exit with status 4 if the overall score is lower: 90% or 0.9", "SHARE", read=percentage
     )
 
 

@@ -40,6 +40,7 @@ class Options(
     runs: tuple[Path, ...] = argument(
         "run folder, result file, folder of result files, or verdict file (--output)", "RUN"
     )
+    tag: str | None = option("only episodes of entries with this tag", "TAG")
     csv: Path | None = option("also write a CSV file", "FILE")
     html: Path | None = option("also write an HTML page", "FILE")
     allow_errors: bool = switch("print a score even with more than 2% errors")
@@ -55,6 +56,8 @@ def run(options: Options) -> int:
     runs = []
     for run in options.runs:
         runs.append(open_scores(run, rules, note, allow_errors=options.allow_errors))
+        if options.tag is not None:
+            runs[-1] = runs[-1].with_tag(options.tag)
         mended = corrected_scores(runs[-1], rules, options.errata, note)
         runs += [mended] if mended else []
     for path, write in ((options.csv, _write_csv), (options.html, _write_page)):

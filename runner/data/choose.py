@@ -234,11 +234,24 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     return fetch.fetch()
 
 
-def trajectories(data: Dataset, run: Run | None, subset: str | None = None) -> list[Trajectory]:
-    """Return the entries of a data set: all, or those of a recorded run or subset.
+def tagged(entries: Sequence[Trajectory], tag: str | None) -> list[Trajectory]:
+    """Return the entries with a tag, or all without one. Raises DataError if there are none."""
+    found = [entry for entry in entries if tag is None or tag in entry.tags]
+    if not found and tag is not None:
+        known = {each for entry in entries for each in entry.tags}
+        raise DataError("--tag", f"no entry has the tag {tag!r:.80}{suggest_name(tag, known)}")
+    return found
 
-    Raises DataError if the run has an entry that the data set lacks, or the subset is empty.
+
+def trajectories(
+    data: Dataset, run: Run | None, subset: str | None = None, tag: str | None = None
+) -> list[Trajectory]:
+    """Return the entries of a data set: all, or those of a recorded run, subset or tag.
+
+    Raises DataError if the run has an entry that the data set lacks, or no entry is left.
     """
+    if tag is not None:
+        return tagged(trajectories(data, run, subset), tag)
     if subset is not None:
         return subsets.entries_of_subset(trajectories(data, run), Subset(subset))
     if run is None:

@@ -38,12 +38,16 @@ class Selection(NamedTuple):
     """Episodes per entry."""
     subset: str | None = None
     """Named subset of the data set; left out for the whole."""
+    tag: str | None = None
+    """Only entries with this tag; left out for all."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the selection as a JSON object."""
+        left_out = [("subset", self.subset), ("tag", self.tag)]
         members = members_of(self)
-        if self.subset is None:
-            del members["subset"]
+        for name, value in left_out:
+            if value is None:
+                del members[name]
         return members
 
 

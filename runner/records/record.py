@@ -281,6 +281,8 @@ class EpisodeRecord(NamedTuple):
     """Data of extensions by name, each an ``EpisodeMember``; left out if empty."""
     base: str | None = None
     """Base entry of the trajectory, after the outcome; left out if the id names it."""
+    tags: Sequence[str] = ()
+    """Tags of the trajectory; left out without any."""
 
     @classmethod
     def of(
@@ -295,7 +297,7 @@ class EpisodeRecord(NamedTuple):
         outcome: Outcome = "error" if verdict is None else "passed" if verdict.valid else "failed"
         id, category, base = trajectory.id, trajectory.category.value, trajectory.base
         named = base == derive_base(id, category)
-        made = cls(id, trial, category, outcome, verdict, error)
+        made = cls(id, trial, category, outcome, verdict, error, tags=trajectory.tags)
         return made if named else made._replace(base=base)
 
     def __repr__(self) -> str:
@@ -373,7 +375,8 @@ class EpisodeRecord(NamedTuple):
             judged |= member.verdict_members(self.verdict)
         told = {} if self.telling is None else {"telling": members_of(self.telling)}
         base = {} if self.base is None else {"base": self.base}
-        return {"id": self.id, "category": self.category, **base, **judged, **told}
+        tags = {"tags": [*self.tags]} if self.tags else {}
+        return {"id": self.id, "category": self.category, **base, **tags, **judged, **told}
 
     def to_json(self) -> dict[str, Any]:
         """Return the episode as a JSON object."""
@@ -387,8 +390,8 @@ class EpisodeRecord(NamedTuple):
         }
         absent = [
             name
-            for name in ("traceback", "telling", "fault", "extensions", "base")
-            if members[name] in (None, {})
+            for name in ("traceback", "telling", "fault", "extensions", "base", "tags")
+            if not members[name]
         ]
         if self.result is None:
             course = ("messages", "steps", "turn_ends", "result")

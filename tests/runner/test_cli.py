@@ -872,11 +872,21 @@ def test_the_prompts_name_the_option_that_there_is(turnwise):
 
 
 @pytest.mark.parametrize(
-    ("share", "status"), [("100%", 0), ("99.5", 0), ("0%", 0), ("101%", 2), ("half", 2)]
+    ("share", "status"),
+    [("100%", 0), ("99.5", 0), ("0%", 0), ("0.9", 0), ("1", 2), ("1.5", 2), ("101%", 2), ("a", 2)],
 )
 def test_a_share_that_is_to_pass(turnwise, share, status):
     done = turnwise("eval", "--model", "oracle", "--limit", 2, "--fail-under", share)
     assert done.status == status
+
+
+@pytest.mark.parametrize("share", ["0.6", "60%", "0.1", "10%"])
+def test_a_share_without_a_sign_is_no_percentage(turnwise, share):
+    model = ("--model", "scripted:0.2", "--category", "base", "--limit", 20)
+    done = turnwise("eval", *model, "--fail-under", share)
+    score = float(re.search(r"score ([0-9.]+)%", done.out)[1]) / 100
+    expected = float(share.removesuffix("%")) / (100 if "%" in share else 1)
+    assert done.status == (BELOW if score < expected else 0)
 
 
 def test_a_score_below_the_one_asked_for_has_a_status_of_its_own(turnwise):

@@ -140,7 +140,7 @@ def _serve_episodes(options: Options) -> int:
         )
     with redirect_stdout(sys.stderr):
         dataset = choose.load_named(options.dataset, options.category, note)
-        everything = choose.trajectories(dataset, None, options.subset)
+        everything = choose.trajectories(dataset, None, options.subset, options.tag)
         entries = choose.select_entries(
             everything, options.ids, options.limit, options.sample, options.sample_seed
         )

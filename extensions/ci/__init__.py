@@ -1,0 +1,1 @@
+"""Reports for continuous integration, and a plugin for pytest."""

@@ -1,0 +1,34 @@
+"""Registration of the extension ``ci``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy_modules import lazy_module
+from runner.extension import Extension
+
+if TYPE_CHECKING:
+    from extensions.ci import reports
+    from runner.records.record import EpisodeRecord
+    from trajectories.dataset import Dataset
+else:
+    reports = lazy_module("extensions.ci.reports")
+
+
+class CiExtension(Extension):
+    """Reports for continuous integration."""
+
+    name = "ci"
+
+    def options(self, command: str) -> type | None:
+        """Return the reports that ``eval`` can write."""
+        return reports.ReportOptions if command == "eval" else None
+
+    def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
+        """Write the chosen reports."""
+        reports.write(own, records, entries.trajectories)
+
+
+EXTENSION = CiExtension()
+"""JUnit XML and GitHub Actions."""

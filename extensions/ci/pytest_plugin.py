@@ -1,0 +1,99 @@
+"""Plugin for pytest: a fixture that runs agents, and a marker that makes a test of every entry.
+
+pytest loads it in every environment with Turnwise, so that it imports the rest only when used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from envs.lazy_modules import lazy_module
+from trajectories.errors import DataError
+
+if TYPE_CHECKING:
+    from extensions.ci import reports
+    from runner.data import choose
+    from runner.rollouts import env, evaluation
+    from runner.rollouts.evaluation import Evaluation
+    from trajectories.schema import Trajectory
+else:
+    reports = lazy_module("extensions.ci.reports")
+    choose = lazy_module("runner.data.choose")
+    env = lazy_module("runner.rollouts.env")
+    evaluation = lazy_module("runner.rollouts.evaluation")
+
+_MARKER = "turnwise"
+_SELECTION = ("categories", "ids", "limit", "tag")
+
+
+class AgentTester:
+    """Runs agents in a test; the run folders are temporary."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._runs = 0
+
+    def evaluate(self, agent: Any, dataset: Any = None, **options: Any) -> Evaluation:
+        """Run an agent like ``turnwise.evaluate``."""
+        self._runs += 1
+        options.setdefault("run_dir", self._folder / f"run-{self._runs}")
+        return evaluation.evaluate(agent, dataset, **options)
+
+    def require_pass(self, agent: Callable[..., Any], entry: Trajectory, **options: Any) -> None:
+        """Run an agent on one entry, and fail the test with the cause if it does not pass."""
+        run = self.evaluate(agent, env.single_dataset(entry), **options)
+        bad = [record for record in run.records() if record.outcome != "passed"]
+        if bad:
+            lines = [f"{each.id} {each.outcome}: {reports.explain(each)}" for each in bad]
+            pytest.fail("\n".join(lines), pytrace=False)
+
+
+@pytest.fixture(name="turnwise")
+def agent_tester(tmp_path: Path) -> AgentTester:
+    """Run agents on entries in a test."""
+    return AgentTester(tmp_path)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Describe the marker."""
+    config.addinivalue_line(
+        "markers",
+        "turnwise(dataset, categories, ids, limit, tag): run the test once for each entry, which "
+        "it takes as the argument entry",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make a test of every entry that the marker selects."""
+    marker = metafunc.definition.get_closest_marker(_MARKER)
+    if marker is None:
+        return
+    if "entry" not in metafunc.fixturenames:
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: add the argument entry")
+    if len(marker.args) > 1 or not marker.kwargs.keys() <= {"dataset", *_SELECTION}:
+        known = ", ".join(_SELECTION)
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: the marker takes dataset, {known}")
+    entries = _entries(*marker.args, **marker.kwargs)
+    metafunc.parametrize("entry", entries, ids=[entry.id for entry in entries])
+
+
+def _entries(
+    dataset: Any = None,
+    *,
+    categories: Any = None,
+    ids: Any = None,
+    limit: int | None = None,
+    tag: str | None = None,
+) -> list[Trajectory]:
+    """Return the selected entries. Raises UsageError if the data cannot be used."""
+    try:
+        data = choose.load_dataset(dataset, categories=categories)
+        named = ids if ids is None or isinstance(ids, str) else ",".join(ids)
+        everything = choose.tagged([*data.trajectories.values()], tag)
+        return choose.select_entries(everything, named, limit, None, 0)
+    except DataError as error:
+        raise pytest.UsageError(str(error)) from None

@@ -1,0 +1,160 @@
+"""Reports on a run: JUnit XML, annotations and step summary of GitHub Actions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from runner.commands.options import option, switch
+from runner.records.files import written
+from runner.records.record import EpisodeRecord
+from runner.show.terminal import say
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+_SUMMARY = "GITHUB_STEP_SUMMARY"
+_MAX_ANNOTATIONS = 10
+"""Number of annotations that GitHub shows for a step."""
+_MAX_ROWS = 50
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#@])")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ReportOptions:
+    """Continuous integration."""
+
+    junit: Path | None = option("write JUnit XML, with a test case per episode", "FILE")
+    github: bool = switch("print annotations and write the step summary of GitHub Actions")
+
+
+def write(
+    options: ReportOptions, records: Sequence[EpisodeRecord], entries: Mapping[str, Trajectory]
+) -> None:
+    """Write the chosen reports. Raises DataError if a file cannot be written."""
+    if options.junit is not None:
+        with written(options.junit) as file:
+            file.write(junit(records, entries))
+    if options.github:
+        for line in make_annotations(records):
+            say(line)
+        path = os.environ.get(_SUMMARY)
+        if path:
+            try:
+                with open(path, "a", encoding="utf-8") as summary:
+                    summary.write(step_summary(records))
+            except OSError as error:
+                raise DataError(_SUMMARY, f"{path} cannot be written: {error.strerror}") from None
+
+
+def explain(record: EpisodeRecord) -> str:
+    """Return why an episode did not pass, in one or more lines."""
+    verdict = record.verdict
+    if verdict is None or verdict.failure is None:
+        return record.error or ""
+    where = "" if verdict.failed_turn is None else f"turn {verdict.failed_turn + 1}: "
+    failure = verdict.failure
+    found = [f"{where}{failure.reason.value}: {failure.reason.meaning}"]
+    found += [str(each) for each in failure.differences] + [*failure.unseen]
+    found += failure.calls.lines() if failure.calls else ()
+    return "\n".join(found)
+
+
+def _name(record: EpisodeRecord) -> str:
+    return f"{record.id} (trial {record.trial})" if record.trial else record.id
+
+
+def junit(records: Sequence[EpisodeRecord], entries: Mapping[str, Trajectory]) -> str:
+    """Return JUnit XML: a suite per category, a test case per episode."""
+    suites: dict[str, list[EpisodeRecord]] = defaultdict(list)
+    for record in records:
+        suites[record.category].append(record)
+    root = ElementTree.Element("testsuites", {"name": "turnwise", **_counts(records)})
+    for category, members in suites.items():
+        suite = ElementTree.SubElement(root, "testsuite", {"name": category, **_counts(members)})
+        for record in members:
+            named = {"classname": f"turnwise.{category}", "name": _xml(_name(record)), "time": "0"}
+            case = ElementTree.SubElement(suite, "testcase", named)
+            _add_properties(case, entries.get(record.id))
+            if record.outcome == "passed":
+                continue
+            kind = "error" if record.outcome == "error" else "failure"
+            why = _xml(explain(record))
+            members_of_kind = {"message": why.partition("\n")[0], "type": _type(record)}
+            ElementTree.SubElement(case, kind, members_of_kind).text = why
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, "unicode")}\n'
+
+
+def _type(record: EpisodeRecord) -> str:
+    return (record.verdict.error_type if record.verdict else None) or "error"
+
+
+def _add_properties(case: ElementTree.Element, entry: Trajectory | None) -> None:
+    """Add the tags and the comment of an entry."""
+    if entry is None or not (entry.tags or entry.comment):
+        return
+    properties = ElementTree.SubElement(case, "properties")
+    for name, value in (*(("tag", tag) for tag in entry.tags), ("comment", entry.comment)):
+        if value:
+            ElementTree.SubElement(properties, "property", name=name, value=_xml(value))
+
+
+def _counts(records: Sequence[EpisodeRecord]) -> dict[str, str]:
+    outcomes = [record.outcome for record in records]
+    return {
+        "tests": str(len(outcomes)),
+        "failures": str(outcomes.count("failed")),
+        "errors": str(outcomes.count("error")),
+    }
+
+
+def _xml(text: str) -> str:
+    """Return a text without characters that XML does not allow."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def make_annotations(records: Sequence[EpisodeRecord]) -> Iterator[str]:
+    """Yield annotations of failed episodes and errors, as workflow commands."""
+    bad = [record for record in records if record.outcome != "passed"]
+    for record in bad[:_MAX_ANNOTATIONS]:
+        title = _escape(f"{_name(record)} {record.outcome}").replace(":", "%3A").replace(",", "%2C")
+        yield f"::error title={title}::{_escape(explain(record))}"
+    if len(bad) > _MAX_ANNOTATIONS:
+        yield f"::notice::{len(bad) - _MAX_ANNOTATIONS} more episodes did not pass"
+
+
+def _escape(text: str) -> str:
+    """Return a text as data of a workflow command, in which no further command can begin."""
+    text = text.encode("utf-8", "replace").decode()
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def step_summary(records: Sequence[EpisodeRecord]) -> str:
+    """Return the score and the episodes that did not pass, as Markdown."""
+    groups: dict[str, list[EpisodeRecord]] = defaultdict(list)
+    for record in records:
+        groups[record.category].append(record)
+    table = ["| category | passed | failed | errors |", "|---|---|---|---|"]
+    for name, members in (*groups.items(), ("all", records)):
+        counts = [sum(each.outcome == o for each in members) for o in ("passed", "failed", "error")]
+        table.append(f"| {name} | {' | '.join(map(str, counts))} |")
+    bad = [record for record in records if record.outcome != "passed"]
+    rows = [
+        f"| {_markdown(_name(each))} | {_markdown(explain(each))} |" for each in bad[:_MAX_ROWS]
+    ]
+    more = len(bad) - len(rows)
+    listed = ["", "| not passed | why |", "|---|---|", *rows] if rows else []
+    left = ["", f"... and {more} more"] if more else []
+    return "\n".join(["## Turnwise", "", *table, *listed, *left, "", ""])
+
+
+def _markdown(text: str) -> str:
+    """Return a text for a cell, without effect as Markdown or HTML."""
+    shown = text.encode("utf-8", "replace").decode()
+    return "<br>".join(_SPECIAL.sub(r"\\\1", line) for line in shown.splitlines())
