@@ -1,0 +1,29 @@
+"""Evaluate an agent of the OpenAI Agents SDK as it is."""
+
+import json
+import os
+
+import turnwise
+from agents import Agent, FunctionTool, Runner
+from turnwise.extensions.adapters.own_loop import OwnLoop
+
+
+def openai_agent(model):
+    history = []
+
+    async def play_turn(said, tools):
+        def made(tool):
+            run = lambda _, arguments: tool.run(**json.loads(arguments))  # noqa: E731
+            return FunctionTool(tool.name, tool.description, tool.parameters, run, False)
+
+        agent = Agent("desk", model=model, tools=[*map(made, tools)])
+        done = await Runner.run(agent, [*history, *said], max_turns=50)
+        history[:] = done.to_input_list()
+        return done.final_output
+
+    return OwnLoop(play_turn)
+
+
+if __name__ == "__main__":
+    name = os.environ["MODEL"]
+    print(turnwise.evaluate(agent_factory=lambda: openai_agent(name), categories="base", limit=10))

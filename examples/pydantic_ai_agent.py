@@ -1,0 +1,27 @@
+"""Evaluate an agent of pydantic-ai as it is."""
+
+import os
+
+import turnwise
+from pydantic_ai import Agent, Tool
+from turnwise.extensions.adapters.own_loop import OwnLoop
+
+
+def pydantic_agent(model):
+    history = []
+
+    async def play_turn(said, tools):
+        made = [Tool.from_schema(t.run, t.name, t.description, t.parameters) for t in tools]
+        words = "\n".join(message["content"] for message in said)
+        done = await Agent(model, tools=made).run(words, message_history=history)
+        history[:] = done.all_messages()
+        return done.output
+
+    return OwnLoop(play_turn)
+
+
+if __name__ == "__main__":
+    name = os.environ["MODEL"]
+    print(
+        turnwise.evaluate(agent_factory=lambda: pydantic_agent(name), categories="base", limit=10)
+    )

@@ -1,0 +1,107 @@
+"""Agents of frameworks that call tools in a loop of their own, as agents for ``evaluate``.
+
+    turnwise.evaluate(agent_factory=lambda: OwnLoop(play_turn))
+
+``play_turn`` plays one turn with the framework and returns the answer. The tools that it gets wait
+for the results of the episode's session, so that every call is executed and judged there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+ChatMessage = dict[str, Any]
+
+
+class OfferedTool:
+    """A function of the episode, for a framework.
+
+    Attributes:
+        name: Name, in the form that every provider takes.
+        description: Description for the model.
+        parameters: JSON schema of the arguments.
+    """
+
+    def __init__(self, loop: OwnLoop, function: Mapping[str, Any]) -> None:
+        self.name: str = function["name"]
+        self.description: str = function.get("description") or ""
+        self.parameters: dict[str, Any] = function["parameters"]
+        self._loop = loop
+
+    async def run(self, **arguments: Any) -> str:
+        """Call the function, and return the text of its result."""
+        return await self._loop.call(self.name, arguments)
+
+    def run_in_thread(self, **arguments: Any) -> str:
+        """Call the function from a thread of a synchronous framework."""
+        return self._loop.call_in_thread(self.name, arguments)
+
+
+PlayTurn = Callable[[list[ChatMessage], Sequence[OfferedTool]], Awaitable[Any]]
+"""Receives the new messages of the user and the tools; returns the answer to the user."""
+
+
+class OwnLoop:
+    """An agent whose framework makes the calls of a turn.
+
+    Args:
+        play_turn: Coroutine function that plays a turn. Its answer is a text or a message, also of
+            LangChain, with the ``usage`` of the turn if it has one.
+    """
+
+    def __init__(self, play_turn: PlayTurn) -> None:
+        self._play_turn = play_turn
+        self._seen = 0
+        self._turn: asyncio.Task[Any] | None = None
+        self._calls: asyncio.Queue[tuple[ChatMessage, asyncio.Future[str]]] = asyncio.Queue()
+        self._waiting: asyncio.Future[str] | None = None
+        self._event_loop: asyncio.AbstractEventLoop | None = None
+        self._count = 0
+
+    async def __call__(self, messages: list[ChatMessage], tools: list[ChatMessage]) -> Any:
+        """Return the next call of the turn, or its answer."""
+        self._event_loop = asyncio.get_running_loop()
+        new, self._seen = messages[self._seen :], len(messages) + 1
+        if self._waiting is not None:
+            if not self._waiting.done():
+                self._waiting.set_result(str(new[-1]["content"]))
+            self._waiting = None
+        if self._turn is None:
+            offered = [OfferedTool(self, tool["function"]) for tool in tools]
+            self._turn = asyncio.ensure_future(self._play_turn(new, offered))
+        return await self._next(self._turn)
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Make a call, and return the text of its result."""
+        self._count += 1
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        made = {"id": f"call_{self._count}", "type": "function", "function": function}
+        result: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        message = {"role": "assistant", "content": None, "tool_calls": [made]}
+        await self._calls.put((message, result))
+        return await result
+
+    def call_in_thread(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Make a call from another thread."""
+        assert self._event_loop
+        call = self.call(name, arguments)
+        return asyncio.run_coroutine_threadsafe(call, self._event_loop).result()
+
+    async def _next(self, turn: asyncio.Task[Any]) -> Any:
+        """Wait for a call or the end of the turn. Calls at the same time follow one by one."""
+        called = asyncio.ensure_future(self._calls.get())
+        try:
+            await asyncio.wait({turn, called}, return_when=asyncio.FIRST_COMPLETED)
+            if called.done():
+                message, self._waiting = called.result()
+                return message
+            self._turn = None
+            return turn.result()
+        except asyncio.CancelledError:
+            turn.cancel()
+            raise
+        finally:
+            called.cancel()
