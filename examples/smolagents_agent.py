@@ -31,7 +31,8 @@ def smol_tool(tool):
     }
     own = {"name": tool.name, "description": tool.description, "inputs": inputs}
     own |= {"output_type": "string", "skip_forward_signature_validation": True}
-    return type("Offered", (Tool,), {**own, "forward": lambda self, **given: tool.run_in_thread(**given)})()
+    own["forward"] = lambda self, **given: tool.run_in_thread(**given)
+    return type("Offered", (Tool,), own)()
 
 
 if __name__ == "__main__":
