@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, get_
 
 from typing_extensions import TypedDict
 
-from envs.errors import ConfigProblem
+from envs.errors import ConfigProblem, ToolError
 from envs.lazy_modules import lazy_module
 from envs.long_context import BulkPack
 from envs.random_stream import RandomStream
 from envs.state import copy_json
-from envs.tool import Tool, ToolMark, locate_error, place, takes_models
+from envs.tool import Tool, ToolMark, bind, locate_error, place, takes_models
 
 if TYPE_CHECKING:
     from envs import coroutines, plain_functions, schema
@@ -353,3 +353,21 @@ def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:
     if not isinstance(seed, int):
         raise TypeError(f"random_seed must be an integer, not {seed!r}")
     return RandomStream(seed)
+
+
+def check_call(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Check the arguments of a call. Raises InvalidArgument if one is missing or invalid."""
+    # Names first: checks of types need pydantic, which most runs never load.
+    arguments = bind(tool, args, kwargs)
+    schema.check_bound(tool, arguments)
+
+
+def explain_failure(
+    tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
+) -> str:
+    """Return why a call failed in a backend that may be irregular."""
+    try:
+        check_call(tool, args, kwargs)
+    except ToolError as reason:
+        return reason.message
+    return f"The state of {tool.backend} is irregular: {error!r}."

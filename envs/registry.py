@@ -147,7 +147,7 @@ def backend_class(name: str) -> type[Backend]:
 
     Raises ConfigError if the name is unknown or ambiguous, or the backend cannot be imported.
     """
-    if name in _MODULES:
+    if name in BACKENDS:
         return BACKENDS[name]
     ours = load_more().get(name) or _REGISTERED.get(name)
     if ours:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from envs.backend import AS_BFCL, OWN, Backend, Behaviour
+from envs.backend import AS_BFCL, OWN, Backend, Behaviour, check_call, explain_failure
 from envs.bounds import (
     BOUNDS,
     NEW_ACCOUNT,
@@ -24,17 +24,14 @@ from envs.errors import (
     MalformedCall,
     ToolError,
 )
-from envs.lazy_modules import lazy_module
 from envs.long_context import BulkPack
 from envs.registry import check_config, list_tools, load_backend, with_worlds
 from envs.results import Result, get_inner_value
 from envs.state import Snapshot, copy_lists, has_changed
-from envs.tool import Tool, bind, make_unknown_function_error
+from envs.tool import Tool, make_unknown_function_error
 
 if TYPE_CHECKING:
-    from envs import notices, schema
-else:
-    schema = lazy_module(".schema", __package__)
+    from envs import notices
 
 _NOTHING: Mapping[str, Any] = {}
 """State before a call that only reads."""
@@ -234,7 +231,7 @@ class Session:
     def _run(self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Result:
         if self.checks_arguments:
             try:
-                _check(tool, args, kwargs)
+                check_call(tool, args, kwargs)
             except ToolError as error:
                 return Result.refused(error)
         _, name, function, writes, keeps_on_refusal, _ = tool
@@ -283,25 +280,9 @@ class Session:
         Raises BackendFault if arguments and state are valid, so that the backend has a bug.
         """
         if self.tolerant:
-            return InvalidArgument(lambda: _explain(tool, args, kwargs, error), error)
+            return InvalidArgument(lambda: explain_failure(tool, args, kwargs, error), error)
         try:
-            _check(tool, args, kwargs)
+            check_call(tool, args, kwargs)
         except ToolError as reason:
             return reason
         raise BackendFault(str(Call(tool.name, args, kwargs)), error) from error
-
-
-def _check(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    # Names first: checks of types need pydantic, which most runs never load.
-    arguments = bind(tool, args, kwargs)
-    schema.check_bound(tool, arguments)
-
-
-def _explain(
-    tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
-) -> str:
-    try:
-        _check(tool, args, kwargs)
-    except ToolError as reason:
-        return reason.message
-    return f"The state of {tool.backend} is irregular: {error!r}."
