@@ -195,7 +195,10 @@ STRICT = Profile(
 )
 """Profile without BFCL's known errors."""
 
-PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (BFCL, STRICT)}
+TAU2 = STRICT._replace(name="tau2")
+"""Profile with tau2's verdicts on dialogues."""
+
+PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (BFCL, STRICT, TAU2)}
 
 
 def allow_all_functions(profile: Profile) -> Profile:

@@ -70,6 +70,28 @@ class Reason(ExplainedEnum):
     )
     # Ours, for entries that extensions judge.
     CRITERIA_NOT_MET = "criteria:not_met", "the episode does not meet the criteria of its task"
+    # Ours, for dialogues.
+    ENDED_EARLY = (
+        "dialogue:ended_early",
+        "the dialogue ended before either side finished it",
+    )
+    WRONG_STATE = (
+        "dialogue:wrong_state",
+        "the final state of the world differs from the ground truth's",
+    )
+    FAILED_ASSERTION = (
+        "dialogue:failed_assertion",
+        "an assertion about the final state does not hold",
+    )
+    MISSING_ACTION = ("dialogue:missing_action", "a needed call was not made")
+    NOT_COMMUNICATED = (
+        "dialogue:not_communicated",
+        "the agent did not say required information",
+    )
+    FAILED_STATEMENT = (
+        "dialogue:failed_statement",
+        "a judge model or a compiled check found that an assertion in words does not hold",
+    )
     # Ours, for entries of any kind; BFCL counts each as an inference error.
     CONTEXT_OVERFLOW = (
         "inference_error:context_overflow",

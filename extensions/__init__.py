@@ -29,5 +29,6 @@ NAMES = (
     "checks",
     "injection",
     "ci",
+    "tau",
 )
 """Our own extensions, in the order in which the help lists their commands."""

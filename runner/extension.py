@@ -274,6 +274,15 @@ class Extension:
         """
         return dataset
 
+    def fetch(self, name: str, source: Path | None, notify: Callable[[str], object]) -> Path | None:
+        """Store a data set in the cache and return its folder; None if the name is unknown.
+
+        ``source`` is a folder or archive to read instead of a download.
+
+        Raises DataError if the data cannot be downloaded or read.
+        """
+        return None
+
     def reviews(self, dataset: Dataset) -> str | None:
         """Return the review status of the built-in entries in one line, if known."""
         return None

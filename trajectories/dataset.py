@@ -50,6 +50,7 @@ class Dataset:
         folder: Folder of BFCL's data, for its long-context material.
         connect: Connects a session to the web services of its entry, if allowed.
         offering: Offered functions by trajectory; None for all.
+        session: Class of its sessions.
     """
 
     name: str
@@ -60,12 +61,18 @@ class Dataset:
     folder: Path | None = None
     connect: Callable[[Session], None] | None = None
     offering: Mapping[str, Offering] | None = None
+    session: type[Session] = Session
     _packs: dict[LongContext, BulkPack] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the data set in one line."""
         size = len(self.trajectories)
         return f"Dataset({self.name} {self.version}: {size} trajectories, {self.sha256[:12]})"
+
+    @property
+    def profile(self) -> str:
+        """Name of the profile that judges it by default."""
+        return "bfcl" if self.folder else "strict"
 
     def behaviour(self, *, keeps_all: bool = True) -> Behaviour:
         """Return the behaviour of its backends."""

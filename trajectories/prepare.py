@@ -73,7 +73,7 @@ def load_session(
     Raises DataError if the initial config does not fit the backends.
     """
     try:
-        session = Session.load(
+        session = dataset.session.load(
             trajectory.environments,
             dataset.config(trajectory),
             dataset.pack(trajectory),

@@ -68,6 +68,7 @@ class Category(StrEnum):
     REST = "rest"
 
     AGENTDOJO = "agentdojo"
+    DIALOGUE = "dialogue"
 
 
 class JudgingMethod(StrEnum):
@@ -174,6 +175,7 @@ FACTS: Mapping[Category, CategoryFacts] = {
     Category.NESTED: _make_result_facts("nested")._replace(status="ours", group=None, in_text=True),
     Category.REST: _make_result_facts("rest"),
     Category.AGENTDOJO: CategoryFacts(JudgingMethod.CRITERIA, "agentdojo", "other", status="ours"),
+    Category.DIALOGUE: CategoryFacts(JudgingMethod.CRITERIA, "dialogue", "other", status="ours"),
 }
 """Properties of categories, in display order."""
 

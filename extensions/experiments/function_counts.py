@@ -7,6 +7,7 @@ state mismatch. User messages and ground truth do not change.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -180,7 +181,15 @@ def _find_candidates(
 @cache
 def _plain_backends() -> tuple[str, ...]:
     """Return the environments of plain functions, except the one that sends web requests."""
-    return tuple([name for name in load_library() if name != "RestClient"])
+    functions = Counter(tool for each in load_library().values() for tool in each.TOOLS)
+    return tuple(
+        [
+            name
+            for name, each in load_library().items()
+            # One session has no two functions of the same name.
+            if name != "RestClient" and all(functions[tool] == 1 for tool in each.TOOLS)
+        ]
+    )
 
 
 def _load_session(

@@ -6,6 +6,7 @@ Run folders and files of verdicts contain the outcomes; BFCL's result files are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from os.path import realpath
@@ -17,7 +18,7 @@ from runner.analysis.corrected import CorrectedJudging, judge_of
 from runner.analysis.figure_table import figures_json
 from runner.analysis.figures import GpuServerUsage, RedundancyFigures, RunFigures, Totals, totals_of
 from runner.analysis.groups import Rate, classic
-from runner.analysis.replayed_runs import dataset_of
+from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.data import choose
 from runner.data.choose import Notify, profile_for
 from runner.data.errata import open_errata
@@ -142,7 +143,10 @@ def corrected_scores(
 
 
 def _holds_verdicts(path: Path) -> bool:
-    return path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]
+    # Files of other tools need not be JSON lines.
+    with suppress(DataError):
+        return path.is_file() and "valid" in next(read_objects(path), ("", {}))[1]
+    return False
 
 
 def _kept(path: Path, rules: ScoringRules) -> RunScores:
@@ -192,6 +196,11 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
     recorded = open_run(path)
     dataset = dataset_of(recorded, rules.dataset, notify)
     profile = rules.profile or profile_for(dataset)
+    if recorded.dataset is not None:
+        # Runs of other tools may have several trials.
+        replayed = replay_run(recorded, dataset, profile, rules.step_limit)
+        figures = RunFigures([each.judged for each in replayed.episodes])
+        return RunScores(_name(path), path, profile.name, figures)
     entries, limit = recorded.entries(), rules.step_limit
     run = partial(run_recorded, entries=entries, profile=profile, step_limit=limit)
     trajectories = choose.trajectories(dataset, recorded)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from checkers.calls.documents import MissingGrammar
-from checkers.profile import BFCL, PROFILES, STRICT, Mode, Profile
+from checkers.profile import PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, check_config
@@ -204,13 +204,13 @@ def _warn(line: str) -> None:
 
 
 def profile_for(data: Dataset, name: str | None = None) -> Profile:
-    """Return the profile of a name; by default ``bfcl`` for BFCL's data, else ``strict``.
+    """Return the profile of a name, by default that of the data.
 
     Raises DataError if the name is unknown.
     """
     if name is not None and name not in PROFILES:
         raise DataError("profile", f"{name!r} is not one of {', '.join(PROFILES)}")
-    return PROFILES[name] if name else BFCL if data.folder else STRICT
+    return PROFILES[name or data.profile]
 
 
 def has_bfcl() -> bool:

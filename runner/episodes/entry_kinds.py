@@ -7,7 +7,7 @@ differences between the kinds are in their classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from checkers.extra_calls import count_extra_calls, count_selection
@@ -19,7 +19,7 @@ from envs.lazy_modules import lazy_module
 from runner.episodes.episode import STEP_LIMIT, Episode
 from runner.episodes.scripts import Script, oracle, play, start_episode, trace, trace_recorded
 from runner.episodes.scripts import recorded as script_of
-from runner.records.record import RecordedEpisode, ServerRejection
+from runner.records.record import EpisodeMember, RecordedEpisode, ServerRejection
 from trajectories.prepare import PreparedTrajectory
 
 # Plain judging needs no diagnosis.
@@ -54,6 +54,8 @@ class RecordedAnswers(NamedTuple):
     mode: Mode
     reader: FormatReader | None = None
     """Parser of a prompt format other than the default."""
+    extensions: Mapping[str, EpisodeMember] = {}
+    """Members of the record, such as the dialogue with a simulated user."""
 
 
 class JudgingTerms(NamedTuple):

@@ -77,7 +77,10 @@ def judge_again(
     turns, mode = recorded.turns, recorded.mode
     kind, fault = kind_of(prepared.trajectory), recorded.record.fault
     if fault is None:
-        answers = None if turns is None else RecordedAnswers(turns, mode, recorded.reader)
+        answers = None
+        if turns is not None:
+            members = recorded.record.extensions
+            answers = RecordedAnswers(turns, mode, recorded.reader, members)
         return _judge(prepared, answers, terms)
     found = JudgingResult(kind.judge_unanswered(prepared, fault, terms.profile))
     if kind.is_single_turn or not terms.traced or not turns:

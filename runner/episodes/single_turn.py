@@ -53,7 +53,7 @@ class ComparedCalls(EntryKind):
     ) -> JudgingResult:
         """Read the one answer and compare its calls."""
         profile = terms.profile
-        turns, mode, reader = answers or self.right(prepared, profile)
+        turns, mode, reader, _ = answers or self.right(prepared, profile)
         step = turns[0][0]
         task, check = make_task(prepared.trajectory), self.check(prepared, profile)
         with _grammars(prepared.trajectory):
@@ -188,7 +188,7 @@ def _paired_calls(
     prepared: PreparedTrajectory, profile: Profile, recorded: RecordedEpisode | None
 ) -> PairedAnswer:
     """Pair calls with the expected ones; without a recording, pair the right answer."""
-    turns, mode, reader = (
+    turns, mode, reader, _ = (
         RecordedAnswers(recorded.turns or (), recorded.mode, recorded.reader)
         if recorded
         else _right(prepared, profile)

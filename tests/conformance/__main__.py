@@ -1,9 +1,9 @@
 """Compares Turnwise with BFCL as a black box: ``python -m tests.conformance --bfcl-python PATH``.
 
-Ten parts: ground truth, random call scripts, decoding of replies, replies in formats of their own,
-verdicts on recorded runs, single turns, the table of scores, what models read of refused calls,
-whole requests, and the retired sets. Every difference that is not a known one is a line of its own;
-the exit status is 1 if there is any.
+Eleven parts: ground truth, random call scripts, decoding of replies, replies in formats of their
+own, verdicts on recorded runs, single turns, the table of scores, what models read of refused
+calls, whole requests, the retired sets, and tau2's recorded material. Every difference that is not
+a known one is a line of its own; the exit status is 1 if there is any.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from tests.conformance import (
     retired,
     single_turn,
     table,
+    tau2,
     vllm_parsers,
 )
 from tests.conformance.compare import Tally
@@ -58,6 +59,7 @@ PARTS = (
     "requests",
     "retired",
     "vllm",
+    "tau2",
 )
 
 
@@ -96,6 +98,9 @@ def main() -> int:
         differences += retired.run(data)
     if options.only == "vllm" or (options.only is None and options.vllm_python):
         differences += vllm_parsers.run(options.vllm_python, options.seed)
+    if options.recorded and options.only in (None, "tau2"):
+        for folder in sorted(each.parent for each in options.recorded.rglob("retail/tools.json")):
+            differences += tau2.run(folder.parent)
     return 1 if differences else 0
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from pathlib import Path
 
+from runner import extension
 from runner.commands import DONE
-from runner.commands.options import argument
+from runner.commands.options import argument, option
 from runner.commands.shared import note
 from runner.data import choose, fetch
 from runner.show.terminal import say
+from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset fetch bfcl"
 
@@ -18,12 +20,24 @@ EXAMPLE = "turnwise dataset fetch bfcl"
 class Options:
     """The data set."""
 
-    dataset: Literal["bfcl"] = argument("bfcl", "NAME")
+    dataset: str = argument("bfcl, or a data set of an extension, such as tau2", "NAME")
+    source: Path | None = option(
+        "checkout or archive to read instead of a download", "PATH", flags=("--from",)
+    )
 
 
 def run(options: Options) -> int:
     """Download the data unless it is cached, and print its folder."""
-    choose.bfcl_folder(options.dataset, note)
-    # A cache of an earlier version may lack texts that live runs need.
-    say(fetch.fetch())
-    return DONE
+    if options.dataset == "bfcl":
+        if options.source is not None:
+            raise DataError("--from", "bfcl is downloaded; use --dataset bfcl:FOLDER for a folder")
+        choose.bfcl_folder(options.dataset, note)
+        # A cache of an earlier version may lack texts that live runs need.
+        say(fetch.fetch())
+        return DONE
+    for each in extension.extensions().values():
+        folder = each.fetch(options.dataset, options.source, note)
+        if folder is not None:
+            say(folder)
+            return DONE
+    raise DataError("NAME", f"{options.dataset!r:.80} cannot be fetched; use bfcl or tau2")

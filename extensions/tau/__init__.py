@@ -1,0 +1,1 @@
+"""Customer-service worlds of tau2-bench, judging of its simulations, and simulated users."""

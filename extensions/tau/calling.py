@@ -1,0 +1,95 @@
+"""Calls of tools as tau2 executes them: texts of results and errors, sides, solo mode."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from envs.errors import ToolError
+from envs.state import copy_json
+from envs.tool import Tool, parameter_names
+from extensions.tau.desk import Desk
+
+SIDES = ("assistant", "user")
+
+
+class Outcome(NamedTuple):
+    """Result of a call."""
+
+    text: str
+    """Text that the caller reads."""
+    failed: bool
+    value: Any = None
+    """Value of a success."""
+
+
+def write_text(value: Any) -> str:
+    """Return the text of a result: text unchanged, other values as JSON."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def call(
+    desk: Desk,
+    name: str,
+    arguments: Mapping[str, Any],
+    side: str = "assistant",
+    *,
+    solo: bool = False,
+    syncs: bool = True,
+) -> Outcome:
+    """Execute a call on a desk, whose state a failing call leaves as tau2 does.
+
+    Args:
+        side: Caller, assistant or user.
+        solo: Whether the agent has the user's tools, and the user none.
+        syncs: Whether a sync follows; gold actions run without.
+    """
+    refusal = _find_refusal(desk, name, side, solo)
+    if refusal is not None:
+        return Outcome(f"Error: {refusal}", True)
+    tool = desk.TOOLS[name]
+    wrong = _find_wrong_argument(desk, tool, arguments)
+    if wrong is not None:
+        return Outcome(f"Error: {wrong}", True)
+    state = desk.__dict__.copy()
+    function = tool.function if syncs else inspect.unwrap(tool.function)
+    try:
+        value = function(desk, **copy_json(dict(arguments)))
+        return Outcome(write_text(value), False, value)
+    except Exception as error:
+        if tool.keeps_on_refusal is None:
+            desk.__dict__.update(state)
+        said = error.message if isinstance(error, ToolError) else str(error)
+        return Outcome(f"Error: {said}", True)
+
+
+def _find_refusal(desk: Desk, name: str, side: str, solo: bool) -> str | None:
+    if side == "user" and solo:
+        return "User tool calls are not allowed in solo mode"
+    if side == "user" and not desk.USER_TOOLS:
+        return "User tools not available"
+    names = desk.USER_TOOLS if side == "user" else desk.AGENT_TOOLS
+    if solo:
+        names = desk.AGENT_TOOLS + desk.USER_TOOLS
+    return None if name in names else f"Tool '{name}' not found."
+
+
+def _find_wrong_argument(desk: Desk, tool: Tool, arguments: Mapping[str, Any]) -> str | None:
+    """Return Python's message about unknown or missing arguments, if any."""
+    names, needed = parameter_names(tool)
+    title = f"{desk.CLASSES['user' if tool.name in desk.USER_TOOLS else 'assistant']}.{tool.name}"
+    for name in arguments:
+        if name not in names:
+            return f"{title}() got an unexpected keyword argument '{name}'"
+    missing = [repr(name) for name in needed if name not in arguments]
+    if not missing:
+        return None
+    plural = "s" if len(missing) > 1 else ""
+    listed = missing[0]
+    if len(missing) == 2:
+        listed = " and ".join(missing)
+    elif len(missing) > 2:
+        listed = f"{', '.join(missing[:-1])}, and {missing[-1]}"
+    return f"{title}() missing {len(missing)} required positional argument{plural}: {listed}"

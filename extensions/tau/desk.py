@@ -1,0 +1,83 @@
+"""Base of the service desks: functions that all worlds have, and look-ups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from envs.backend import Backend, NoConfig, reads
+from envs.errors import InvalidArgument, NotFound
+from extensions.tau import arithmetic
+
+
+class Desk(Backend):
+    """A customer-service desk.
+
+    Attributes:
+        DOMAIN: Name of the domain in tau2-bench.
+        CLASSES: Name in messages about wrong arguments, by side.
+        AGENT_TOOLS: Functions of the agent, in order.
+        USER_TOOLS: Functions of the user, in order.
+    """
+
+    Config = NoConfig
+    DOMAIN: ClassVar[str] = ""
+    CLASSES: ClassVar[Mapping[str, str]] = {}
+    AGENT_TOOLS: ClassVar[tuple[str, ...]] = ()
+    USER_TOOLS: ClassVar[tuple[str, ...]] = ()
+
+    @reads
+    def calculate(self, expression: str) -> str:
+        """Calculate the value of an arithmetic expression.
+
+        Args:
+            expression: Digits, + - * / ( ) . and blanks, such as '(198 + 50) * 2'.
+
+        Returns:
+            The value, rounded to two places.
+
+        Examples:
+            >>> calculate(expression='(39.5 + 42.25) * 2')
+            163.5
+            >>> calculate(expression='two')
+            {"error": "Invalid characters in expression"}
+        """
+        return arithmetic.calculate(expression)
+
+    @reads
+    def transfer_to_human_agents(self, summary: str) -> str:
+        """Hand the customer over to a human colleague.
+
+        Args:
+            summary: The customer's request and what was done so far.
+
+        Returns:
+            A confirmation.
+
+        Examples:
+            >>> transfer_to_human_agents(summary='Wants a refund in cash.')
+            Transfer successful
+        """
+        return "Transfer successful"
+
+
+def find(records: Mapping[str, Any], key: Any, message: str) -> Any:
+    """Return a record by its key.
+
+    Raises NotFound with the message if there is none.
+    """
+    if isinstance(key, (list, dict)):
+        raise InvalidArgument(f"unhashable type: '{type(key).__name__}'")
+    if key not in records:
+        raise NotFound(message)
+    return records[key]
+
+
+def lower(text: Any) -> str:
+    """Return a text in lower case.
+
+    Raises InvalidArgument for another value.
+    """
+    if not isinstance(text, str):
+        raise InvalidArgument(f"'{type(text).__name__}' object has no attribute 'lower'")
+    return text.lower()

@@ -1,0 +1,40 @@
+"""The dialogue of an episode: what both sides said and called, as a member of its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from extensions.tau.simulations import Simulation
+from runner.records.codec import read
+from runner.records.record import EpisodeRecord, StepRecord
+
+
+class DialogueRecord(NamedTuple):
+    """A dialogue."""
+
+    domain: str
+    solo: bool
+    simulation: Simulation
+
+    @property
+    def own_functions(self) -> Sequence[str]:
+        """Return nothing: the user's functions are not the model's."""
+        return ()
+
+    def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
+        """Return the steps of the record."""
+        return kept
+
+    def message_of(self, step: StepRecord) -> Mapping[str, Any] | None:
+        """Return None: all answers are in the record."""
+        return None
+
+    def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
+        """Yield nothing; the member depends on no other."""
+        yield from ()
+
+
+def read_dialogue(member: Mapping[str, Any], where: str) -> DialogueRecord:
+    """Return the dialogue of an episode's record. Raises DataError if it is invalid."""
+    return read(DialogueRecord, member, f"{where}: $.extensions.tau")

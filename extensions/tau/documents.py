@@ -1,0 +1,109 @@
+"""Files of tau2 as JSON values with their places, also compressed ones."""
+
+from __future__ import annotations
+
+import gzip
+import tomllib
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_value
+
+MAX_BYTES = 512 * 1024**2
+"""Maximum size of a file, uncompressed."""
+
+
+class FileNode(NamedTuple):
+    """A JSON value with its place."""
+
+    value: Any
+    where: str
+    path: str = "$"
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise DataError with file and JSON path."""
+        raise DataError(f"{self.where}: {self.path}", message)
+
+    def member(self, name: str) -> FileNode:
+        """Return a member of an object; its value is None if it is missing.
+
+        Raises DataError if this is no object.
+        """
+        return FileNode(self.object().get(name), self.where, f"{self.path}.{name}")
+
+    def object(self) -> Mapping[str, Any]:
+        """Return the value. Raises DataError if it is no object."""
+        if not isinstance(self.value, Mapping):
+            self.refuse(f"must be an object, is {_kind(self.value)}")
+        return self.value
+
+    def text(self) -> str:
+        """Return the value. Raises DataError if it is no text."""
+        if not isinstance(self.value, str):
+            self.refuse(f"must be text, is {_kind(self.value)}")
+        return self.value
+
+    def optional_text(self) -> str | None:
+        """Return the value, which may be null. Raises DataError if it is no text."""
+        return None if self.value is None else self.text()
+
+    def items(self) -> list[FileNode] | None:
+        """Return the items of a list, or None for null. Raises DataError for other values."""
+        if self.value is None:
+            return None
+        if not isinstance(self.value, list):
+            self.refuse(f"must be a list, is {_kind(self.value)}")
+        return [
+            FileNode(each, self.where, f"{self.path}[{place}]") for place, each in enumerate(self.value)
+        ]
+
+    def texts(self) -> tuple[str, ...] | None:
+        """Return the texts of a list, or None for null. Raises DataError for other values."""
+        items = self.items()
+        return None if items is None else tuple([each.text() for each in items])
+
+
+def _kind(value: object) -> str:
+    return "missing" if value is None else f"a {type(value).__name__}"
+
+
+def read_file(path: Path) -> str:
+    """Return the text of a file, uncompressed if its name ends in ``.gz``.
+
+    Raises DataError if it cannot be read, is too large or no UTF-8.
+    """
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(str(path), f"cannot be read: {error}") from None
+    if len(data) > MAX_BYTES:
+        raise DataError(str(path), f"is larger than {MAX_BYTES // 1024**2} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(str(path), "is not UTF-8 text") from None
+
+
+def read_json(path: Path) -> FileNode:
+    """Return the JSON or TOML value of a file. Raises DataError if it has none."""
+    text = read_file(path)
+    if ".toml" in path.suffixes:
+        try:
+            return FileNode(tomllib.loads(text), str(path))
+        except tomllib.TOMLDecodeError as error:
+            raise DataError(str(path), f"is not TOML: {error}") from None
+    return FileNode(parse_value(text, str(path)), str(path))
+
+
+def read_lines(path: Path) -> list[FileNode]:
+    """Return the JSON values of the lines of a file. Raises DataError if a line has none."""
+    return [
+        FileNode(parse_value(line, where), where)
+        for number, line in enumerate(read_file(path).splitlines(), 1)
+        if line.strip()
+        for where in (f"{path}:{number}",)
+    ]

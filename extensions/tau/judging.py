@@ -1,0 +1,223 @@
+"""Judging of simulations by tau2's rules, part by part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+from envs.errors import ToolError
+from envs.state import ABSENT, Difference
+from extensions.tau.calling import call
+from extensions.tau.desk import Desk
+from extensions.tau.simulations import DialogueMessage, RecordedReward, Simulation, SideCall
+from extensions.tau.tasks import Action, ServiceTask
+from extensions.tau.telecom import TelecomDesk
+from extensions.tau.telecom_setup import run_function
+from extensions.tau.worlds import make_desk, set_up
+from trajectories.errors import DataError
+
+_LINK = re.compile(r"(errors\.pydantic\.dev/)[\d.]+")
+
+
+class ResultMismatch(NamedTuple):
+    """A recorded result that differs from ours."""
+
+    call: SideCall
+    ours: str
+    theirs: str
+
+    @property
+    def is_version(self) -> bool:
+        """Whether only the version in a link differs."""
+        return _LINK.sub(r"\1", self.ours) == _LINK.sub(r"\1", self.theirs)
+
+
+class Judgement(NamedTuple):
+    """Parts of a reward; ``basis`` is empty for a simulation that ended early."""
+
+    basis: tuple[str, ...]
+    db: bool
+    assertions: tuple[bool, ...]
+    actions: tuple[bool, ...]
+    information: tuple[bool, ...]
+    statements: tuple[bool, ...] | None
+    """Recorded verdicts of a judge model; None if there are none."""
+    differences: tuple[Difference, ...] = ()
+    """Places in which the final state differs from the gold one."""
+
+    def part(self, name: str) -> bool:
+        """Return a part of the reward."""
+        if name == "DB":
+            return self.db
+        if name == "NL_ASSERTION":
+            return self.statements is not None and all(self.statements)
+        lists = {
+            "ENV_ASSERTION": self.assertions,
+            "ACTION": self.actions,
+            "COMMUNICATE": self.information,
+        }
+        return all(lists[name])
+
+    @property
+    def reward(self) -> float:
+        """Reward; assertions in words that nobody judged do not hold."""
+        if not self.basis:
+            return 0.0
+        return float(all(self.part(name) for name in self.basis if name != "NONE"))
+
+
+class Judge:
+    """Judge of simulations.
+
+    Args:
+        start: Returns the world of a task before the dialogue.
+        solo: Whether the agent has the user's tools.
+    """
+
+    def __init__(self, start: Callable[[ServiceTask], Desk], *, solo: bool = False) -> None:
+        self.solo = solo
+        self.start = start
+        self._gold: dict[str, tuple[ServiceTask, Desk]] = {}
+
+    @classmethod
+    def of_domain(cls, domain: str, state: Mapping[str, Any], *, solo: bool = False) -> Self:
+        """Return the judge of a domain, given the initial state of its world."""
+
+        def start(task: ServiceTask) -> Desk:
+            desk = make_desk(domain, state)
+            set_up(desk, task)
+            return desk
+
+        return cls(start, solo=solo)
+
+    def replay(self, task: ServiceTask, simulation: Simulation) -> tuple[Desk, list[ResultMismatch]]:
+        """Execute all calls of a simulation; return the world and the different results."""
+        desk, different = self.start(task), []
+        for made, result in simulation.exchanges():
+            outcome = call(desk, made.name, made.arguments, made.side, solo=self.solo)
+            if outcome.text != (result.text or ""):
+                different.append(ResultMismatch(made, outcome.text, result.text or ""))
+        return desk, different
+
+    def play_gold(self, task: ServiceTask) -> Desk:
+        """Return the world after the gold actions, which run without a sync."""
+        known = self._gold.get(task.id)
+        if known is not None and known[0] is task:
+            return known[1]
+        desk = self.start(task)
+        for action in (task.criteria.actions if task.criteria else None) or ():
+            call(desk, action.name, action.arguments, action.side, syncs=False)
+        self._gold[task.id] = task, desk
+        return desk
+
+    def judge(self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None) -> Judgement:
+        """Judge a simulation; ``desk`` is its world after the dialogue, if known.
+
+        Raises DataError if an assertion of the world breaks.
+        """
+        desk = desk or self.replay(task, simulation)[0]
+        calls = [each for message in simulation.messages for each in message.calls]
+        if isinstance(desk, TelecomDesk):
+            desk.sync()
+        criteria = task.criteria
+        if criteria is None:
+            return Judgement(("NONE",), True, (), (), (), None)
+        actions, assertions = criteria.actions, criteria.assertions
+        differences: tuple[Difference, ...] = ()
+        if actions is not None or assertions is not None:
+            differences = tuple(list_state_differences(self.play_gold(task), desk))
+        return Judgement(
+            criteria.basis if simulation.is_judged else (),
+            not differences,
+            _check_assertions(task, desk),
+            tuple([any(map(_Matches(action), calls)) for action in actions or ()]),
+            tuple([is_said(text, simulation.messages) for text in criteria.information]),
+            find_statements(criteria.statements, simulation.recorded),
+            differences,
+        )
+
+
+def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
+    found = []
+    for each in (task.criteria.assertions if task.criteria else None) or ():
+        if not isinstance(desk, TelecomDesk):
+            message = f"{each.name} is an assertion of telecom; {desk.DOMAIN} has none"
+            raise DataError(f"task {task.id}", message)
+        try:
+            value = run_function(desk, each.side, each.name, each.arguments)
+        except ToolError as error:
+            raise DataError(f"task {task.id}", f"{each.name} fails: {error.message}") from None
+        found.append(value == each.wanted)
+    return tuple(found)
+
+
+class _Matches:
+    """Test whether a call agrees with a gold action, by any side."""
+
+    def __init__(self, action: Action) -> None:
+        self._action = action
+
+    def __call__(self, call: SideCall) -> bool:
+        action = self._action
+        if call.name != action.name:
+            return False
+        names = tuple(call.arguments) if action.compared is None else action.compared
+        return _restrict(call.arguments, names) == _restrict(action.arguments, names)
+
+
+def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name in names}
+
+
+def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
+    """Tell whether the agent said a text, as tau2 looks for it."""
+    wanted = text.lower()
+    return any(
+        wanted in message.text.lower().replace(",", "")
+        for message in messages
+        if message.role == "assistant" and message.text
+    )
+
+
+def find_statements(
+    texts: Sequence[str], recorded: RecordedReward | None
+) -> tuple[bool, ...] | None:
+    """Return the recorded verdicts on assertions; None if one has no verdict."""
+    if not texts:
+        return ()
+    known = {each.text.strip(): each.met for each in (recorded and recorded.statements) or ()}
+    if any(text.strip() not in known for text in texts):
+        return None
+    return tuple([known[text.strip()] for text in texts])
+
+
+def list_state_differences(expected: Desk, actual: Desk) -> list[Difference]:
+    """Return the places in which two states differ, by tau2's strict comparison."""
+    found: list[Difference] = []
+    title = type(expected).__name__
+    for name in expected.FIELDS:
+        if name[0] != "_":
+            _compare(vars(expected)[name], vars(actual)[name], f"{title}.{name}", found)
+    return found
+
+
+def _compare(one: Any, other: Any, path: str, found: list[Difference]) -> None:
+    """Add the differences of two values; numbers of other kinds differ."""
+    if one is other:
+        return
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in one.keys() | other.keys() if one.keys() != other.keys() else one:
+            if key not in one or key not in other:
+                found.append(_differ(path, key, one, other))
+            elif one[key] is not other[key]:
+                _compare(one[key], other[key], f"{path}.{key}", found)
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, (left, right) in enumerate(zip(one, other, strict=True)):
+            _compare(left, right, f"{path}[{place}]", found)
+    elif type(one) is not type(other) or one != other:
+        found.append(Difference(path, one, other))
+
+
+def _differ(path: str, key: Any, one: Any, other: Any) -> Difference:
+    return Difference(f"{path}.{key}", one.get(key, ABSENT), other.get(key, ABSENT))

@@ -1,0 +1,181 @@
+"""Dialogues as a kind of entry: judged by state, calls and words of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from checkers.evidence import CallEvidence, MissingInfoEvidence, StateEvidence
+from checkers.profile import Profile
+from checkers.reasons import Reason
+from checkers.replies.decoding import Step, decode_tool_calls
+from checkers.verdict import Failure, Verdict
+from envs.calls import Call
+from extensions.tau.calling import call as execute
+from extensions.tau.dialogue import DialogueRecord
+from extensions.tau.entries import GREETING, TaskEntry, list_answers, list_steps
+from extensions.tau.judging import Judge, Judgement
+from extensions.tau.session import SAY, DeskSession
+from extensions.tau.simulations import (
+    DialogueMessage,
+    RecordedReward,
+    Simulation,
+    StatementVerdict,
+    SideCall,
+)
+from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
+from runner.episodes.episode import Episode
+from runner.episodes.rejudged import RejudgedTurns
+from runner.episodes.scripts import trace_recorded
+from runner.records.record import RecordedEpisode
+from trajectories.prepare import PreparedTrajectory
+
+
+class Dialogues(EntryKind):
+    """Kind of entry in which a user answers."""
+
+    is_single_turn = False
+
+    def judge(
+        self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
+    ) -> JudgingResult:
+        """Execute the calls of both sides and judge the dialogue."""
+        entry, template = _parts(prepared)
+        kept = answers.extensions.get("tau") if answers else None
+        solo = isinstance(kept, DialogueRecord) and kept.solo
+        if isinstance(kept, DialogueRecord):
+            simulation = kept.simulation
+        elif answers is None:
+            simulation = play_truth(entry, template)
+        else:
+            simulation = play_steps(entry, template, answers.turns[0])
+        judge = Judge(lambda _: template.fork().desk, solo=solo)
+        desk, _ = judge.replay(entry.task, simulation)
+        verdict = make_verdict(entry, judge.judge(entry.task, simulation, desk))
+        if not terms.traced:
+            return JudgingResult(verdict)
+        session = template.fork()
+        session.said, session.solo = list_answers(simulation.messages), solo
+        steps = [list(list_steps(simulation))]
+        ready, profile = prepared._replace(template=session), terms.profile
+        played = trace_recorded(ready, steps, "fc", profile, None, terms.observe)
+        # Words to the user and the user's own functions are no functions of the agent.
+        users = {SAY, *session.desk.USER_TOOLS}
+        turns = tuple([turn._replace(offered=turn.offered | users) for turn in played.turns])
+        return JudgingResult(verdict, trace=played._replace(turns=turns))
+
+    def judge_played(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> Verdict:
+        """Judge a finished episode."""
+        terms = JudgingTerms(episode.profile, None)
+        return self.judge(prepared, answers, terms).verdict
+
+    def examine(
+        self,
+        prepared: PreparedTrajectory,
+        found: JudgingResult,
+        profile: Profile,
+        recorded: RecordedEpisode | None,
+    ) -> RejudgedTurns:
+        """Return the dialogue with the ground truth."""
+        return RejudgedTurns(
+            prepared=prepared,
+            profile=profile,
+            verdict=found.verdict,
+            model=found.trace,
+            recorded=recorded,
+        )
+
+
+def _parts(prepared: PreparedTrajectory) -> tuple[TaskEntry, DeskSession]:
+    entry, template = prepared.trajectory, prepared.template
+    assert isinstance(entry, TaskEntry)
+    assert isinstance(template, DeskSession)
+    return entry, template
+
+
+def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
+    """Return the dialogue in which the gold actions are done and all information is given."""
+    criteria = entry.task.criteria
+    actions = (criteria.actions if criteria else None) or ()
+    calls = [SideCall("", each.name, each.arguments, each.side) for each in actions]
+    words = ". ".join(criteria.information) if criteria else ""
+    played = _play(entry, template, [*calls, words or "Done."])
+    granted = tuple([StatementVerdict(text, True) for text in criteria.statements]) if criteria else ()
+    return played._replace(recorded=RecordedReward(1.0, statements=granted))
+
+
+def play_steps(entry: TaskEntry, template: DeskSession, steps: Sequence[Step]) -> Simulation:
+    """Return the dialogue of an agent's steps; the user says nothing after them."""
+    return _play(entry, template, list(_read_steps(steps)))
+
+
+def _read_steps(steps: Sequence[Step]) -> Iterator[SideCall | str]:
+    for step in steps:
+        if isinstance(step, str):
+            yield step
+        for call in decode_tool_calls(step):
+            if isinstance(call, Call) and call.name == SAY:
+                yield str(call.kwargs.get("text", ""))
+            elif isinstance(call, Call):
+                yield SideCall("", call.name, dict(call.kwargs), "assistant")
+
+
+def _play(entry: TaskEntry, template: DeskSession, script: Sequence[SideCall | str]) -> Simulation:
+    desk = template.fork().desk
+    messages = [DialogueMessage("assistant", GREETING)]
+    for each in script:
+        if isinstance(each, str):
+            messages.append(DialogueMessage("assistant", each))
+            continue
+        outcome = execute(desk, each.name, each.arguments, each.side)
+        messages.append(DialogueMessage(each.side, None, (each,)))
+        messages.append(DialogueMessage("tool", outcome.text, (), each.side, outcome.failed))
+    return Simulation(entry.id, entry.task.id, 0, "user_stop", tuple(messages), None, entry.id)
+
+
+def make_verdict(entry: TaskEntry, judged: Judgement) -> Verdict:
+    """Return the verdict of a judgement by the parts of its basis."""
+    failure = None
+    if not judged.basis:
+        evidence = CallEvidence(Reason.ENDED_EARLY, "neither side finished the dialogue")
+        failure = Failure(Reason.ENDED_EARLY, evidence)
+    for name in judged.basis:
+        if failure is None and name != "NONE" and not judged.part(name):
+            failure = _explain(entry, name, judged)
+    if failure is None:
+        return Verdict(True, None, None, 1, 1)
+    return Verdict(False, failure, 0, 1, 0)
+
+
+def _explain(entry: TaskEntry, part: str, judged: Judgement) -> Failure:
+    criteria = entry.task.criteria
+    assert criteria is not None
+    if part == "DB":
+        return Failure(Reason.WRONG_STATE, StateEvidence(lambda: judged.differences))
+    if part == "COMMUNICATE":
+        pairs = zip(criteria.information, judged.information, strict=True)
+        missing = tuple([text for text, said in pairs if not said])
+        return Failure(Reason.NOT_COMMUNICATED, MissingInfoEvidence(missing))
+    reason, texts, flags = {
+        "ENV_ASSERTION": (
+            Reason.FAILED_ASSERTION,
+            [f"{each.name} {dict(each.arguments)}" for each in criteria.assertions or ()],
+            judged.assertions,
+        ),
+        "ACTION": (
+            Reason.MISSING_ACTION,
+            [f"{each.name} by the {each.side}" for each in criteria.actions or ()],
+            judged.actions,
+        ),
+        "NL_ASSERTION": (
+            Reason.FAILED_STATEMENT,
+            list(criteria.statements),
+            judged.statements or [False] * len(criteria.statements),
+        ),
+    }[part]
+    wrong = [text for text, holds in zip(texts, flags, strict=True) if not holds]
+    return Failure(reason, CallEvidence(reason, "; ".join(wrong)))
+
+
+DIALOGUES = Dialogues()

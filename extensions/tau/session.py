@@ -1,0 +1,101 @@
+"""Session of a desk, in which calls have the results and errors of tau2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+from envs.calls import Call
+from envs.errors import InvalidArgument, MalformedCall, Refused, ToolError, UnknownFunction
+from envs.registry import backend_class
+from envs.results import Result
+from envs.session import Session
+from envs.state import has_changed
+from envs.tool import parameter_names
+from extensions.tau import calling
+from extensions.tau.desk import Desk
+
+SAY = "say_to_user"
+"""Name of the call that stands for the agent's words; its result is the user's answer."""
+_OTHER_SIDE = "assistant."
+"""Prefix of calls by the agent of functions that only the user has."""
+
+
+class DeskSession(Session):
+    """Session of one desk; functions of the user are called as the user."""
+
+    __slots__ = ("said", "solo")
+
+    said: tuple[str, ...]
+    """Answers of the user that are left, in order."""
+    solo: bool
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.said, self.solo = (), False
+
+    @classmethod
+    def load(
+        cls,
+        environments: Sequence[str],
+        config: Mapping[str, Mapping[str, Any]],
+        *_: Any,
+        **__: Any,
+    ) -> Self:
+        """Create a session that shares the config's records, which no function changes in place.
+
+        Databases have thousands of records, so that a copy would take longer than a dialogue.
+        """
+        (name,) = environments
+        desk = backend_class(name)()
+        desk.__dict__.update(desk.FIELDS)
+        desk.__dict__.update({desk.KEYS[key]: value for key, value in config[name].items()})
+        return cls({name: desk})
+
+    def fork(self, *, checks_arguments: bool | None = None) -> Self:
+        """Return an independent copy."""
+        copy = super().fork(checks_arguments=checks_arguments)
+        copy.said, copy.solo = self.said, self.solo
+        return copy
+
+    @property
+    def desk(self) -> Desk:
+        """The desk."""
+        (desk,) = self.backends.values()
+        assert isinstance(desk, Desk)
+        return desk
+
+    def call(self, call: Call | MalformedCall) -> Result:
+        """Execute a call by tau2's rules."""
+        if not isinstance(call, Call):
+            return super().call(call)
+        if call.nested:
+            return _refuse(InvalidArgument("Arguments cannot be calls"))
+        if call.name == SAY:
+            answer, self.said = next(iter(self.said), ""), self.said[1:]
+            return Result(answer)
+        desk, name = self.desk, call.name.removeprefix(_OTHER_SIDE)
+        foreign = name != call.name or self.solo
+        side = "user" if name in desk.USER_TOOLS and not foreign else "assistant"
+        state = desk.__dict__.copy()
+        outcome = calling.call(desk, name, _by_name(desk, call, name), side, solo=self.solo)
+        changed = has_changed(state, desk.__dict__)
+        if not outcome.failed:
+            return Result(outcome.value, None, changed, outcome.text)
+        return _refuse(_error_of(desk, name, outcome.text), outcome.text, changed)
+
+
+def _by_name(desk: Desk, call: Call, name: str) -> Mapping[str, Any]:
+    tool = desk.TOOLS.get(name)
+    if not call.args or tool is None:
+        return call.kwargs
+    return {**dict(zip(parameter_names(tool)[0], call.args, strict=False)), **call.kwargs}
+
+
+def _error_of(desk: Desk, name: str, text: str) -> ToolError:
+    message = text.removeprefix("Error: ")
+    return UnknownFunction(message) if name not in desk.TOOLS else Refused(message)
+
+
+def _refuse(error: ToolError, text: str | None = None, changed: bool = False) -> Result:
+    return Result(None, error, changed, text or f"Error: {error.message}")

@@ -1,0 +1,307 @@
+"""Recorded simulations: upstream's result files, and runs as JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from extensions.tau.calling import SIDES
+from extensions.tau.documents import FileNode, read_file, read_json, read_lines
+from extensions.tau.tasks import DOMAINS, Action, ServiceTask, read_tasks
+from trajectories.errors import DataError
+
+JUDGED_ENDS = ("user_stop", "agent_stop")
+"""Ends after which a simulation is judged."""
+NAME = "results.json"
+"""Result file in the folder of a run."""
+
+
+class SideCall(NamedTuple):
+    """A call of a message."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    side: str
+
+
+class DialogueMessage(NamedTuple):
+    """A message; that of a tool answers the next open call."""
+
+    role: str
+    text: str | None
+    calls: tuple[SideCall, ...] = ()
+    side: str = "assistant"
+    """Side that a tool answers."""
+    failed: bool = False
+
+
+class StatementVerdict(NamedTuple):
+    """Recorded verdict of a judge model on an assertion in words."""
+
+    text: str
+    met: bool
+    reason: str = ""
+
+
+class RecordedReward(NamedTuple):
+    """Recorded judgement; None for parts that were not computed."""
+
+    reward: float
+    db: bool | None = None
+    assertions: tuple[bool, ...] | None = None
+    actions: tuple[bool, ...] | None = None
+    information: tuple[bool, ...] | None = None
+    statements: tuple[StatementVerdict, ...] | None = None
+    gold: tuple[Action, ...] | None = None
+    """Gold actions that the judgement repeats, if it does."""
+
+
+class Simulation(NamedTuple):
+    """One recorded dialogue."""
+
+    id: str
+    task_id: str
+    trial: int
+    end: str
+    messages: tuple[DialogueMessage, ...]
+    recorded: RecordedReward | None
+    where: str
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether its end lets it be judged."""
+        return self.end in JUDGED_ENDS
+
+    def exchanges(self) -> Iterator[tuple[SideCall, DialogueMessage]]:
+        """Yield the calls with their results, matched by order.
+
+        Raises DataError if a call has no result.
+        """
+        waiting: list[SideCall] = []
+        for message in self.messages:
+            if message.role == "tool":
+                if not waiting:
+                    raise DataError(self.where, "a result has no call")
+                yield waiting.pop(0), message
+            else:
+                if waiting and message.calls:
+                    raise DataError(self.where, f"the call of {waiting[0].name} has no result")
+                waiting.extend(message.calls)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A file of simulations.
+
+    Attributes:
+        tasks: Tasks of the file by id; empty if the file has none.
+        models: Model of the agent and of the user, if known.
+    """
+
+    path: Path
+    domain: str
+    solo: bool
+    tasks: Mapping[str, ServiceTask]
+    simulations: Sequence[Simulation]
+    models: tuple[str | None, str | None] = (None, None)
+    policy: str | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def is_recording(path: Path) -> bool:
+    """Tell whether a file has the form of recorded simulations."""
+    place = path / NAME if path.is_dir() else path
+    if not place.is_file() or not {".json", ".jsonl"}.intersection(place.suffixes):
+        return False
+    try:
+        start = read_file(place)[:4_000]
+    except DataError:
+        return False
+    if ".jsonl" in place.suffixes:
+        return start.startswith('{"kind": "run"')
+    return '"info"' in start and '"environment_info"' in read_file(place)[:400_000]
+
+
+def read_recording(path: Path) -> Recording:
+    """Read a file of simulations, or the folder of a run.
+
+    Raises DataError if it cannot be read or has another form.
+    """
+    place = path / NAME if path.is_dir() else path
+    found = _read_lines(place) if ".jsonl" in place.suffixes else _read_results(place, path)
+    for simulation in found.simulations:
+        if found.tasks and simulation.task_id not in found.tasks:
+            message = f"the task {simulation.task_id!r:.200} is not in the file"
+            raise DataError(simulation.where, message)
+    return found
+
+
+def _read_lines(path: Path) -> Recording:
+    header: FileNode | None = None
+    tasks: list[FileNode] = []
+    simulations: list[Simulation] = []
+    for node in read_lines(path):
+        kind = node.member("kind").value
+        if kind == "run":
+            header = node
+        elif kind == "task":
+            tasks.append(node)
+        elif kind == "simulation":
+            simulations.append(_read_simulation(node, len(simulations)))
+        else:
+            node.member("kind").refuse("must be run, task or simulation")
+    if header is None:
+        raise DataError(str(path), "has no line of the kind run")
+    domain = _read_domain(header.member("domain"))
+    models = (
+        header.member("agent_model").optional_text(),
+        header.member("user_model").optional_text(),
+    )
+    solo = bool(header.member("solo").value)
+    policy = None
+    named = header.member("policy").optional_text()
+    if named is not None:
+        text = path.parents[1] / "texts" / f"policy_{named}.md"
+        policy = read_file(text) if text.is_file() else None
+    return Recording(path, domain, solo, read_tasks(tasks), simulations, models, policy)
+
+
+def _read_results(place: Path, path: Path) -> Recording:
+    node = read_json(place)
+    info = node.member("info")
+    about = info.member("environment_info")
+    domain = _read_domain(about.member("domain_name"))
+    agent, user = info.member("agent_info"), info.member("user_info")
+    listed = node.member("simulations").items() or []
+    if not listed and path.is_dir():
+        files = sorted((path / "simulations").glob("*.json"))
+        listed = [read_json(file) for file in files]
+    solo = "solo" in (agent.member("implementation").optional_text() or "")
+    found = Recording(
+        place,
+        domain,
+        solo,
+        read_tasks(node.member("tasks").items() or []),
+        [_read_simulation(each, number) for number, each in enumerate(listed)],
+        (agent.member("llm").optional_text(), user.member("llm").optional_text()),
+        about.member("policy").optional_text(),
+    )
+    return _repair_ids(found)
+
+
+def _read_domain(node: FileNode) -> str:
+    # Upstream has variants of telecom that differ in the policy only.
+    domain = node.text().removesuffix("-workflow")
+    if domain not in DOMAINS:
+        node.refuse(f"{domain!r:.80} is not one of {', '.join(DOMAINS)}")
+    return domain
+
+
+def _read_simulation(node: FileNode, number: int) -> Simulation:
+    reward = node.member("reward_info")
+    trial = node.member("trial").value
+    id = node.member("id").optional_text() or str(number)
+    return Simulation(
+        id,
+        str(node.member("task_id").value),
+        trial if isinstance(trial, int) else 0,
+        str(node.member("termination_reason").value),
+        tuple([_read_message(each) for each in node.member("messages").items() or ()]),
+        None if reward.value is None else _read_reward(reward),
+        f"{node.where}: simulation {id}",
+    )
+
+
+def _read_message(node: FileNode) -> DialogueMessage:
+    role = node.member("role").text()
+    side = node.member("requestor").optional_text() or "assistant"
+    calls = []
+    for call in node.member("tool_calls").items() or ():
+        given = call.member("arguments")
+        arguments = _parse(given) if isinstance(given.value, str) else given.object()
+        caller = call.member("requestor").optional_text() or role
+        if caller not in SIDES:
+            call.member("requestor").refuse(f"must be assistant or user, is {caller!r:.80}")
+        id = call.member("id").optional_text() or ""
+        calls.append(SideCall(id, call.member("name").text(), arguments, caller))
+    text = node.member("content").optional_text()
+    return DialogueMessage(role, text, tuple(calls), side, bool(node.member("error").value))
+
+
+def _parse(node: FileNode) -> Mapping[str, Any]:
+    try:
+        return FileNode(json.loads(node.value), node.where, node.path).object()
+    except ValueError:
+        node.refuse("must be an object or its JSON text")
+
+
+def _flags(node: FileNode, name: str) -> tuple[bool, ...] | None:
+    """Return a list of verdicts, each a bool or an object with the verdict under a name."""
+    items = node.items()
+    if items is None:
+        return None
+    return tuple([bool(e.value if isinstance(e.value, bool) else e.object()[name]) for e in items])
+
+
+def _read_reward(node: FileNode) -> RecordedReward:
+    value = node.member("reward").value
+    if not isinstance(value, (int, float)):
+        node.member("reward").refuse("must be a number")
+    db = node.member("db_check").value
+    if isinstance(db, Mapping):
+        db = db.get("db_match")
+    actions = node.member("action_checks")
+    items = actions.items()
+    gold = None
+    if items and all(isinstance(each.value, Mapping) for each in items):
+        gold = tuple([_read_gold(each.member("action")) for each in items])
+    statements = node.member("nl_assertions").items()
+    return RecordedReward(
+        float(value),
+        db,
+        _flags(node.member("env_assertions"), "met"),
+        _flags(actions, "action_match"),
+        _flags(node.member("communicate_checks"), "met"),
+        None if statements is None else tuple([_read_statement(each) for each in statements]),
+        gold,
+    )
+
+
+def _read_statement(node: FileNode) -> StatementVerdict:
+    reason = node.member("justification").optional_text() or ""
+    return StatementVerdict(node.member("nl_assertion").text(), bool(node.member("met").value), reason)
+
+
+def _read_gold(node: FileNode) -> Action:
+    side = node.member("requestor").optional_text() or "assistant"
+    return Action(node.member("name").text(), node.member("arguments").object(), side)
+
+
+def fits(simulation: Simulation, task: ServiceTask) -> bool:
+    """Tell whether the gold actions that a judgement repeats are those of a task."""
+    gold = simulation.recorded.gold if simulation.recorded else None
+    wanted = task.criteria.actions if task.criteria else None
+    if gold is None:
+        return True
+    return [(a.name, a.arguments) for a in gold] == [(a.name, a.arguments) for a in wanted or ()]
+
+
+def _repair_ids(recording: Recording) -> Recording:
+    """Return a recording whose simulations name the tasks that their judgements repeat."""
+    tasks, mended, repaired = recording.tasks, 0, []
+    for each in recording.simulations:
+        task = tasks.get(each.task_id)
+        if task is not None and not fits(each, task):
+            others = [id for id, other in tasks.items() if fits(each, other)]
+            if others:
+                each = each._replace(task_id=others[0])
+                mended += 1
+        repaired.append(each)
+    if not mended:
+        return recording
+    note = f"{mended} simulations named another task than their gold actions; the latter count"
+    return replace(recording, simulations=repaired, notes=(*recording.notes, note))

@@ -1,0 +1,142 @@
+"""Tasks and result files of tau2 through the commands."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+
+import pytest
+
+from extensions.tau.entries import load, open_recording
+from runner.cli import main
+from tests.extensions.tau.conftest import CANCEL, call, result, results, simulation
+from trajectories.errors import DataError
+
+
+def write(folder, document):
+    path = folder / "results.json"
+    path.write_text(json.dumps(document, indent=1))
+    return path
+
+
+def score(capsys, *words):
+    status = main([*map(str, words)])
+    return status, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("domain", ["airline", "retail", "telecom"])
+def test_the_gold_actions_pass_and_silence_fails(checkout, capsys, domain):
+    _, out = score(capsys, "eval", "--model", "oracle", "--dataset", f"tau2:{domain}")
+    assert "100.0%" in out
+    _, out = score(capsys, "eval", "--model", "null", "--dataset", f"tau2:{domain}")
+    assert "score 0.0%" in out
+
+
+def test_a_result_file_is_judged_by_its_own_tasks(checkout, capsys, tmp_path):
+    done = call(CANCEL["name"], CANCEL["arguments"])
+    path = write(
+        tmp_path,
+        results(
+            "retail",
+            [
+                simulation("0", [done, result("{}")]),
+                simulation("1", [{"role": "assistant", "content": "It was 40 dollars."}]),
+            ],
+        ),
+    )
+    verdicts = tmp_path / "verdicts.jsonl"
+    status, out = score(capsys, "score", path, "--output", verdicts)
+    assert status == 0
+    assert "50.0%" in out
+    first, second = map(json.loads, verdicts.read_text().splitlines())
+    assert first["valid"]
+    assert second["error_type"] == "dialogue:not_communicated"
+    assert second["untold"] == ["39.5"]
+
+
+def test_a_wrong_state_names_the_places_that_differ(checkout, capsys, tmp_path):
+    wrong = call("cancel_pending_order", {"order_id": "#W4", "reason": "no longer needed"})
+    path = write(tmp_path, results("retail", [simulation("0", [wrong, result("{}")])]))
+    verdicts = tmp_path / "verdicts.jsonl"
+    score(capsys, "score", path, "--output", verdicts)
+    verdict = json.loads(verdicts.read_text())
+    assert verdict["error_type"] == "dialogue:wrong_state"
+    paths = {each["path"] for each in verdict["differences"]}
+    assert "RetailDesk.orders.#W4.status" in paths
+
+
+def test_an_early_end_fails(checkout, capsys, tmp_path):
+    done = call(CANCEL["name"], CANCEL["arguments"])
+    ended = simulation("0", [done, result("{}")], termination_reason="max_steps")
+    path = write(tmp_path, results("retail", [ended]))
+    verdicts = tmp_path / "verdicts.jsonl"
+    score(capsys, "score", path, "--output", verdicts)
+    assert json.loads(verdicts.read_text())["error_type"] == "dialogue:ended_early"
+
+
+def test_replay_shows_both_sides(checkout, capsys, tmp_path):
+    toggled = call("toggle_roaming", {}, "user")
+    messages = [
+        {"role": "assistant", "content": "Please turn on roaming."},
+        toggled,
+        result("Data Roaming is now ON.", "user"),
+    ]
+    path = write(tmp_path, results("telecom", [simulation("[roaming]", messages)]))
+    status, out = score(capsys, "replay", "tau2_telecom_[roaming]", "--run", path)
+    assert status == 0
+    assert "Please turn on roaming." in out
+    assert "Data Roaming is now ON." in out
+    assert "passed" in out
+
+
+def test_simulations_under_wrong_ids_are_matched_by_their_gold_actions(checkout, tmp_path):
+    judged = {"reward": 1.0, "action_checks": [{"action": CANCEL, "action_match": True}]}
+    path = write(tmp_path, results("retail", [simulation("1", [], reward_info=judged)]))
+    run = open_recording(path)
+    assert run.ids == ["tau2_retail_0"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"tasks": 3}, "$.tasks: must be a list, is a int"),
+        ({"simulations": [{"messages": [{"role": 1}]}]}, "messages[0].role: must be text"),
+        ({"simulations": [simulation("9", [])]}, "the task '9' is not in the file"),
+    ],
+)
+def test_a_damaged_result_file_is_refused_with_its_place(checkout, tmp_path, change, said):
+    path = write(tmp_path, results("retail", []) | change)
+    with pytest.raises(DataError, match=r"results\.json") as caught:
+        open_recording(path)
+    assert said in str(caught.value)
+
+
+def test_an_unknown_domain_or_split_is_refused(checkout):
+    with pytest.raises(DataError, match="airline, retail, telecom"):
+        load("tau2:bank")
+    with pytest.raises(DataError, match="has the splits base"):
+        load("tau2:retail/test")
+
+
+def test_fetch_takes_a_checkout_or_an_archive(checkout, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TURNWISE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TURNWISE_TAU2")
+    archive = tmp_path / "tau2.tar.gz"
+    with tarfile.open(archive, "w:gz") as file:
+        file.add(checkout, "tau2-bench")
+    for source in (checkout, archive):
+        status, _ = score(capsys, "dataset", "fetch", "tau2", "--from", source)
+        assert status == 0
+        assert (tmp_path / "cache" / "tau2-a2c02472" / "domains" / "retail" / "db.json").is_file()
+    assert set(load("tau2").trajectories) == {
+        "tau2_airline_0",
+        "tau2_retail_0",
+        "tau2_retail_1",
+        "tau2_telecom_[roaming]",
+    }
+
+
+def test_fetch_refuses_another_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TURNWISE_CACHE", str(tmp_path / "cache"))
+    assert main(["dataset", "fetch", "tau2", "--from", str(tmp_path)]) == 2
+    assert "is no checkout of tau2-bench" in capsys.readouterr().err
