@@ -323,13 +323,10 @@ class AirlineDesk(Desk):
             ...     payment_methods=[{'payment_id': 'credit_card_7', 'amount': 259}],
             ...     total_baggages=1, nonfree_baggages=0, insurance='no')
             {"reservation_id": "HATHAT", "user_id": "mira_lund_2001", "origin": "SEA", "dest...
-            >>> book_reservation(user_id='mira_lund_2001', origin='SEA', destination='BOS',
-            ...     flight_type='one_way', cabin='economy',
-            ...     flights=[{'flight_number': 'HAT903', 'date': '2024-05-20'}],
-            ...     passengers=[{'first_name': 'Mira', 'last_name': 'Lund', 'dob': '1988-03-09'}],
-            ...     payment_methods=[{'payment_id': 'credit_card_7', 'amount': 1}],
+            >>> book_reservation(user_id='mira', origin='SEA', destination='BOS', cabin='economy',
+            ...     flight_type='one_way', flights=[], passengers=[], payment_methods=[],
             ...     total_baggages=1, nonfree_baggages=0, insurance='no')
-            {"error": "Payment amount does not add up, total price is 259, but paid 1"}
+            {"error": "User mira not found"}
         """
         wanted = validate_all("FlightInfo", _FLIGHT_INFO, flights)
         given = {
@@ -578,7 +575,12 @@ class AirlineDesk(Desk):
         free = [id for id in _NEW_RESERVATIONS if id not in self.reservations]
         if not free:
             raise Refused("Too many reservations")
-        fixed = {"reservation_id": free[0], "flights": [], "created_at": NOW, "status": None}
+        fixed: dict[str, Any] = {
+            "reservation_id": free[0],
+            "flights": [],
+            "created_at": NOW,
+            "status": None,
+        }
         reservation = validate("Reservation", _RESERVATION, {**given, **fixed})
         booked = [self._book(each, given["cabin"], count) for each in wanted]
         total = sum(each["price"] for each in booked) * count

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from checkers.verdict import Verdict
 from extensions.tau.simulations import Simulation
 from runner.records.codec import read
 from runner.records.record import EpisodeRecord, StepRecord
@@ -29,6 +30,11 @@ class DialogueRecord(NamedTuple):
     def message_of(self, step: StepRecord) -> Mapping[str, Any] | None:
         """Return None: all answers are in the record."""
         return None
+
+    def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
+        """Return the recorded reward, if the dialogue was judged before."""
+        recorded = self.simulation.recorded
+        return {} if recorded is None else {"recorded_reward": recorded.reward}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
         """Yield nothing; the member depends on no other."""

@@ -16,7 +16,7 @@ MAX_BYTES = 512 * 1024**2
 """Maximum size of a file, uncompressed."""
 
 
-class FileNode(NamedTuple):
+class JsonPlace(NamedTuple):
     """A JSON value with its place."""
 
     value: Any
@@ -27,12 +27,12 @@ class FileNode(NamedTuple):
         """Raise DataError with file and JSON path."""
         raise DataError(f"{self.where}: {self.path}", message)
 
-    def member(self, name: str) -> FileNode:
+    def member(self, name: str) -> JsonPlace:
         """Return a member of an object; its value is None if it is missing.
 
         Raises DataError if this is no object.
         """
-        return FileNode(self.object().get(name), self.where, f"{self.path}.{name}")
+        return JsonPlace(self.object().get(name), self.where, f"{self.path}.{name}")
 
     def object(self) -> Mapping[str, Any]:
         """Return the value. Raises DataError if it is no object."""
@@ -50,14 +50,15 @@ class FileNode(NamedTuple):
         """Return the value, which may be null. Raises DataError if it is no text."""
         return None if self.value is None else self.text()
 
-    def items(self) -> list[FileNode] | None:
+    def items(self) -> list[JsonPlace] | None:
         """Return the items of a list, or None for null. Raises DataError for other values."""
         if self.value is None:
             return None
         if not isinstance(self.value, list):
             self.refuse(f"must be a list, is {_kind(self.value)}")
         return [
-            FileNode(each, self.where, f"{self.path}[{place}]") for place, each in enumerate(self.value)
+            JsonPlace(each, self.where, f"{self.path}[{place}]")
+            for place, each in enumerate(self.value)
         ]
 
     def texts(self) -> tuple[str, ...] | None:
@@ -88,21 +89,21 @@ def read_file(path: Path) -> str:
         raise DataError(str(path), "is not UTF-8 text") from None
 
 
-def read_json(path: Path) -> FileNode:
+def read_json(path: Path) -> JsonPlace:
     """Return the JSON or TOML value of a file. Raises DataError if it has none."""
     text = read_file(path)
     if ".toml" in path.suffixes:
         try:
-            return FileNode(tomllib.loads(text), str(path))
+            return JsonPlace(tomllib.loads(text), str(path))
         except tomllib.TOMLDecodeError as error:
             raise DataError(str(path), f"is not TOML: {error}") from None
-    return FileNode(parse_value(text, str(path)), str(path))
+    return JsonPlace(parse_value(text, str(path)), str(path))
 
 
-def read_lines(path: Path) -> list[FileNode]:
+def read_lines(path: Path) -> list[JsonPlace]:
     """Return the JSON values of the lines of a file. Raises DataError if a line has none."""
     return [
-        FileNode(parse_value(line, where), where)
+        JsonPlace(parse_value(line, where), where)
         for number, line in enumerate(read_file(path).splitlines(), 1)
         if line.strip()
         for where in (f"{path}:{number}",)

@@ -10,7 +10,7 @@ from envs.errors import ToolError
 from envs.state import ABSENT, Difference
 from extensions.tau.calling import call
 from extensions.tau.desk import Desk
-from extensions.tau.simulations import DialogueMessage, RecordedReward, Simulation, SideCall
+from extensions.tau.simulations import DialogueMessage, RecordedReward, SideCall, Simulation
 from extensions.tau.tasks import Action, ServiceTask
 from extensions.tau.telecom import TelecomDesk
 from extensions.tau.telecom_setup import run_function
@@ -91,7 +91,9 @@ class Judge:
 
         return cls(start, solo=solo)
 
-    def replay(self, task: ServiceTask, simulation: Simulation) -> tuple[Desk, list[ResultMismatch]]:
+    def replay(
+        self, task: ServiceTask, simulation: Simulation
+    ) -> tuple[Desk, list[ResultMismatch]]:
         """Execute all calls of a simulation; return the world and the different results."""
         desk, different = self.start(task), []
         for made, result in simulation.exchanges():
@@ -111,7 +113,9 @@ class Judge:
         self._gold[task.id] = task, desk
         return desk
 
-    def judge(self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None) -> Judgement:
+    def judge(
+        self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None
+    ) -> Judgement:
         """Judge a simulation; ``desk`` is its world after the dialogue, if known.
 
         Raises DataError if an assertion of the world breaks.

@@ -18,9 +18,9 @@ from extensions.tau.session import SAY, DeskSession
 from extensions.tau.simulations import (
     DialogueMessage,
     RecordedReward,
+    SideCall,
     Simulation,
     StatementVerdict,
-    SideCall,
 )
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
 from runner.episodes.episode import Episode
@@ -101,7 +101,9 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
     calls = [SideCall("", each.name, each.arguments, each.side) for each in actions]
     words = ". ".join(criteria.information) if criteria else ""
     played = _play(entry, template, [*calls, words or "Done."])
-    granted = tuple([StatementVerdict(text, True) for text in criteria.statements]) if criteria else ()
+    granted = (
+        tuple([StatementVerdict(text, True) for text in criteria.statements]) if criteria else ()
+    )
     return played._replace(recorded=RecordedReward(1.0, statements=granted))
 
 
@@ -143,9 +145,16 @@ def make_verdict(entry: TaskEntry, judged: Judgement) -> Verdict:
     for name in judged.basis:
         if failure is None and name != "NONE" and not judged.part(name):
             failure = _explain(entry, name, judged)
+    measures = {
+        "db": judged.db,
+        "env_assertion": all(judged.assertions),
+        "action": all(judged.actions),
+        "communicate": all(judged.information),
+        "nl_assertion": None if judged.statements is None else all(judged.statements),
+    }
     if failure is None:
-        return Verdict(True, None, None, 1, 1)
-    return Verdict(False, failure, 0, 1, 0)
+        return Verdict(True, None, None, 1, 1, measures=measures)
+    return Verdict(False, failure, 0, 1, 0, measures=measures)
 
 
 def _explain(entry: TaskEntry, part: str, judged: Judgement) -> Failure:

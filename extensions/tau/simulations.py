@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensions.tau.calling import SIDES
-from extensions.tau.documents import FileNode, read_file, read_json, read_lines
+from extensions.tau.documents import JsonPlace, read_file, read_json, read_lines
 from extensions.tau.tasks import DOMAINS, Action, ServiceTask, read_tasks
 from trajectories.errors import DataError
 
@@ -141,8 +141,8 @@ def read_recording(path: Path) -> Recording:
 
 
 def _read_lines(path: Path) -> Recording:
-    header: FileNode | None = None
-    tasks: list[FileNode] = []
+    header: JsonPlace | None = None
+    tasks: list[JsonPlace] = []
     simulations: list[Simulation] = []
     for node in read_lines(path):
         kind = node.member("kind").value
@@ -193,7 +193,7 @@ def _read_results(place: Path, path: Path) -> Recording:
     return _repair_ids(found)
 
 
-def _read_domain(node: FileNode) -> str:
+def _read_domain(node: JsonPlace) -> str:
     # Upstream has variants of telecom that differ in the policy only.
     domain = node.text().removesuffix("-workflow")
     if domain not in DOMAINS:
@@ -201,7 +201,7 @@ def _read_domain(node: FileNode) -> str:
     return domain
 
 
-def _read_simulation(node: FileNode, number: int) -> Simulation:
+def _read_simulation(node: JsonPlace, number: int) -> Simulation:
     reward = node.member("reward_info")
     trial = node.member("trial").value
     id = node.member("id").optional_text() or str(number)
@@ -216,7 +216,7 @@ def _read_simulation(node: FileNode, number: int) -> Simulation:
     )
 
 
-def _read_message(node: FileNode) -> DialogueMessage:
+def _read_message(node: JsonPlace) -> DialogueMessage:
     role = node.member("role").text()
     side = node.member("requestor").optional_text() or "assistant"
     calls = []
@@ -232,14 +232,14 @@ def _read_message(node: FileNode) -> DialogueMessage:
     return DialogueMessage(role, text, tuple(calls), side, bool(node.member("error").value))
 
 
-def _parse(node: FileNode) -> Mapping[str, Any]:
+def _parse(node: JsonPlace) -> Mapping[str, Any]:
     try:
-        return FileNode(json.loads(node.value), node.where, node.path).object()
+        return JsonPlace(json.loads(node.value), node.where, node.path).object()
     except ValueError:
         node.refuse("must be an object or its JSON text")
 
 
-def _flags(node: FileNode, name: str) -> tuple[bool, ...] | None:
+def _flags(node: JsonPlace, name: str) -> tuple[bool, ...] | None:
     """Return a list of verdicts, each a bool or an object with the verdict under a name."""
     items = node.items()
     if items is None:
@@ -247,7 +247,7 @@ def _flags(node: FileNode, name: str) -> tuple[bool, ...] | None:
     return tuple([bool(e.value if isinstance(e.value, bool) else e.object()[name]) for e in items])
 
 
-def _read_reward(node: FileNode) -> RecordedReward:
+def _read_reward(node: JsonPlace) -> RecordedReward:
     value = node.member("reward").value
     if not isinstance(value, (int, float)):
         node.member("reward").refuse("must be a number")
@@ -271,12 +271,14 @@ def _read_reward(node: FileNode) -> RecordedReward:
     )
 
 
-def _read_statement(node: FileNode) -> StatementVerdict:
+def _read_statement(node: JsonPlace) -> StatementVerdict:
     reason = node.member("justification").optional_text() or ""
-    return StatementVerdict(node.member("nl_assertion").text(), bool(node.member("met").value), reason)
+    return StatementVerdict(
+        node.member("nl_assertion").text(), bool(node.member("met").value), reason
+    )
 
 
-def _read_gold(node: FileNode) -> Action:
+def _read_gold(node: JsonPlace) -> Action:
     side = node.member("requestor").optional_text() or "assistant"
     return Action(node.member("name").text(), node.member("arguments").object(), side)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from extensions.tau.calling import SIDES
-from extensions.tau.documents import FileNode
+from extensions.tau.documents import JsonPlace
 
 DOMAINS = ("airline", "retail", "telecom")
 PARTS = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")
@@ -74,7 +74,7 @@ class ServiceTask(NamedTuple):
     """The task as JSON."""
 
 
-def read_task(node: FileNode) -> ServiceTask:
+def read_task(node: JsonPlace) -> ServiceTask:
     """Read a task. Raises DataError at a member of the wrong type."""
     initial = node.member("initial_state")
     setup: tuple[SetupCall, ...] = ()
@@ -95,7 +95,7 @@ def read_task(node: FileNode) -> ServiceTask:
     )
 
 
-def read_tasks(nodes: Sequence[FileNode]) -> dict[str, ServiceTask]:
+def read_tasks(nodes: Sequence[JsonPlace]) -> dict[str, ServiceTask]:
     """Read tasks by id. Raises DataError if an id occurs twice."""
     found: dict[str, ServiceTask] = {}
     for node in nodes:
@@ -106,14 +106,14 @@ def read_tasks(nodes: Sequence[FileNode]) -> dict[str, ServiceTask]:
     return found
 
 
-def _read_side(node: FileNode) -> str:
+def _read_side(node: JsonPlace) -> str:
     side = node.optional_text() or "assistant"
     if side not in SIDES:
         node.refuse(f"must be assistant or user, is {side!r:.80}")
     return side
 
 
-def _read_setup(node: FileNode) -> SetupCall:
+def _read_setup(node: JsonPlace) -> SetupCall:
     return SetupCall(
         _read_side(node.member("env_type")),
         node.member("func_name").text(),
@@ -121,7 +121,7 @@ def _read_setup(node: FileNode) -> SetupCall:
     )
 
 
-def _read_criteria(node: FileNode) -> Criteria:
+def _read_criteria(node: JsonPlace) -> Criteria:
     actions = node.member("actions").items()
     assertions = node.member("env_assertions").items()
     basis = node.member("reward_basis").texts()
@@ -137,7 +137,7 @@ def _read_criteria(node: FileNode) -> Criteria:
     )
 
 
-def _read_action(node: FileNode) -> Action:
+def _read_action(node: JsonPlace) -> Action:
     return Action(
         node.member("name").text(),
         node.member("arguments").object(),
@@ -146,7 +146,7 @@ def _read_action(node: FileNode) -> Action:
     )
 
 
-def _read_assertion(node: FileNode) -> Assertion:
+def _read_assertion(node: JsonPlace) -> Assertion:
     wanted = node.member("assert_value").value
     return Assertion(
         _read_side(node.member("env_type")),
@@ -156,7 +156,7 @@ def _read_assertion(node: FileNode) -> Assertion:
     )
 
 
-def _read_scenario(node: FileNode) -> UserScenario:
+def _read_scenario(node: JsonPlace) -> UserScenario:
     persona = node.member("persona").optional_text()
     given = node.member("instructions")
     if isinstance(given.value, str):

@@ -9,7 +9,7 @@ from typing import Any
 
 from extensions.tau.airline import AirlineDesk
 from extensions.tau.desk import Desk
-from extensions.tau.documents import FileNode, read_file, read_json
+from extensions.tau.documents import JsonPlace, read_file, read_json
 from extensions.tau.phone import copy_default_phone
 from extensions.tau.retail import RetailDesk
 from extensions.tau.tasks import ServiceTask, read_tasks
@@ -117,7 +117,7 @@ def _read_state(folder: Path, domain: str) -> Mapping[str, Any]:
     return state
 
 
-def _plain(node: FileNode) -> Any:
+def _plain(node: JsonPlace) -> Any:
     """Return a value with dates as text, as TOML has them."""
 
     def convert(value: Any) -> Any:
