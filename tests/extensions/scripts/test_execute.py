@@ -113,8 +113,8 @@ def test_a_missing_member_is_named(member):
 
 
 def test_a_class_that_there_is_not_is_named():
-    with pytest.raises(DataError, match=r"Telephone: unknown backend; known backends are Gor"):
-        run({**LINE, "involved_classes": ["TicketAPI", "Telephone"]})
+    with pytest.raises(DataError, match=r"Zither: unknown backend; known backends are Gor"):
+        run({**LINE, "involved_classes": ["TicketAPI", "Zither"]})
 
 
 def test_a_config_that_cannot_be_loaded_is_named():

@@ -144,7 +144,7 @@ def test_a_run_folder_without_episodes_is_refused(opened, tmp_path):
     [
         ({"model": None}, "model: must be text, is None"),
         ({"profile": 1}, "profile: must be text, is 1"),
-        ({"profile": "fair"}, "profile: must be bfcl or strict, is 'fair'"),
+        ({"profile": "fair"}, "profile: must be bfcl or strict or tau2, is 'fair'"),
         ({"dataset": {"name": "d", "version": "1"}}, r"dataset\.sha256: is missing"),
     ],
 )
