@@ -40,7 +40,7 @@ def completed(line: str, folder: Path) -> set[str]:
         ("turnwise dataset va", {"validate", "vary"}),
         ("turnwise env ", {"new", "check", "tools", "serve", "health"}),
         ("turnwise eval --lim", {"--limit"}),
-        ("turnwise eval --profile ", {"bfcl", "strict"}),
+        ("turnwise eval --profile ", {"bfcl", "strict", "tau2"}),
         ("turnwise env tools --o", {"--openai"}),
         ("turnwise align --htm", {"--html"}),
         ("turnwise completion f", {"fish"}),
