@@ -17,14 +17,14 @@ module needs hypothesis, which the extra ``dev`` installs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from unittest import SkipTest
 
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
-from extensions.contract import declarations, documents, isolation, states
+from extensions.contract import declarations, documents, hidden_state, isolation, states
 from extensions.contract.subject import ContractViolation, Subject
 from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
 
@@ -68,21 +68,24 @@ CONTRACT: Sequence[Check] = (
     Check("round trip", "a state written as a config loads as an equal state", states.round_trip, (*_LOADS, "loading")),
     Check("unknown keys", "in a config are refused with their path", states.unknown_keys, _LOADS),
     Check("wrong types", "in a config are refused with their path", states.wrong_types, (*_LOADS, "unknown keys")),
+    Check("caches", "are on no method", hidden_state.caches),
     Check("docstrings", "describe purpose, arguments and results", documents.docstrings),
     Check("types", "annotate every parameter and result, and fit defaults", documents.types),
     Check(_ENDS, f"calls return within {CALL_SECONDS:g} seconds", states.ends, _DESCRIBED),
     Check("faults", "functions raise only ToolError", states.faults, _PLAYED),
     Check("output", "nothing is printed", states.output, _PLAYED),
     Check("state", "holds plain data in every field", states.plain, _PLAYED),
-    Check("inputs", "config, bulky material and defaults do not change", states.inputs, _PLAYED),
+    Check("inputs", "config, bulky material, defaults and arguments do not change", states.inputs, _PLAYED),
+    Check("copies", "of the state can go to other processes", hidden_state.copies, _PLAIN),
     Check("refusals", "do not change the state", states.refusals, (*_PLAIN, "inputs")),
     Check("snapshots", "do not change with later calls", states.snapshots, (*_PLAIN, "inputs", "refusals")),
-    Check("processes", "do not depend on hash seed, clock, time zone or os.environ", isolation.processes, _PLAIN),
-    Check("forks", "are independent and continue equally", states.forks, (*_ALONE, "processes")),
-    Check("reads", "do not change the state", states.reads, _ALONE),
     Check("results", "are JSON of the declared type; errors are raised", states.results, _PLAIN),
+    Check("processes", "do not depend on hash seed, clock, time zone or os.environ", isolation.processes, (*_PLAIN, "results")),
+    Check("forks", "are independent and continue equally", states.forks, (*_ALONE, "processes", "results")),
+    Check("reads", "do not change the state", states.reads, _ALONE),
     Check("arguments", "that fit the schema are accepted", states.arguments, _SAME),
     Check("sessions", "do not affect each other, in threads, tasks and 10,000 at once", isolation.interleaved, _SAME),
+    Check("memory", "results depend only on fields that a config sets", hidden_state.memory, (*_SAME, "round trip", "caches", "copies", "reads", "results", "arguments", "sessions")),
     Check("examples", "stand in every docstring and hold", documents.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
     Check("outcomes", "in examples include a success, and a refusal if possible", documents.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
     Check("frozen", "function documents equal the golden file", documents.frozen, ("docstrings", "types", "results", "arguments", "examples")),
@@ -122,12 +125,16 @@ class BoundCheck(NamedTuple):
         return f"{self.subject.name}: {self.check.name}"
 
 
-def contract(name: str) -> list[BoundCheck]:
+def contract(name: str, configs: Sequence[Mapping[str, Any]] = ()) -> list[BoundCheck]:
     """Return the checks of a registered environment.
 
     Raises ConfigError if the environment does not exist or cannot be imported.
+
+    Args:
+        name: Name of the environment.
+        configs: Further initial configs in which plays begin, besides the example config.
     """
-    subject = Subject(name)
+    subject = Subject(name, configs)
     checks = [check for check in CONTRACT if subject.has_tests or check.run is not documents.frozen]
     return [BoundCheck(check, subject) for check in checks]
 

@@ -20,7 +20,7 @@ from envs.calls import Call
 from extensions.contract.changed_clock import ZONE, shift
 from extensions.contract.play import Script, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
-from extensions.contract.subject import ContractViolation, Subject
+from extensions.contract.subject import PACK, ContractViolation, StartState, Subject
 
 SESSIONS = 10_000
 """Number of sessions: half of them are tasks of one thread, half run in several threads."""
@@ -106,7 +106,7 @@ def _in_process(
         environment["TZ"] = ZONE
     scripts = [
         (
-            subject.starts.index(s.start),
+            [s.start.config, s.start.pack is not None],
             [(call.name, dict(call.kwargs)) for call in s.calls],
         )
         for s in played
@@ -135,7 +135,7 @@ def answer() -> None:
         made = len(readings)
         if follows:
             [[start, calls]] = scripts
-            session = subject.session(subject.starts[start], tolerant=True)
+            session = subject.session(_read_start(start), tolerant=True)
             played: list[Any] = [
                 steps_of(subject.source, partial(session.call, Call(name, (), kwargs)))
                 for name, kwargs in calls
@@ -149,11 +149,11 @@ def answer() -> None:
 
 
 def _answered(
-    subject: Subject, start: int, calls: list[Any], readings: list[str], made: int
+    subject: Subject, start: list[Any], calls: list[Any], readings: list[str], made: int
 ) -> _PlayResult:
     """Play a script; the first recorded reads are those of the module's import."""
     del readings[made:]
-    session = subject.session(subject.starts[start], tolerant=True)
+    session = subject.session(_read_start(start), tolerant=True)
     texts, read = [], []
     for name, kwargs in calls:
         texts.append(session.call(Call(name, (), kwargs)).text)
@@ -161,6 +161,11 @@ def _answered(
     return _PlayResult(
         [*texts, session.snapshot().digest()], [*read, readings[made:]], readings[:made]
     )
+
+
+def _read_start(start: list[Any]) -> StartState:
+    config, has_pack = start
+    return StartState(config, PACK if has_pack else None)
 
 
 class _DifferentPlay(Exception):

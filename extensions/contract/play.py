@@ -1,17 +1,16 @@
 """Random plays: sequences of calls that hypothesis generates from the schemas.
 
-Arguments fit the schemas and mostly reuse values from states and results. Plays are generated once
-per environment and replayed by every check; a failing play is shortened.
+Plays are generated once per environment and replayed by every check; a failing play is shortened.
+The first plays begin in the given states, later ones in the richest states that plays have reached,
+and some end with boundary values.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial, wraps
 from itertools import islice
-from sys import float_info
 from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, settings
@@ -21,170 +20,29 @@ from hypothesis.errors import FlakyStrategyDefinition
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result
-from envs.schema import ToolSpec
-from envs.state import Snapshot, list_differences, to_json
+from envs.schema import make_config_schema
+from envs.session import Session
+from envs.state import Snapshot, copy_json, list_differences, to_json
+from extensions.contract.generated_values import (
+    arguments,
+    inline_references,
+    list_edges,
+    shown_in,
+    values_of,
+)
 from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
 from extensions.contract.subject import ContractViolation, StartState, Subject
-
-_TEXTS = ("", "a", "new.txt", "Paris", "1", "2026-11-11", "economy", "\u00e9 \U0001f600")
-_INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
-_NUMBERS = (*_INTEGERS, 0.5, -2.5)
-_ANYTHING = (None, True, 1, 0.5, "a", [1, "a"], {"a": 1})
-_LETTERS = st.characters(exclude_categories=["Cs"])
-"""All characters of UTF-8; stated here because Hypothesis needs seconds to compute its default."""
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,), "integer": (int,), "number": (int, float)
-}  # fmt: skip
-
-
-class ShownValue(NamedTuple):
-    """A text or number in a state or a result, with the names on its path."""
-
-    words: frozenset[str]
-    value: str | int | float
-
-
-def shown_in(value: Any, words: frozenset[str] = frozenset()) -> Iterator[ShownValue]:
-    """Yield the texts and numbers in a value, including keys."""
-    if isinstance(value, Mapping):
-        for key, member in value.items():
-            if isinstance(key, str):
-                yield ShownValue(words, key)
-            yield from shown_in(member, words | _words(key))
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for member in sorted(value, key=repr) if isinstance(value, (set, frozenset)) else value:
-            yield from shown_in(member, words)
-    elif type(value) in (str, int, float):
-        yield ShownValue(words, value)
-
-
-def arguments(told: ToolSpec, known: Sequence[ShownValue]) -> st.SearchStrategy[dict[str, Any]]:
-    """Return a strategy for the arguments of a call, given all values shown so far."""
-    required: dict[str, st.SearchStrategy[Any]] = {}
-    optional: dict[str, st.SearchStrategy[Any]] = {}
-    for parameter in told.parameters:
-        values = _values(parameter.schema, parameter.name, known)
-        (required if parameter.required else optional)[parameter.name] = values
-    return st.fixed_dictionaries(required, optional=optional)
-
-
-def _values(
-    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
-) -> st.SearchStrategy[Any]:
-    if "anyOf" in schema:
-        return st.one_of([_values(member, name, known) for member in schema["anyOf"]])
-    if "enum" in schema:
-        return st.sampled_from(schema["enum"])
-    if "const" in schema:
-        return st.just(schema["const"])
-    match schema.get("type"):
-        case "boolean":
-            return st.booleans()
-        case "null":
-            return st.none()
-        case "string" | "integer" | "number":
-            return _likely(schema, name, known)
-        case "array":
-            items = _values(schema.get("items", {}), name, known)
-            low = schema.get("minItems", 0)
-            return st.lists(items, min_size=low, max_size=schema.get("maxItems", low + 3))
-        case "object":
-            return _objects(schema, name, known)
-    return st.sampled_from(_ANYTHING)
-
-
-def _objects(
-    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
-) -> st.SearchStrategy[Any]:
-    members = {
-        key: _values(member, key, known) for key, member in schema.get("properties", {}).items()
-    }
-    if not members and schema.get("additionalProperties", True):
-        further = schema.get("additionalProperties")
-        values = _values(further if isinstance(further, dict) else {}, name, known)
-        low = schema.get("minProperties", 0)
-        keys = st.sampled_from(_TEXTS)
-        return st.dictionaries(
-            keys, values, min_size=low, max_size=schema.get("maxProperties", low + 3)
-        )
-    required = {key: members.pop(key) for key in schema.get("required", ())}
-    return st.fixed_dictionaries(required, optional=members)
-
-
-def _likely(
-    schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
-) -> st.SearchStrategy[Any]:
-    """Return a strategy that prefers values with a similar name, then any shown value."""
-    wanted = _words(name)
-    fitting: dict[str | int | float, int] = {}
-    for words, value in known:
-        if _fits(value, schema):
-            fitting[value] = max(len(wanted & words), fitting.get(value, 0))
-    if not fitting:
-        return _new(schema)
-    most = max(fitting.values())
-    best = st.sampled_from([value for value, likeness in fitting.items() if likeness == most])
-    any_known = st.sampled_from([*fitting])
-    return st.one_of(best, best, any_known, _new(schema))
-
-
-def _new(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
-    kind = schema["type"]
-    if kind == "string" and "pattern" in schema:
-        return st.from_regex(schema["pattern"], alphabet=_LETTERS).filter(
-            partial(_fits, schema=schema)
-        )
-    if kind == "string":
-        low, high = schema.get("minLength", 0), schema.get("maxLength")
-        made = st.text(_LETTERS, min_size=low, max_size=min(low + 8, high or low + 8))
-        ready: Sequence[Any] = _TEXTS
-    else:
-        low = schema.get("minimum", schema.get("exclusiveMinimum"))
-        high = schema.get("maximum", schema.get("exclusiveMaximum"))
-        made = _numbers(kind, low, high)
-        ready = _INTEGERS if kind == "integer" else _NUMBERS
-    fitting = [value for value in ready if _fits(value, schema)]
-    made = made.filter(partial(_fits, schema=schema))
-    return st.one_of(st.sampled_from(fitting), made) if fitting else made
-
-
-def _numbers(kind: str, low: float | None, high: float | None) -> st.SearchStrategy[Any]:
-    low = low if low is not None else (high or 0) - 10**6
-    high = high if high is not None else low + 2 * 10**6
-    if kind == "integer":
-        return st.integers(int(low), int(high))
-    return st.floats(low, high, allow_nan=False, allow_infinity=False)
-
-
-def _fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    if type(value) not in _TYPES[schema["type"]]:
-        return False
-    if isinstance(value, str):
-        # To Python, $ is also before a line break at the end; to JSON Schema it is not.
-        if "pattern" in schema and value.endswith("\n"):
-            return False
-        long_enough = schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 10**9)
-        return long_enough and (
-            "pattern" not in schema or bool(re.search(schema["pattern"], value))
-        )
-    if schema["type"] == "number" and abs(value) > float_info.max:
-        return False  # such as a factorial: Python reads a number as a float
-    return (
-        schema.get("minimum", value) <= value <= schema.get("maximum", value)
-        and value not in (schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum"))
-        and schema.get("exclusiveMinimum", value) <= value <= schema.get("exclusiveMaximum", value)
-        and value % schema.get("multipleOf", value or 1) == 0
-    )
-
-
-def _words(name: object) -> frozenset[str]:
-    return frozenset(word.rstrip("s") for word in str(name).lower().split("_"))
-
+from extensions.contract.timed_session import CallTimeout
 
 _PLAYS = 60
 _STEPS = 12
 _RECENT, _MOST = 6, 20
 """Number of earlier results that are used, and of values that are remembered."""
+_ROUNDS, _TRIES, _CANDIDATES = 2, 8, 2
+"""How often plays that grow begin in the richest state; tries and candidates for each call."""
+_CONFIGS, _KEPT_CONFIGS = 60, 2
+"""Number of configs that are generated, and of valid ones that are used."""
+_EDGES_IN_PLAY = 12
 
 
 class Script(NamedTuple):
@@ -221,12 +79,19 @@ class Play:
         """Yield after each call of the play. Raises BackendFault if the backend has a bug."""
         while (call := self._choose(self)) is not None:
             self.calls.append(call)
-            self.results.append(self.session.call(call))
+            # A function may change its arguments in place.
+            given = Call(call.name, call.args, copy_json(dict(call.kwargs)))
+            self.results.append(self.session.call(given))
             yield call, self.results[-1]
 
     def state(self) -> dict[str, Any]:
         """Return a copy of the state, including fields that are not compared, and worlds."""
-        own, *worlds = self.session.snapshot().states.items()
+        return self.state_of(self.session)
+
+    @staticmethod
+    def state_of(session: Session) -> dict[str, Any]:
+        """Return a copy of the state of a session as ``state`` does."""
+        own, *worlds = session.snapshot().states.items()
         return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
 
@@ -261,21 +126,111 @@ def on_plays(check: Callable[[Subject, Play], None]) -> Callable[[Subject], None
 @cache
 def scripts(subject: Subject) -> Sequence[Script]:
     """Return the random plays of an environment; equal calls return equal plays."""
-    recorded: list[Script] = []
+    found = _record(subject, [*subject.starts, *_generated_starts(subject)], _PLAYS)
+    for grows in (*[True] * _ROUNDS, False):
+        start = _richest_start(subject, found)
+        if start is not None and any(tool.writes for tool in subject.tools):
+            found += _record(subject, [start], max(1, _PLAYS // 10), grows=grows)
+    return [*found, *_edge_scripts(subject, found)]
 
-    # The same plays every time, and none are kept on disk.
-    @settings(
-        max_examples=_PLAYS,
+
+def _richest_start(subject: Subject, played: Sequence[Script]) -> StartState | None:
+    """Return the largest state that a play has reached, as a config, if it loads as that state."""
+    sizes = {_count_values(script.end): script for script in played}
+    for _, script in sorted(sizes.items(), reverse=True)[:_RECENT]:
+        start = StartState(subject.config_of(script.end), script.start.pack)
+        # States that no config describes are found by other checks.
+        with suppress(Exception, SystemExit, CallTimeout):
+            if subject.backend.check_config(start.config):
+                continue
+            if subject.session(start).snapshot() == script.end:
+                return start
+    return None
+
+
+def _generated_starts(subject: Subject) -> list[StartState]:
+    """Return a few valid configs that are generated from the schema, the largest ones."""
+    found: dict[int, StartState] = {}
+
+    @_quietly(_CONFIGS)
+    @given(values_of(inline_references(make_config_schema(subject.backend.Config)), "", ()))
+    def try_out(config: dict[str, Any]) -> None:
+        start = StartState(config)
+        with suppress(Exception, SystemExit, CallTimeout):
+            if not subject.backend.check_config(config) and subject.session(start):
+                found.setdefault(len(repr(config)), start)
+
+    with suppress(Exception):
+        try_out()
+    return [found[size] for size in sorted(found)[-_KEPT_CONFIGS:]]
+
+
+def _edge_scripts(subject: Subject, played: Sequence[Script]) -> Iterator[Script]:
+    """Yield plays that call each function with each boundary value of each parameter.
+
+    The other arguments are those of a call that succeeded, if there is one.
+    """
+    begun: dict[str, tuple[Script, int]] = {}
+    for script in played:
+        for place, (call, text) in enumerate(zip(script.calls, script.texts, strict=False)):
+            if call.name not in begun or (_is_error(begun[call.name]) and '"error"' not in text):
+                begun[call.name] = script, place
+    for tool in subject.tools:
+        if tool.name not in begun:
+            continue
+        script, place = begun[tool.name]
+        given = script.calls[place].kwargs
+        edges = [
+            Call(tool.name, (), {**given, each.name: edge})
+            for each in subject.spec(tool).parameters
+            for edge in list_edges(each.schema)
+        ]
+        yield from _play_on(subject, script.start, script.calls[:place], edges)
+
+
+def _is_error(begun: tuple[Script, int]) -> bool:
+    script, place = begun
+    return '"error"' in script.texts[place]
+
+
+def _play_on(
+    subject: Subject, start: StartState, before: Sequence[Call], calls: Sequence[Call]
+) -> Iterator[Script]:
+    """Yield scripts of calls after others; a BackendFault ends a script."""
+    while calls:
+        planned = Script(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
+        play = Play(subject, start, planned.next_call)
+        texts: list[str] = []
+        with suppress(BackendFault):
+            texts.extend(result.text for _, result in play.steps())
+        yield Script(start, tuple(play.calls), texts, play.session.snapshot())
+        calls = calls[max(1, len(play.calls) - len(before)) :]
+
+
+def _quietly(examples: int) -> settings:
+    # The same values every time, and none are kept on disk.
+    return settings(
+        max_examples=examples,
         derandomize=True,
         database=None,
         deadline=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
+
+
+def _record(
+    subject: Subject, starts: Sequence[StartState], number: int, *, grows: bool = False
+) -> list[Script]:
+    """Record random plays, perhaps of calls that make the state grow."""
+    choose = _make_growing if grows else _make_up
+    recorded: list[Script] = []
+
+    @_quietly(number)
     @given(st.data())
     def record(data: st.DataObject) -> None:
-        start = data.draw(st.sampled_from(subject.starts))
-        play = Play(subject, start, partial(_make_up, subject, data))
+        start = data.draw(st.sampled_from(starts))
+        play = Play(subject, start, partial(choose, subject, data))
         texts: list[str] = []
         with suppress(BackendFault):
             texts.extend(result.text for _, result in play.steps())
@@ -347,6 +302,28 @@ def _again(subject: Subject, script: Script) -> str | None:
         for live in (session, fork)
     )
     return parting_line(once, again)
+
+
+def _make_growing(subject: Subject, data: st.DataObject, play: Play) -> Call | None:
+    """Return a call after which the state has more values, of a function that was called least."""
+    size, growing = _count_values(play.session.snapshot()), []
+    for _ in range(_TRIES):
+        call = _make_up(subject, data, play)
+        if call is None:
+            return None
+        fork = play.session.fork()
+        with suppress(BackendFault):
+            fork.call(Call(call.name, (), copy_json(dict(call.kwargs))))
+        if _count_values(fork.snapshot()) > size:
+            growing.append(call)
+            if len(growing) == _CANDIDATES:
+                break
+    names = [call.name for call in play.calls]
+    return min(growing, key=lambda call: names.count(call.name), default=None)
+
+
+def _count_values(snapshot: Snapshot) -> int:
+    return sum(1 for _ in shown_in(snapshot.to_json()))
 
 
 def _make_up(subject: Subject, data: st.DataObject, play: Play) -> Call | None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import sys
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from functools import partial
 from typing import Any
 
 from envs.calls import Call
-from envs.errors import BackendFault, InvalidArgument
+from envs.errors import BackendFault, InvalidArgument, ToolError
 from envs.random_stream import RandomStream
 from envs.results import Result
 from envs.schema import check_value, find_result_error
-from envs.state import Snapshot, brief, copy_json
+from envs.state import brief, copy_json
 from envs.tool import Tool
 from extensions.contract.play import Play, change, explore, on_plays, scripts
 from extensions.contract.source_lines import line_in, returning_line
@@ -45,7 +46,7 @@ def round_trip(subject: Subject) -> None:
     """Check that states written as configs load as equal states."""
     for start in (StartState({}), StartState(subject.example)):
         loaded = subject.session(start).snapshot()
-        config = _config_of(subject, loaded)
+        config = subject.config_of(loaded)
         again = subject.session(StartState(config)).snapshot()
         differences = loaded.differences(again)
         if differences:
@@ -82,13 +83,32 @@ def wrong_types(subject: Subject) -> None:
 
 @on_plays
 def inputs(subject: Subject, play: Play) -> None:
-    """Check that calls do not change config, bulky material and defaults."""
+    """Check that calls do not change config, bulky material, defaults and arguments."""
     before = _inputs(subject, play)
     for call, _ in play.steps():
+        _check_arguments(subject, play, call)
         found = change(before, _inputs(subject, play))
         if found:
             message = f"{call} changes {found} in place; assign a new value instead"
             raise subject.broken(message, call, "values")
+
+
+def _check_arguments(subject: Subject, play: Play, call: Call) -> None:
+    """Call a function again, without the session, which protects the caller's arguments."""
+    given = copy_json(dict(call.kwargs))
+    before = copy_json(given)
+    if not any(isinstance(value, (list, dict)) for value in given.values()):
+        return
+    backend = play.session.fork().backends[subject.name]
+    tool = subject.backend.TOOLS[call.name]
+    run = partial(tool.function, backend, **given)
+    with suppress(Exception, SystemExit):
+        subject.in_time(call.name, run)
+    found = change(before, given)
+    if found:
+        message = f"{call} changes its argument {found} in place; work on a copy"
+        part = next(name for name in given if given[name] != before[name])
+        raise subject.broken(message, call, part=part)
 
 
 def _inputs(subject: Subject, play: Play) -> dict[str, Any]:
@@ -97,17 +117,6 @@ def _inputs(subject: Subject, play: Play) -> dict[str, Any]:
         "pack": repr(play.start.pack),
         "defaults": {name: repr(value) for name, value in subject.backend.FIELDS.items()},
     }
-
-
-def _config_of(subject: Subject, snapshot: Snapshot) -> Mapping[str, Any]:
-    """Return the config of a state; fields without a key in the config are left out."""
-    backend, state = subject.backend, snapshot.to_json()[subject.name]
-    config = {key: state[field] for key, field in backend.KEYS.items() if field in state}
-    try:
-        written: Mapping[str, Any] = json.loads(json.dumps(config, allow_nan=False))
-    except ValueError:
-        raise subject.broken(f"its state is not JSON: {brief(config)}") from None
-    return written
 
 
 @on_plays
@@ -173,8 +182,22 @@ def plain(subject: Subject, play: Play) -> None:
     """Check that the state holds plain data only."""
     _check_plain(subject, play)
     for call, result in play.steps():
+        _check_declared(subject, play, call)
         if result.ok:
             _check_plain(subject, play, call)
+
+
+def _check_declared(subject: Subject, play: Play, call: Call) -> None:
+    state = play.session.backends[subject.name].__dict__
+    for name in state.keys() - subject.backend.FIELDS.keys():
+        kind = type(state[name]).__name__
+        message = f"{call} sets {name}, which is no field; annotate it in the class"
+        advice = f"{name}: {kind} = {brief(state[name], 60)}"
+        raise subject.broken(f"{message}: {advice}", call, partial(_get_member, name))
+
+
+def _get_member(name: str, state: Mapping[str, Any]) -> object:
+    return state.get(name)
 
 
 def _check_plain(subject: Subject, play: Play, call: Call | None = None) -> None:
@@ -236,22 +259,34 @@ def refusals(subject: Subject) -> None:
 def reads(subject: Subject, play: Play) -> None:
     """Check that functions that only read do not change the state."""
     streams = {name for name, v in subject.backend.FIELDS.items() if isinstance(v, RandomStream)}
-    for call, _, found in _changes(play, streams):
+    for call, _ in play.steps():
         tool = subject.backend.TOOLS[call.name]
-        if not tool.writes and found:
+        if tool.writes:
+            continue
+        # Without the session, whose worlds may act after the call.
+        again = play.session.fork()
+        before = play.state()
+        with suppress(ToolError):
+            tool.function(again.backends[subject.name], **copy_json(dict(call.kwargs)))
+        found = _change_by_read(before, Play.state_of(again), streams)
+        if found:
             message = f"{call} changes {found}; mark the function @writes"
             raise subject.broken(message, tool, "state")
 
 
-def _changes(
-    play: Play, without: Collection[str] = ()
-) -> Iterator[tuple[Call, Result, str | None]]:
-    """Yield each call of a play with the first field that it changes, ignoring some fields."""
+def _change_by_read(
+    before: Mapping[str, Any], after: Mapping[str, Any], without: Collection[str]
+) -> str | None:
+    seen = ({k: v for k, v in state.items() if k not in without} for state in (before, after))
+    return change(*seen)
+
+
+def _changes(play: Play) -> Iterator[tuple[Call, Result, str | None]]:
+    """Yield each call of a play with the first field that it changes."""
     before = play.state()
     for call, result in play.steps():
         after = play.state()
-        seen = ({k: v for k, v in s.items() if k not in without} for s in (before, after))
-        yield call, result, change(*seen)
+        yield call, result, change(before, after)
         before = after
 
 
@@ -270,6 +305,9 @@ def results(subject: Subject, play: Play) -> None:
 def _result_defect(result: Result) -> str | None:
     if result.error is not None:
         return None if result.error.message else "an error without a message"
+    if inspect.isgenerator(result.held) or inspect.isawaitable(result.held):
+        kind = type(result.held).__name__
+        return f"a {kind}, which nobody runs; return its values, such as a list"
     try:
         written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:

@@ -14,16 +14,19 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import envs
 from envs.backend import OWN, Backend
 from envs.calls import Call
-from envs.errors import ConfigError
+from envs.errors import ConfigError, InvalidArgument
 from envs.long_context import BulkPack
 from envs.registry import backend_class, get_example_file, get_file_folder, with_worlds
-from envs.schema import ToolSpec, make_spec
-from envs.state import copy_json
+from envs.schema import ToolSpec, check_value, make_spec
+from envs.state import Snapshot, brief, copy_json, to_json
 from envs.tool import Tool, place, shorten_path
 from extensions.contract import source_places
 from extensions.contract.timed_session import CallTimeout, TimedSession, in_time
 
 _ROOT = Path(envs.__file__).resolve().parents[1]
+
+_MAX_CONFIGS = 10
+"""Further configs in which plays begin."""
 
 PACK = BulkPack(
     file_suffix="\nmore text",
@@ -93,8 +96,9 @@ class Subject:
     Raises ConfigError if there is no such environment, or it cannot be imported.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, configs: Sequence[Mapping[str, Any]] = ()) -> None:
         self.name = name
+        self._configs = configs
         self.backend: type[Backend] = backend_class(name)
         self.tools: Sequence[Tool] = tuple(self.backend.TOOLS.values())
         self.failed: list[str] = []
@@ -149,8 +153,12 @@ class Subject:
 
     @cached_property
     def starts(self) -> Sequence[StartState]:
-        """The example, the example with long-context material, and an empty config."""
-        return StartState(self.example), StartState(self.example, PACK), StartState({})
+        """The example, the example with long-context material, an empty config, and others."""
+        valid = [each for each in self._configs if not self.backend.check_config(each)]
+        # The largest ones have the most to play with.
+        others = sorted(valid, key=lambda config: -len(repr(config)))[:_MAX_CONFIGS]
+        own = StartState(self.example), StartState(self.example, PACK), StartState({})
+        return *own, *map(StartState, others)
 
     def excepts(self, check: str, tool: Tool) -> bool:
         """Tell whether a function is an exception from a check."""
@@ -194,6 +202,20 @@ class Subject:
             raise self.broken(f"cannot load a valid config: {error}") from error
         session.source, session.config = self.source, given[self.name]
         return session
+
+    def config_of(self, snapshot: Snapshot) -> Mapping[str, Any]:
+        """Return the config of a state; fields without a key in the config are left out.
+
+        Raises ContractViolation if the state is not JSON.
+        """
+        state = to_json(snapshot.states[self.name])
+        keys = self.backend.KEYS.items()
+        config = {key: state[field] for key, field in keys if field in state}
+        try:
+            written: Mapping[str, Any] = json.loads(json.dumps(config, allow_nan=False))
+        except ValueError:
+            raise self.broken(f"its state is not JSON: {brief(config)}") from None
+        return written
 
     def in_time(self, what: str, run: Callable[[], Value]) -> Value:
         """Run a function, unless an earlier run did not end."""
@@ -254,6 +276,15 @@ class Subject:
             return make_spec(tool)
         except TypeError as error:
             raise self.broken(f"cannot be described: {error}", tool) from None
+
+    def fits(self, tool: Tool, given: Mapping[str, Any]) -> bool:
+        """Tell whether values fit the parameters of their names."""
+        try:
+            for name, value in given.items():
+                check_value(tool, name, value)
+        except InvalidArgument:
+            return False
+        return True
 
     def at_line(self, method: str, word: str, message: str) -> ContractViolation:
         """Return a finding about the line of a method that sets a field or names a key."""

@@ -11,7 +11,8 @@ from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import Session
 from extensions.contract import play
-from extensions.contract.play import arguments, scripts, shown_in
+from extensions.contract.generated_values import arguments, shown_in
+from extensions.contract.play import scripts
 from extensions.contract.subject import Subject
 from tests.examples import examples
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
 
 from envs.lazy_modules import lazy_module
 from envs.tool import place
 from extensions.contract.commands.tools import environments
 from runner.commands import DONE
-from runner.commands.options import argument
+from runner.commands.options import argument, option
 from runner.show.terminal import say
 from trajectories.errors import require_extra
 
 if TYPE_CHECKING:
     from extensions.contract import contract as testing
     from extensions.contract.contract import BoundCheck
+    from runner.data import choose
 else:
+    choose = lazy_module("runner.data.choose")
     # It needs an extra.
     testing = lazy_module("extensions.contract.contract")
 
@@ -39,6 +42,9 @@ class Options:
     environments: tuple[str, ...] = argument(
         "names of environments (default: all)", "NAME", required=False, default=()
     )
+    dataset: str | None = option(
+        "also begin in the initial configs of these entries: bfcl, a file or a folder", "DATASET"
+    )
 
 
 def run(options: Options) -> int:
@@ -49,8 +55,19 @@ def run(options: Options) -> int:
     # By default, Hypothesis writes into the current folder.
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", folder)
-        failed = sum(_check(contract(backend.__name__)) for backend in backends)
+        configs = _list_configs(options.dataset) if options.dataset else {}
+        checked = [contract(each.__name__, configs.get(each.__name__, ())) for each in backends]
+        failed = sum(map(_check, checked))
     return PROBLEMS if failed else DONE
+
+
+def _list_configs(name: str) -> dict[str, list[Mapping[str, Any]]]:
+    """Return the configs of a data set's entries by backend, without repetitions."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for trajectory in choose.load_dataset(name).trajectories.values():
+        for backend, config in trajectory.config.items():
+            found.setdefault(backend, {})[json.dumps(config, sort_keys=True)] = config
+    return {backend: [*configs.values()] for backend, configs in found.items()}
 
 
 def _check(checks: Sequence[BoundCheck]) -> int:

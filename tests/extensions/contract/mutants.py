@@ -28,7 +28,7 @@ class Mutant(NamedTuple):
 
 IMPORTS = (
     "from typing_extensions import TypedDict\n",
-    "from typing_extensions import TypedDict\nimport datetime\nimport os\nimport random\nimport sys\nimport time\nimport uuid\nfrom typing import Annotated\n"
+    "from typing_extensions import TypedDict\nimport datetime\nimport functools\nimport os\nimport random\nimport sys\nimport threading\nimport time\nimport uuid\nfrom typing import Annotated\n"
     "from annotated_types import Predicate\nfrom pydantic import AfterValidator\n_made: list[str] = []\n",
 )  # fmt: skip
 ADD = '"name": name, "done": False'
@@ -107,6 +107,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("round trip", "a state that becomes another state when it is written as a config and loaded", _load("self.next_id += 1"), "a state written as a config loads as another state: ", "self.next_id += 1"),
     Mutant("unknown keys", "a `check_config` that accepts unknown keys", (("    @classmethod\n", "    @classmethod\n    def check_config(cls, config):\n        return []\n\n    @classmethod\n"),), "a config with an unknown key is not refused", "return []"),
     Mutant("wrong types", "a key of type `Any`", (("    next_id: int\n", "    next_id: Any\n"),), ".next_id; give the key", "next_id: Any"),
+    Mutant("caches", "`lru_cache`, `cache` or `cached_property` on a method", (("    @classmethod\n", "    @functools.lru_cache(maxsize=None)\n    def _kept(self) -> int:\n        return len(self.items)\n\n    @classmethod\n"),), "_kept has a lru_cache", "@functools.lru_cache"),
     _docstring("Put something on the list.", "Put something on the list", "a full stop", '"""Put something'),
     _docstring("item_id: Id of the item.", "id: Id of the item.", "not describe 'item_id'", "def PREFIX_finish("),
     _docstring("name: What is", "name: What is\n            more: It", "describes more, which is", "more: It"),
@@ -121,8 +122,13 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("output", _PRINT, ((LIST, f"        sys.stdout.write('x')\n{LIST}"),), "prints 'x", "sys.stdout.write("),
     Mutant("state", "a date in a field, or another object that JSON cannot hold", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "which JSON cannot hold", "self.items = [*self.items[:-1]"),
     Mutant("inputs", "a class default that is changed in place", (("        self.items = [*self.items, item]\n", "        type(self).items += [item]\n        self.items = type(self).items\n"),), "changes defaults.items", "type(self).items += [item]"),
+    Mutant("copies", "a lock, an open file, or another object in a private field that cannot be pickled", (("    next_id: int = 1\n", "    next_id: int = 1\n    _lock: Any = threading.Lock()\n"),), "cannot be copied to other processes", "_lock: Any"),
     Mutant("refusals", "a refused call that has changed a value in place", (("            raise AlreadyExists(", "            self.items[0]['done'] = not self.items[0]['done']\n            raise AlreadyExists("),), "is refused but changes items[", "self.items[0]['done'] ="),
     Mutant("snapshots", "a value changed in place, so that an earlier snapshot or result changes, too", ((FINISH, "        for item in self.items:\n            item['done'] = True"),), "changes an earlier ", "item['done'] = True"),
+    Mutant("results", _RESULT, (("_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:"),), "not of the declared type: items: ", 'return {"items"'),
+    _returns('return {"items": {1}}', "which is not JSON"),
+    _returns('return {"error": "no"}', "raise a ToolError"),
+    _returns("return {1: self.items}", "keys are not all text"),
     *_asks(
         _CLOCK, "datetime.date.today()", "datetime.datetime.now().year", "datetime.datetime.now(datetime.UTC).day",
         "datetime.datetime.today().weekday()", "time.strftime('%Y%m%d')", "time.strftime('%H')", "int(time.time() // 86400)",
@@ -139,12 +145,9 @@ MUTANTS: Sequence[Mutant] = (
     ),
     Mutant("forks", _SHARED, ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) % 2 == 0\n{NEXT}"),), "in a fork of the same state; keep all state in annotated fields", "item['done'] = len"),
     Mutant("reads", "a function marked `@reads` that writes", ((LIST, f"{NEXT}{LIST}"),), "mark the function @writes", "self.next_id += 1"),
-    Mutant("results", _RESULT, (("_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:"),), "not of the declared type: items: ", 'return {"items"'),
-    _returns('return {"items": {1}}', "which is not JSON"),
-    _returns('return {"error": "no"}', "raise a ToolError"),
-    _returns("return {1: self.items}", "keys are not all text"),
     Mutant("arguments", "a refusal of arguments that fit the function document", (("self, name: str)", "\n        self,\n        name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)],\n    )"),), "fits the schema but returns", "name: Annotated["),
     Mutant("sessions", "a count of all calls, or other state that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 3_000\n{NEXT}"),), "among other ", "item['done'] = len"),
+    Mutant("memory", "a private field, a memo or another memory of earlier calls that no config sets", (("    next_id: int = 1\n", "    next_id: int = 1\n    _made: int = 0\n"), (NEXT, f"        self._made += 1\n        item['done'] = self._made > 1\n{NEXT}")), "the private field _made decides it", ""),
     Mutant("examples", _SHOWN, (('Item 1 is done."}\n ', 'Item 2 is done."}\n '),), 'gives {"status": "Item 1 is done."}', ">>> PREFIX_finish(item_id=1)"),
     Mutant("examples", _SHOWN, (("_list()\n            {", "_list(\n            {"),), "the example cannot be read", ">>> PREFIX_list("),
     Mutant("examples", _SHOWN, (("        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()"),), "has no example", '"""List everything'),

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, reads
 from envs.schema import check_arguments, make_spec
-from extensions.contract.play import ShownValue, arguments, shown_in
+from extensions.contract.generated_values import ShownValue, arguments, shown_in
 
 
 class Point(TypedDict):

@@ -1,0 +1,223 @@
+"""Checks for state outside of the fields: caches, memos, objects that cannot be copied."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout, suppress
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from envs.backend import Backend
+from envs.calls import Call
+from envs.errors import BackendFault
+from envs.random_stream import RandomStream
+from envs.tool import parameter_names, place
+from extensions.contract.play import Play, Script, on_plays, scripts
+from extensions.contract.subject import PACK, ContractViolation, StartState, Subject
+from extensions.contract.timed_session import CallTimeout, TimedSession
+
+_PROBES = 10
+"""Calls that are compared after each play."""
+_CACHES = (type(lru_cache(len)), cached_property)
+
+
+def caches(subject: Subject) -> None:
+    """Check that no method has a cache: it would answer for an earlier state."""
+    for base in subject.backend.__mro__:
+        for name, member in vars(base).items() if base is not Backend else ():
+            inner = getattr(member, "__func__", member)
+            if isinstance(inner, _CACHES) or _find_wrapped_cache(inner):
+                kind = "cached_property" if isinstance(inner, cached_property) else "lru_cache"
+                function = getattr(inner, "func", inner)
+                message = f"{name} has a {kind}, which returns values of an earlier state"
+                found = ContractViolation(
+                    place(function), f"{subject.name}.{name}: {message}; remove the {kind}"
+                )
+                raise found
+
+
+def _find_wrapped_cache(member: object) -> bool:
+    """Tell whether a decorated function wraps a cached one."""
+    while member is not None:
+        if isinstance(member, _CACHES):
+            return True
+        member = getattr(member, "__dict__", {}).get("__wrapped__")
+    return False
+
+
+@on_plays
+def copies(subject: Subject, play: Play) -> None:
+    """Check that the state can be copied to other processes."""
+    _check_pickles(subject, play.session)
+    for call, result in play.steps():
+        if result.ok:
+            _check_pickles(subject, play.session, call)
+
+
+def _check_pickles(subject: Subject, session: TimedSession, call: Call | None = None) -> None:
+    for field, value in session.backends[subject.name].__dict__.items():
+        try:
+            pickle.dumps(value)
+        except Exception as error:
+            what = f"{call} puts a {type(value).__name__} into" if call else "a value is in"
+            kind = type(value).__name__
+            message = f"{what} {field} that cannot be copied to other processes ({kind}: {error})"
+            raise subject.broken(f"{message}; keep plain data", call or field) from None
+
+
+class _Probe(NamedTuple):
+    """Calls after a play, with their results."""
+
+    script: Script
+    config: Mapping[str, Any]
+    calls: Sequence[Call]
+    texts: Sequence[str]
+
+
+def memory(subject: Subject) -> None:
+    """Check that results depend on nothing but the fields that a config sets.
+
+    After each play, the same calls are made in the session, in a fork, in a session that is loaded
+    from its state, and in a session that another process loads from its state.
+    """
+    probes = []
+    for script in scripts(subject):
+        if len(script.texts) == len(script.calls):
+            probe = _probe(subject, script)
+            probes += [probe] if probe else []
+    for probe, texts in zip(probes, _ask_elsewhere(subject, probes), strict=True):
+        for call, ours, theirs in zip(probe.calls, probe.texts, texts, strict=True):
+            if ours != theirs:
+                raise _remembered(subject, probe.script, call, ours, theirs, None)
+
+
+def _probe(subject: Subject, script: Script) -> _Probe | None:
+    """Play a script and compare copies of its last state; None if no config describes it."""
+    calls = _choose(subject, script)
+    live = subject.session(script.start)
+    with suppress(BackendFault):
+        # Caches are filled before the state changes.
+        live.play([call for call in calls if not subject.backend.TOOLS[call.name].writes])
+        live = _played(live, script)
+    config = subject.config_of(live.snapshot())
+    try:
+        loaded = subject.session(StartState(config, script.start.pack))
+    except (ContractViolation, CallTimeout):
+        return None
+    if subject.backend.check_config(config) or loaded.snapshot() != live.snapshot():
+        return None
+    state, copy_state = (vars(each.backends[subject.name]) for each in (live, loaded))
+    # No config describes a random stream after its draws.
+    streams = {name: v for name, v in state.items() if isinstance(v, RandomStream)}
+    copy_state.update(streams)
+    texts = []
+    for call in calls:
+        text = _text(live, call)
+        for copy, other in (("in a fork", live.fork()), ("in a session with this state", loaded)):
+            again = _text(other, call)
+            if again != text:
+                raise _remembered(subject, script, call, text, again, (copy, live, other))
+        texts.append(text)
+    return _Probe(script, config, [] if streams else calls, [] if streams else texts)
+
+
+def _played(live: TimedSession, script: Script) -> TimedSession:
+    for call in script.calls:
+        live.call(call)
+    return live
+
+
+def _text(session: TimedSession, call: Call) -> str:
+    """Return the result of a call in a fork, or the error of a bug."""
+    # Not in a fork of a fork: a cache may belong to the object.
+    before = session.snapshot()
+    try:
+        return session.call(call).text
+    except BackendFault as fault:
+        return str(fault)
+    finally:
+        session.restore(before)
+
+
+def _choose(subject: Subject, script: Script) -> list[Call]:
+    """Return calls to compare: reads about what the play wrote, and calls of each function."""
+    others = [call for each in scripts(subject)[:20] for call in each.calls]
+    by_name: dict[str, list[Call]] = {}
+    for call in {str(call): call for call in (*script.calls, *others)}.values():
+        by_name.setdefault(call.name, []).append(call)
+    tools = subject.backend.TOOLS
+    written = [call for call in script.calls if tools[call.name].writes]
+    about = []
+    for name, calls in by_name.items():
+        names, _ = parameter_names(tools[name])
+        for call in written if not tools[name].writes else ():
+            shared = {name: value for name, value in call.kwargs.items() if name in names}
+            if shared and subject.fits(tools[name], shared):
+                about.append(Call(name, (), {**calls[0].kwargs, **shared}))
+    rounds = [calls[number] for number in range(2) for calls in by_name.values() if calls[number:]]
+    return [*about[:_PROBES], *rounds[: max(_PROBES, len(by_name))]]
+
+
+def _remembered(
+    subject: Subject,
+    script: Script,
+    call: Call,
+    text: str,
+    other: str,
+    copies: tuple[str, TimedSession, TimedSession] | None,
+) -> ContractViolation:
+    where = copies[0] if copies else "in another process with this state"
+    advice = "a value is kept outside of the fields, such as a cache or memo; remove it"
+    if copies:
+        ours, theirs = (vars(each.backends[subject.name]) for each in copies[1:])
+        private = [name for name in ours if ours[name] != theirs.get(name)]
+        if private:
+            name = private[0]
+            advice = (
+                f"the private field {name} decides it and no config sets it: give Config a key for "
+                f'it, RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or derive it in _load'
+            )
+    after = "; ".join(str(each) for each in script.calls)
+    said = f"{call} returns {text:.200}, but {other:.200} {where}; {advice}"
+    return subject.broken(f"{said} (after {after:.600})", call)
+
+
+def _ask_elsewhere(subject: Subject, probes: Sequence[_Probe]) -> list[list[str]]:
+    """Return the results of probes in a new process, which loads their states as configs."""
+    asked = [
+        [
+            [probe.config, probe.script.start.pack is not None],
+            [(call.name, dict(call.kwargs)) for call in probe.calls],
+        ]
+        for probe in probes
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", f"from {__name__} import answer; answer()"],
+        input=json.dumps([subject.name, asked]),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.strip().rpartition("\n")[2]
+        raise subject.broken(f"cannot be loaded in another process: {said}")
+    answered: list[list[str]] = json.loads(done.stdout)
+    return answered
+
+
+def answer() -> None:
+    """Read states and calls from standard input, and write the results."""
+    name, asked = json.load(sys.stdin)
+    with redirect_stdout(sys.stderr):
+        subject = Subject(name)
+        answered = []
+        for (config, has_pack), calls in asked:
+            session = subject.session(StartState(config, PACK if has_pack else None))
+            answered.append([_text(session, Call(name, (), given)) for name, given in calls])
+    json.dump(answered, sys.stdout)
