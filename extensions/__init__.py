@@ -14,6 +14,7 @@ NAMES = (
     "library",
     "sql",
     "worlds",
+    "faults",
     "retired",
     "judges",
     "debugger",

@@ -148,7 +148,7 @@ def _choose(subject: Subject, script: Script) -> list[Call]:
     """Return calls to compare: reads about what the play wrote, and calls of each function."""
     others = [call for each in scripts(subject)[:20] for call in each.calls]
     by_name: dict[str, list[Call]] = {}
-    for call in {str(call): call for call in (*script.calls, *others)}.values():
+    for call in {str(call): call for call in (*others, *script.calls)}.values():
         by_name.setdefault(call.name, []).append(call)
     tools = subject.backend.TOOLS
     written = [call for call in script.calls if tools[call.name].writes]
@@ -159,8 +159,8 @@ def _choose(subject: Subject, script: Script) -> list[Call]:
             shared = {name: value for name, value in call.kwargs.items() if name in names}
             if shared and subject.fits(tools[name], shared):
                 about.append(Call(name, (), {**calls[0].kwargs, **shared}))
-    rounds = [calls[number] for number in range(2) for calls in by_name.values() if calls[number:]]
-    return [*about[:_PROBES], *rounds[: max(_PROBES, len(by_name))]]
+    rounds = [calls[number] for number in range(3) for calls in by_name.values() if calls[number:]]
+    return [*about[:_PROBES], *rounds[: max(2 * _PROBES, len(by_name))]]
 
 
 def _remembered(

@@ -94,6 +94,12 @@ class WorldClock(World):
         """The time, such as 2026-03-02T09:30."""
         return self._now
 
+    def minutes_since(self, moment: str) -> int:
+        """Return the minutes from a time to now; 0 if it is not a time."""
+        if not is_moment(moment):
+            return 0
+        return int((read_moment(self._now) - read_moment(moment)).total_seconds() // 60)
+
     def advance(self, minutes: int) -> None:
         """Let time pass at the end of the present call."""
         self._until = shift(max(self._now, self._until), minutes)

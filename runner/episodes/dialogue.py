@@ -63,6 +63,8 @@ class Dialogue:
         step_limit: int | None,
     ) -> None:
         session = prepared.template.fork()
+        if style.session:
+            session = style.session(session, prepared.trajectory.id)
         self.episode = Episode(
             prepared.trajectory, session, profile, step_limit, style.observe, prepared.offering
         )

@@ -54,6 +54,8 @@ class Style(NamedTuple):
     protocol: CallingFormat | None = None
     asks_on: bool = False
     """Whether a single turn has several steps, because the format allows one call a step."""
+    session: Callable[[Session, str], Session] | None = None
+    """Returns the model's session, given a fresh one and the id of the trajectory."""
 
 
 class PendingMessages(NamedTuple):

@@ -27,7 +27,7 @@ def schema(backend):
 @pytest.mark.parametrize("name", OURS)
 def test_the_example_loads_without_a_complaint(name):
     config = json.loads(Subject(name).example_file.read_text(encoding="utf-8"))
-    assert list(config) == [name]
+    assert next(iter(config)) == name  # worlds that it uses follow
     Session.load([name], config)
 
 

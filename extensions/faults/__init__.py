@@ -1,0 +1,1 @@
+"""Seeded faults of functions, and functions that change."""

@@ -1,0 +1,145 @@
+"""Faults: some calls time out, are refused, or return an incomplete or old result.
+
+A fault is drawn from the seed, the entry and the text of the call, not from the order of calls. The
+first such call of an episode has it; the same call made again has none, as its text says. Writing
+functions never have incomplete or old results, and a call that times out changes nothing.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any, Literal, NamedTuple, Self, get_args
+
+from envs.calls import Call
+from envs.errors import DataError, MalformedCall, Refused
+from envs.results import Result
+from envs.session import Session
+
+Kind = Literal["timeout", "refusal", "partial", "stale"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+TEXTS: dict[Kind, str] = {
+    "timeout": "The service did not answer in time, and nothing was changed. Try the call again.",
+    "refusal": "The service is overloaded, and nothing was changed. Try the call again.",
+    "partial": "The result is incomplete. Make the call again for all of it.",
+    "stale": "The result is an old copy. Make the call again for the present one.",
+}
+"""What the model reads."""
+_MARK = "notice"
+"""Member of a result that has the text of a fault."""
+_BITS = 2**64
+
+
+class Faults(NamedTuple):
+    """Rate, kinds and seed of faults."""
+
+    rate: float
+    kinds: tuple[Kind, ...] = KINDS
+    seed: int = 0
+
+    @classmethod
+    def read(cls, text: str, where: str = "--faults") -> Self:
+        """Read ``rate=0.1,kinds=timeout|stale,seed=3``. Raises DataError if it cannot be read."""
+        found = cls(-1.0)
+        for part in text.split(","):
+            name, _, value = part.strip().partition("=")
+            try:
+                if name == "rate":
+                    found = found._replace(rate=float(value))
+                elif name == "seed":
+                    found = found._replace(seed=int(value))
+                elif name == "kinds" and {*value.split("|")} <= {*KINDS}:
+                    found = found._replace(kinds=tuple(k for k in KINDS if k in value.split("|")))
+                else:
+                    raise ValueError
+            except ValueError:
+                wanted = f"rate=0.1,kinds={'|'.join(KINDS)},seed=0"
+                raise DataError(where, f"{part!r:.60} cannot be read; write {wanted}") from None
+        if not 0 <= found.rate <= 1:
+            raise DataError(where, "needs a rate from 0 to 1, such as rate=0.1")
+        return found
+
+    def __str__(self) -> str:
+        """Return the text that ``read`` reads."""
+        return f"rate={self.rate:g},kinds={'|'.join(self.kinds)},seed={self.seed}"
+
+    def draw(self, entry: str, call: str) -> Kind | None:
+        """Return the fault of a call of an entry, if it has one."""
+        digest = sha256(f"{self.seed}\n{entry}\n{call}".encode()).digest()
+        if int.from_bytes(digest[:8], "big") >= self.rate * _BITS:
+            return None
+        return self.kinds[digest[8] % len(self.kinds)]
+
+    def wrap(self, session: Session, entry: str) -> Session:
+        """Return a session with these faults; the same one if the rate is 0."""
+        if not self.rate:
+            return session
+        kind = _CLASSES.get(type(session)) or _make_class(type(session))
+        copy, fork = object.__new__(kind), session.fork()
+        for name in Session.__slots__:
+            setattr(copy, name, getattr(fork, name))
+        copy.begin(self, entry, session, frozenset())
+        made: Session = copy.fork()
+        return made
+
+
+def find_kind(text: str) -> Kind | None:
+    """Return the fault that a result shows, if any."""
+    return next((kind for kind, said in TEXTS.items() if said in text), None)
+
+
+_CLASSES: dict[type[Session], Any] = {}
+
+
+def _make_class(base: type[Session]) -> Any:
+    """Return a subclass of a class of sessions whose calls have faults."""
+
+    class FaultySession(base):  # type: ignore[misc, valid-type]
+        """Session whose calls have faults."""
+
+        __slots__ = ("_entry", "_faults", "_made", "_start")
+
+        def begin(self, faults: Faults, entry: str, start: Session, made: frozenset[str]) -> None:
+            """Set the faults, the state that old results are of, and the calls made so far."""
+            self._faults, self._entry, self._start, self._made = faults, entry, start, made
+
+        def fork(self, *, checks_arguments: bool | None = None) -> Any:
+            copy = super().fork(checks_arguments=checks_arguments)
+            copy.begin(self._faults, self._entry, self._start, self._made)
+            return copy
+
+        def call(self, call: Call | MalformedCall) -> Result:
+            text = str(call)
+            if not isinstance(call, Call) or call.name not in self.tools or text in self._made:
+                return super().call(call)  # type: ignore[no-any-return]
+            self._made |= {text}
+            kind = self._faults.draw(self._entry, text)
+            if kind in ("partial", "stale") and self.tools[call.name].writes:
+                kind = "timeout"
+            if kind in ("timeout", "refusal"):
+                return Result.refused(Refused(TEXTS[kind]))
+            result: Result = super().call(call)
+            if kind is None or result.error is not None:
+                return result
+            if kind == "partial":
+                return Result(_mark(_halve(result.held), kind))
+            old = self._start.fork().call(call)
+            return result if old.text == result.text else Result(_mark(old.held, kind))
+
+    _CLASSES[base] = FaultySession
+    return FaultySession
+
+
+def _halve(value: Any) -> Any:
+    """Return a list or object without its second half; each member of an object is halved."""
+    if isinstance(value, (list, tuple)):
+        return [*value[: len(value) // 2]]
+    if isinstance(value, dict):
+        if any(isinstance(member, (list, tuple, dict)) for member in value.values()):
+            return {name: _halve(member) for name, member in value.items()}
+        return dict([*value.items()][: len(value) // 2])
+    return None
+
+
+def _mark(value: Any, kind: Kind) -> dict[str, Any]:
+    members = value if isinstance(value, dict) else {"result": value}
+    return {**members, _MARK: TEXTS[kind]}

@@ -1,0 +1,383 @@
+"""Online shop: storefront and back office over one stockroom, an example of shared state.
+
+The stockroom owns products and stock. Prices are in cents. Orders are paid, shipped and returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, irreversible, reads, writes
+from envs.errors import NotFound, Refused
+from envs.worlds import World
+from extensions.worlds.world_clock import WorldClock
+
+Cents = Annotated[int, Field(ge=0, le=10_000_000)]
+Quantity = Annotated[int, Field(ge=1, le=100)]
+RETURN_DAYS = 14
+"""Days after payment in which an order can be returned."""
+_MINUTES_PER_DAY = 24 * 60
+
+
+class Product(TypedDict):
+    """One product."""
+
+    name: str
+    price: Cents
+    stock: Annotated[int, Field(ge=0, le=100_000)]
+
+
+class StockroomConfig(TypedDict, total=False):
+    """Initial config of the stockroom."""
+
+    products: dict[str, Product]
+    """By product code."""
+
+
+class Stockroom(World):
+    """Products and their stock, which storefront and back office share."""
+
+    Config = StockroomConfig
+
+    products: Mapping[str, Mapping[str, Any]] = {}
+
+    def get_product(self, code: str) -> Mapping[str, Any]:
+        """Return a product. Raises NotFound."""
+        if code not in self.products:
+            raise NotFound(f"There is no product {code!r:.40}.")
+        return self.products[code]
+
+    def move_stock(self, code: str, number: int) -> None:
+        """Add to the stock, or take from it. Raises Refused if there is too little."""
+        product = self.get_product(code)
+        stock = product["stock"] + number
+        if stock < 0:
+            raise Refused(f"Only {product['stock']} of {code} are in stock.")
+        self.products = {**self.products, code: {**product, "stock": stock}}
+
+
+class Order(TypedDict):
+    """One order."""
+
+    items: dict[str, int]
+    """Number by product code."""
+    total: int
+    """Cents."""
+    status: Literal["open", "paid", "cancelled", "returned"]
+    paid_at: str
+    """Time of the payment; empty before."""
+
+
+class StorefrontConfig(TypedDict, total=False):
+    """Initial config of the storefront."""
+
+    cart: dict[str, int]
+    orders: dict[str, Order]
+    next_order: int
+    credit: int
+    """Store credit of the customer in cents."""
+
+
+class Storefront(Backend):
+    """A customer's side of the shop."""
+
+    Config = StorefrontConfig
+    uses = [Stockroom, WorldClock]
+
+    cart: Mapping[str, int] = {}
+    orders: Mapping[str, Mapping[str, Any]] = {}
+    next_order: int = 1
+    credit: int = 0
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield order numbers that would be given out again."""
+        next_order = config.get("next_order", cls.next_order)
+        for number in config.get("orders", {}):
+            if number.isascii() and number.isdigit() and int(number) >= next_order:
+                yield f".orders[{number!r}]", f"must be below next_order, {next_order}"
+
+    def _order(self, number: str, status: str) -> Mapping[str, Any]:
+        order = self.orders.get(number)
+        if order is None:
+            raise NotFound(f"There is no order {number!r:.40}.")
+        if order["status"] != status:
+            raise Refused(f"Order {number} is {order['status']}, not {status}.")
+        return order
+
+    def _put_order(self, number: str, order: Mapping[str, Any]) -> None:
+        self.orders = {**self.orders, number: order}
+
+    @reads
+    def find_products(self, text: str) -> dict[str, Any]:
+        """Find products by a part of their name.
+
+        Args:
+            text: Part of the name in any case; empty for all products.
+
+        Returns:
+            products: By product code: name, price in cents, and number in stock.
+
+        Examples:
+            >>> find_products(text='tea')
+            {"products": {"T1": {"name": "Green tea", "price": 450, "stock": 3}}}
+        """
+        found = self.world(Stockroom).products
+        wanted = text.casefold()
+        return {
+            "products": {c: dict(p) for c, p in found.items() if wanted in p["name"].casefold()}
+        }
+
+    @writes
+    def add_to_cart(self, product: str, number: Quantity) -> dict[str, Any]:
+        """Put a product into the cart. This does not reserve it.
+
+        Args:
+            product: Product code, such as T1.
+            number: How many to add, from 1 to 100.
+
+        Returns:
+            cart: Number by product code.
+
+        Examples:
+            >>> add_to_cart(product='T1', number=2)
+            {"cart": {"T1": 2}}
+            >>> add_to_cart(product='T9', number=1)
+            {"error": "There is no product 'T9'."}
+        """
+        self.world(Stockroom).get_product(product)
+        self.cart = {**self.cart, product: self.cart.get(product, 0) + number}
+        return {"cart": dict(self.cart)}
+
+    @writes
+    def remove_from_cart(self, product: str) -> dict[str, Any]:
+        """Take a product out of the cart.
+
+        Args:
+            product: Product code, such as T1.
+
+        Returns:
+            cart: Number by product code.
+
+        Examples:
+            >>> remove_from_cart(product='C1')
+            {"error": "'C1' is not in the cart."}
+            >>> add_to_cart(product='T1', number=2)
+            {"cart": {"T1": 2}}
+            >>> remove_from_cart(product='T1')
+            {"cart": {}}
+        """
+        if product not in self.cart:
+            raise NotFound(f"{product!r:.40} is not in the cart.")
+        self.cart = {code: number for code, number in self.cart.items() if code != product}
+        return {"cart": dict(self.cart)}
+
+    @writes
+    def place_order(self) -> dict[str, Any]:
+        """Order everything in the cart. The products are taken from stock.
+
+        Returns:
+            order: Order number.
+            total: Price in cents, to be paid with pay_order.
+
+        Examples:
+            >>> place_order()
+            {"error": "The cart is empty."}
+            >>> add_to_cart(product='T1', number=2)
+            {"cart": {"T1": 2}}
+            >>> place_order()
+            {"order": "2", "total": 900}
+        """
+        if not self.cart:
+            raise Refused("The cart is empty.")
+        room = self.world(Stockroom)
+        for code, count in self.cart.items():
+            room.move_stock(code, -count)
+        total = sum(room.get_product(code)["price"] * count for code, count in self.cart.items())
+        number = str(self.next_order)
+        order = {"items": dict(self.cart), "total": total, "status": "open", "paid_at": ""}
+        self._put_order(number, order)
+        self.next_order += 1
+        self.cart = {}
+        return {"order": number, "total": total}
+
+    @irreversible
+    @writes
+    def pay_order(self, order: str, amount: int) -> dict[str, Any]:
+        """Pay an open order. A payment cannot be taken back.
+
+        Args:
+            order: Order number.
+            amount: Total of the order in cents, as a confirmation.
+
+        Returns:
+            status: New status of the order.
+            from_credit: Cents that were paid with store credit.
+
+        Examples:
+            >>> pay_order(order='1', amount=700)
+            {"error": "The total of order 1 is 800 cents."}
+            >>> pay_order(order='1', amount=800)
+            {"status": "paid", "from_credit": 500}
+        """
+        found = self._order(order, "open")
+        if amount != found["total"]:
+            raise Refused(f"The total of order {order} is {found['total']} cents.")
+        used = min(self.credit, amount)
+        self.credit -= used
+        now = self.world(WorldClock).now
+        self._put_order(order, {**found, "status": "paid", "paid_at": now})
+        return {"status": "paid", "from_credit": used}
+
+    @writes
+    def cancel_order(self, order: str) -> dict[str, Any]:
+        """Cancel an order that is not paid. The products go back into stock.
+
+        Args:
+            order: Order number.
+
+        Returns:
+            status: New status of the order.
+
+        Examples:
+            >>> cancel_order(order='1')
+            {"status": "cancelled"}
+            >>> cancel_order(order='1')
+            {"error": "Order 1 is cancelled, not open."}
+        """
+        self._give_back(order, self._order(order, "open"), "cancelled")
+        return {"status": "cancelled"}
+
+    @writes
+    def return_order(self, order: str) -> dict[str, Any]:
+        """Return a paid order within 14 days. The total becomes store credit.
+
+        Args:
+            order: Order number.
+
+        Returns:
+            credit: Store credit in cents.
+
+        Examples:
+            >>> return_order(order='1')
+            {"error": "Order 1 is open, not paid."}
+            >>> pay_order(order='1', amount=800)
+            {"status": "paid", "from_credit": 500}
+            >>> return_order(order='1')
+            {"credit": 800}
+        """
+        found = self._order(order, "paid")
+        minutes = self.world(WorldClock).minutes_since(found["paid_at"])
+        if minutes > RETURN_DAYS * _MINUTES_PER_DAY:
+            raise Refused(f"Order {order} was paid more than {RETURN_DAYS} days ago.")
+        self._give_back(order, found, "returned")
+        self.credit += found["total"]
+        return {"credit": self.credit}
+
+    @reads
+    def get_order(self, order: str) -> dict[str, Any]:
+        """Return an order.
+
+        Args:
+            order: Order number.
+
+        Returns:
+            items: Number by product code.
+            total: Price in cents.
+            status: Either open, paid, cancelled or returned.
+            paid_at: Time of the payment; empty before.
+
+        Examples:
+            >>> get_order(order='1')
+            {"items": {"C1": 1}, "total": 800, "status": "open", "paid_at": ""}
+            >>> get_order(order='7')
+            {"error": "There is no order '7'."}
+        """
+        if order not in self.orders:
+            raise NotFound(f"There is no order {order!r:.40}.")
+        return dict(self.orders[order])
+
+    def _give_back(self, number: str, order: Mapping[str, Any], status: str) -> None:
+        room = self.world(Stockroom)
+        for code, count in order["items"].items():
+            if code in room.products:
+                room.move_stock(code, count)
+        self._put_order(number, {**order, "status": status})
+
+
+class NoBackOfficeConfig(TypedDict, total=False):
+    """Initial config of the back office, whose state is in the stockroom."""
+
+
+class BackOffice(Backend):
+    """The staff's side of the shop."""
+
+    Config = NoBackOfficeConfig
+    uses = [Stockroom]
+
+    @reads
+    def count_stock(self, product: str) -> dict[str, Any]:
+        """Count a product in the stockroom.
+
+        Args:
+            product: Product code, such as T1.
+
+        Returns:
+            stock: Number in stock.
+
+        Examples:
+            >>> count_stock(product='T1')
+            {"stock": 3}
+            >>> count_stock(product='T9')
+            {"error": "There is no product 'T9'."}
+        """
+        return {"stock": self.world(Stockroom).get_product(product)["stock"]}
+
+    @writes
+    def receive_delivery(self, product: str, number: Quantity) -> dict[str, Any]:
+        """Put delivered products into the stockroom.
+
+        Args:
+            product: Product code, such as T1.
+            number: How many were delivered, from 1 to 100.
+
+        Returns:
+            stock: Number in stock.
+
+        Examples:
+            >>> receive_delivery(product='T1', number=5)
+            {"stock": 8}
+            >>> receive_delivery(product='T9', number=5)
+            {"error": "There is no product 'T9'."}
+        """
+        room = self.world(Stockroom)
+        room.move_stock(product, number)
+        return {"stock": room.get_product(product)["stock"]}
+
+    @writes
+    def set_price(
+        self, product: str, price: Annotated[int, Field(ge=0, le=10_000_000)]
+    ) -> dict[str, Any]:
+        """Change the price of a product. Placed orders keep their total.
+
+        Args:
+            product: Product code, such as T1.
+            price: New price in cents.
+
+        Returns:
+            old_price: Price before, in cents.
+
+        Examples:
+            >>> set_price(product='T1', price=500)
+            {"old_price": 450}
+            >>> set_price(product='T9', price=500)
+            {"error": "There is no product 'T9'."}
+        """
+        room = self.world(Stockroom)
+        old = room.get_product(product)
+        room.products = {**room.products, product: {**old, "price": price}}
+        return {"old_price": old["price"]}
