@@ -58,6 +58,7 @@ ALLOWED = {
         "extensions/contract/hidden_state.py",
         "pickle",
     ): "tells whether the state can be pickled, and reads nothing",
+    ("extensions/faults/faults.py", "getattr"): "copies the slots of sessions",
     (
         "extensions/contract/changed_clock.py",
         "getattr",

@@ -23,7 +23,7 @@ RETURN_DAYS = 14
 _MINUTES_PER_DAY = 24 * 60
 
 
-class Product(TypedDict):
+class ShopProduct(TypedDict):
     """One product."""
 
     name: str
@@ -34,7 +34,7 @@ class Product(TypedDict):
 class StockroomConfig(TypedDict, total=False):
     """Initial config of the stockroom."""
 
-    products: dict[str, Product]
+    products: dict[str, ShopProduct]
     """By product code."""
 
 
@@ -60,7 +60,7 @@ class Stockroom(World):
         self.products = {**self.products, code: {**product, "stock": stock}}
 
 
-class Order(TypedDict):
+class ShopOrder(TypedDict):
     """One order."""
 
     items: dict[str, int]
@@ -76,7 +76,7 @@ class StorefrontConfig(TypedDict, total=False):
     """Initial config of the storefront."""
 
     cart: dict[str, int]
-    orders: dict[str, Order]
+    orders: dict[str, ShopOrder]
     next_order: int
     credit: int
     """Store credit of the customer in cents."""
