@@ -52,10 +52,6 @@ ALLOWED = {
     ): "makes calls in a process without memory of earlier ones",
     (
         "extensions/contract/hidden_state.py",
-        "getattr",
-    ): "unwraps functions by names that the module itself has",
-    (
-        "extensions/contract/hidden_state.py",
         "pickle",
     ): "tells whether the state can be pickled, and reads nothing",
     ("extensions/faults/faults.py", "getattr"): "copies the slots of sessions",
