@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
 from runner import extension
+from runner.analysis.figures import RunFigures
 from runner.analysis.replayed_runs import restore_offers
 from runner.commands.eval_options import EvalOptions, LiveOptions
 from runner.commands.features import add_features, feature_lines, narrow_dataset
@@ -115,9 +116,9 @@ def _evaluate_offline(
     mend = correction_for(options, dataset, profile, lambda prepared, _: judge(prepared))
     judged = judge_all(dataset, trajectories, profile, judge, options, entries)
     outcomes = [add_members(each, features) for each in judged]
-    least = options.fail_under
     progress = _progress_of(recorded, trajectories) if recorded else None
-    status = report(dataset, profile, trajectories, outcomes, population, mend, least, progress)
+    figures = RunFigures(outcomes, trajectories, progress=progress)
+    status = report(dataset, profile, figures, population, mend, options.fail_under)
     for line in feature_lines(features, dataset, trajectories, outcomes):
         say(line)
     extension.report_run(options.extensions, outcomes, dataset)

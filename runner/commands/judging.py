@@ -21,7 +21,7 @@ from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.limits import ENTRY_TIMEOUT, EntryLimits
 from runner.live.workers import Workers, workers_of
 from runner.records.files import written
-from runner.records.record import EpisodeRecord, RecordedEpisode, RunProgress
+from runner.records.record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import progress, say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -124,15 +124,12 @@ def judge_all(
 def report(
     dataset: Dataset,
     profile: Profile,
-    trajectories: Sequence[Trajectory],
-    outcomes: Sequence[EpisodeRecord],
+    figures: RunFigures,
     population: int,
     mend: CorrectedJudging | None,
-    least: float | None = None,
-    progress: RunProgress | None = None,
+    least: float | None,
 ) -> int:
     """Print the score and the data's version; return the exit status."""
-    figures = RunFigures(outcomes, trajectories, progress=progress)
     for line in summary(figures, 1, population, field=profile is BFCL):
         say(line)
     if mend is not None:
@@ -142,7 +139,7 @@ def report(
         f"data {dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}; "
         f"profile {profile.name}; turnwise {__version__}"
     )
-    errors = [outcome for outcome in outcomes if outcome.verdict is None]
+    errors = [outcome for outcome in figures.outcomes if outcome.verdict is None]
     for outcome in errors:
         note(f"{outcome.id}: {outcome.error}")
     return apply_threshold(least, figures, RUN_ERROR if errors else DONE)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from checkers.profile import Mode
 from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
+from runner.analysis.figures import RunFigures
 from runner.commands.judging import correction_for, judge_all, report
 from runner.commands.options import argument, option
 from runner.commands.shared import REASONS, DatasetOption, WorkOptions, note
@@ -60,6 +61,5 @@ def run(options: Options) -> int:
 
     mend = correction_for(options, dataset, profile, judge_again)
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
-    population = len(trajectories)
-    least, progress = options.fail_under, recorded.progress
-    return report(dataset, profile, trajectories, outcomes, population, mend, least, progress)
+    figures = RunFigures(outcomes, trajectories, progress=recorded.progress)
+    return report(dataset, profile, figures, len(trajectories), mend, options.fail_under)
