@@ -1,0 +1,18 @@
+"""Stems of words."""
+
+from __future__ import annotations
+
+import pytest
+
+from checkers.answer_text.words import stem
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        *(("all", "all"), ("bell", "bell"), ("install", "instal"), ("installed", "instal")),
+        *(("cancelled", "cancel"), ("cancel", "cancel"), ("stopped", "stop"), ("note", "not")),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(word: str, expected: str) -> None:
+    assert stem(word) == expected
