@@ -268,7 +268,7 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
     """Return the values, or members of list values, that an enum does not have."""
     items = schema.get("items")
     choices = schema.get("enum") or (items.get("enum") if isinstance(items, Mapping) else None)
-    if not choices:
+    if not isinstance(choices, list):
         return []
     members = [m for option in allowed for m in (option if isinstance(option, list) else [option])]
     return [member for member in members if member != "" and member not in choices]
