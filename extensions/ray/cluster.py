@@ -242,7 +242,8 @@ def _connect(ray: Any, cluster: Cluster) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     if cluster.address is None:
         own = {"num_cpus": cluster.workers or LOCAL_WORKERS, "object_store_memory": _OBJECT_STORE}
-        ray.init(include_dashboard=False, **own, **quiet)
+        # Not a cluster that happens to run on this machine.
+        ray.init("local", include_dashboard=False, **own, **quiet)
         return
     _knock(cluster.address)
     try:
