@@ -129,7 +129,7 @@ class SizeAccount(NamedTuple):
             made = "The results so far are too long to keep more of them"
         else:
             return None
-        return Refused(f"{made}: say what came of them.")
+        return Refused(f"{made}: report the results so far.")
 
     def with_result(self, value: Any) -> SizeAccount:
         """Return the account with one more result."""

@@ -18,7 +18,7 @@ TRACED = 300
 
 
 def main() -> int:
-    """Try so many changes of each form, and say what came of them."""
+    """Try so many changes of each form, and print what they led to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--changes", type=int, default=5000, help="of each form")
     parser.add_argument("--seed", default="1")
