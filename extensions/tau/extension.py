@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
-from runner.extension import Extension, JsonObject
+from runner.extension import Command, Extension, JsonObject
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +31,13 @@ class TauExtension(Extension):
     """tau2's customer-service domains and dialogues with a user."""
 
     name = "tau"
+    commands = {
+        "dataset cheaters": Command(
+            "dialogues",
+            "Show what agents without service pass.",
+            f"{__package__}.commands.cheaters",
+        )
+    }
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
         """Return tau2's tasks."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from checkers.evidence import CallEvidence, MissingInfoEvidence, StateEvidence
-from checkers.profile import Profile
+from checkers.profile import STRICT, Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step, decode_tool_calls
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call
 from extensions.tau.calling import call as execute
+from extensions.tau.desk import Desk
 from extensions.tau.dialogue import DialogueRecord
-from extensions.tau.entries import GREETING, TaskEntry, list_answers, list_steps
+from extensions.tau.entries import GREETING, TaskEntry, list_answers, list_steps, write_call
 from extensions.tau.judging import Judge, Judgement
 from extensions.tau.session import SAY, DeskSession
 from extensions.tau.simulations import (
@@ -22,6 +24,8 @@ from extensions.tau.simulations import (
     Simulation,
     StatementVerdict,
 )
+from extensions.tau.tasks import Action
+from extensions.tau.worlds import DESKS
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
 from runner.episodes.episode import Episode
 from runner.episodes.rejudged import RejudgedTurns
@@ -50,7 +54,11 @@ class Dialogues(EntryKind):
             simulation = play_steps(entry, template, answers.turns[0])
         judge = Judge(lambda _: template.fork().desk, solo=solo)
         desk, _ = judge.replay(entry.task, simulation)
-        verdict = make_verdict(entry, judge.judge(entry.task, simulation, desk))
+        judged = judge.judge(entry.task, simulation, desk)
+        verdict = make_verdict(entry, judged, list_needless(entry, simulation, desk))
+        if terms.profile is STRICT and verdict.valid:
+            truth = answers is None
+            verdict = judge_strictly(entry, judged, simulation, verdict, is_truth=truth)
         if not terms.traced:
             return JudgingResult(verdict)
         session = template.fork()
@@ -120,7 +128,8 @@ def _read_steps(steps: Sequence[Step]) -> Iterator[SideCall | str]:
             if isinstance(call, Call) and call.name == SAY:
                 yield str(call.kwargs.get("text", ""))
             elif isinstance(call, Call):
-                yield SideCall("", call.name, dict(call.kwargs), "assistant")
+                side, _, name = call.name.rpartition(".")
+                yield SideCall("", name, dict(call.kwargs), side or "assistant")
 
 
 def _play(entry: TaskEntry, template: DeskSession, script: Sequence[SideCall | str]) -> Simulation:
@@ -136,7 +145,68 @@ def _play(entry: TaskEntry, template: DeskSession, script: Sequence[SideCall | s
     return Simulation(entry.id, entry.task.id, 0, "user_stop", tuple(messages), None, entry.id)
 
 
-def make_verdict(entry: TaskEntry, judged: Judgement) -> Verdict:
+def list_needless(entry: TaskEntry, simulation: Simulation, desk: Desk) -> tuple[str, ...]:
+    """Return the agent's successful irreversible calls that no gold action makes."""
+    actions = (entry.task.criteria.actions if entry.task.criteria else None) or ()
+    found = []
+    for made, result in simulation.exchanges():
+        tool = desk.TOOLS.get(made.name)
+        if tool is None or not tool.irreversible or result.failed:
+            continue
+        if not any((each.name, each.arguments) == (made.name, made.arguments) for each in actions):
+            found.append(write_call(Action(made.name, made.arguments)))
+    return tuple(found)
+
+
+def judge_strictly(
+    entry: TaskEntry,
+    judged: Judgement,
+    simulation: Simulation,
+    verdict: Verdict,
+    *,
+    is_truth: bool,
+) -> Verdict:
+    """Return the verdict on an episode that tau2 passes, with all parts and a look into the case.
+
+    Information counts outside of the basis, too, and only as whole words and numbers. An agent of a
+    shop or an airline that read no record cannot know that it has to do nothing.
+    """
+    criteria, failure = entry.task.criteria, None
+    texts = criteria.information if criteria else ()
+    missing = tuple([each for each in texts if not _is_told(each, simulation)])
+    if missing:
+        failure = Failure(Reason.NOT_COMMUNICATED, MissingInfoEvidence(missing))
+    elif judged.statements is not None and not all(judged.statements):
+        failure = _explain(entry, "NL_ASSERTION", judged)
+    elif entry.domain != "telecom" and not (is_truth or _has_looked(entry, simulation)):
+        message = "the agent read no record before it ended the dialogue"
+        failure = Failure(Reason.MISSING_ACTION, CallEvidence(Reason.MISSING_ACTION, message))
+    if failure is None:
+        return verdict
+    return verdict._replace(valid=False, failure=failure, failed_turn=0, turns_passed=0)
+
+
+def _is_told(text: str, simulation: Simulation) -> bool:
+    wanted = re.compile(rf"(?<![\w.]){re.escape(text.lower())}(?!\w|\.\d*[1-9])")
+    return any(
+        wanted.search(each.text.lower().replace(",", ""))
+        for each in simulation.messages
+        if each.role == "assistant" and each.text
+    )
+
+
+def _has_looked(entry: TaskEntry, simulation: Simulation) -> bool:
+    tools = DESKS[entry.domain].TOOLS
+    return any(
+        made.name in tools
+        and not tools[made.name].writes
+        and made.name not in Desk.TOOLS
+        and not result.failed
+        for made, result in simulation.exchanges()
+    )
+
+
+def make_verdict(entry: TaskEntry, judged: Judgement, needless: tuple[str, ...]) -> Verdict:
     """Return the verdict of a judgement by the parts of its basis."""
     failure = None
     if not judged.basis:
@@ -153,8 +223,8 @@ def make_verdict(entry: TaskEntry, judged: Judgement) -> Verdict:
         "nl_assertion": None if judged.statements is None else all(judged.statements),
     }
     if failure is None:
-        return Verdict(True, None, None, 1, 1, measures=measures)
-    return Verdict(False, failure, 0, 1, 0, measures=measures)
+        return Verdict(True, None, None, 1, 1, needless, measures=measures)
+    return Verdict(False, failure, 0, 1, 0, needless, measures=measures)
 
 
 def _explain(entry: TaskEntry, part: str, judged: Judgement) -> Failure:

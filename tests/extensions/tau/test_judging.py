@@ -140,3 +140,32 @@ def test_fetch_refuses_another_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("TURNWISE_CACHE", str(tmp_path / "cache"))
     assert main(["dataset", "fetch", "tau2", "--from", str(tmp_path)]) == 2
     assert "is no checkout of tau2-bench" in capsys.readouterr().err
+
+
+def test_cheaters_pass_what_the_data_set_rewards(checkout, capsys):
+    status = main(["dataset", "cheaters", "tau2:retail"])
+    out, err = capsys.readouterr()
+    assert status == 0
+    passed = {line.split()[0]: line.split()[-2] for line in out.splitlines()[2:7]}
+    assert passed == {"null": "0", "refuse": "0", "claim": "0", "tell": "1", "act": "1"}
+    assert "warning" not in err
+
+
+def test_strict_wants_a_look_before_an_agent_does_nothing(checkout, capsys, tmp_path):
+    told = {"role": "assistant", "content": "It was $39.50."}
+    look = [call("get_order_details", {"order_id": "#W1"}), result("{}")]
+    for messages, valid in (([told], False), ([*look, told], True)):
+        path = write(tmp_path, results("retail", [simulation("1", messages)]))
+        verdicts = tmp_path / "verdicts.jsonl"
+        score(capsys, "score", path, "--output", verdicts, "--profile", "strict")
+        assert json.loads(verdicts.read_text())["valid"] is valid
+
+
+def test_strict_finds_no_number_inside_another(checkout, capsys, tmp_path):
+    look = [call("get_order_details", {"order_id": "#W1"}), result("{}")]
+    told = {"role": "assistant", "content": "It was $139.5."}
+    path = write(tmp_path, results("retail", [simulation("1", [*look, told])]))
+    for profile, valid in (("tau2", True), ("strict", False)):
+        verdicts = tmp_path / f"{profile}.jsonl"
+        score(capsys, "score", path, "--output", verdicts, "--profile", profile)
+        assert json.loads(verdicts.read_text())["valid"] is valid

@@ -1,0 +1,42 @@
+"""Command ``turnwise dataset cheaters``: shows what agents without service pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from extensions.tau import entries
+from extensions.tau.cheaters import CHEATERS, count_passes
+from runner.commands import DONE
+from runner.commands.options import argument
+from runner.commands.shared import JudgingOptions, note
+from runner.data.choose import profile_for
+from runner.show.terminal import say, table
+from trajectories.errors import DataError
+
+EXAMPLE = "turnwise dataset cheaters tau2:airline"
+_MAX_SHARE = 0.01
+"""Share of entries that silence may pass without a warning."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(JudgingOptions):
+    """The data set."""
+
+    dataset: str = argument("tau2, tau2:DOMAIN or tau2:FILE", "NAME")
+
+
+def run(options: Options) -> int:
+    """Let every cheater answer all entries, and print the share that each passes."""
+    if options.dataset.partition(":")[0] != entries.NAME:
+        raise DataError("NAME", f"{options.dataset!r:.80} has no dialogues; use tau2:DOMAIN")
+    dataset = entries.load(options.dataset)
+    profile = profile_for(dataset, options.profile)
+    passes, total = count_passes(dataset, profile), len(dataset.trajectories)
+    rows = [["cheater", "what it does", "passed", "share"]]
+    for name, (text, _) in CHEATERS.items():
+        rows.append([name, text, str(passes[name]), f"{passes[name] / total:.1%}"])
+    say(table(rows))
+    say(f"{total} entries of {dataset.name}, profile {profile.name}")
+    if passes["null"] > _MAX_SHARE * total:
+        note(f"warning: silence passes {passes['null'] / total:.1%} of {dataset.name}")
+    return DONE
