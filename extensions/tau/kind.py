@@ -187,7 +187,9 @@ def judge_strictly(
 
 
 def _is_told(text: str, simulation: Simulation) -> bool:
-    wanted = re.compile(rf"(?<![\w.]){re.escape(text.lower())}(?!\w|\.\d*[1-9])")
+    # 39.5 may be written as 39.50.
+    zeros = "0*" if re.search(r"\.\d+$", text) else ""
+    wanted = re.compile(rf"(?<![\w.]){re.escape(text.lower())}{zeros}(?!\w|\.\d*[1-9])")
     return any(
         wanted.search(each.text.lower().replace(",", ""))
         for each in simulation.messages
