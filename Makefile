@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BFCL_VENV := .venv-bfcl
 ADAPTERS_VENV := .venv-adapters
+FRAMEWORKS_VENV := .venv-frameworks
 RETRIEVAL_VENV := .venv-retrieval
 DOCS_VENV := .venv-docs
 AGENTDOJO_VENV := .venv-agentdojo
@@ -78,8 +79,9 @@ test-browser: $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Test the pages in
 pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m tests.pictures
 
-test-adapters: $(ADAPTERS_VENV)/.adapters $(ADAPTERS_VENV)/node/.node ## Test the adapters to other libraries with those libraries
+test-adapters: $(ADAPTERS_VENV)/.adapters $(ADAPTERS_VENV)/node/.node $(FRAMEWORKS_VENV)/.frameworks ## Test the adapters to other libraries with those libraries
 	@ADAPTERS=1 $(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters tests/extensions/loggers tests/runner/analysis/test_frames.py tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
+	@$(FRAMEWORKS_VENV)/bin/python -m pytest tests/extensions/adapters/test_frameworks.py $(ARGS)
 
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
 	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/extensions/retrieval/ranking $(ARGS)
@@ -143,9 +145,10 @@ lock: $(TOOLS_VENV)/.uv ## Write configs/locks/ anew
 	@$(call compile,browser) pyproject.toml --extra browser --constraint $(LOCKS)/extras.txt
 	@$(call compile,docs) pyproject.toml --extra docs --constraint $(LOCKS)/dev.txt \
 		--constraint $(LOCKS)/models.txt --constraint $(LOCKS)/extras.txt
-	@$(call compile,adapters) pyproject.toml --extra adapters --extra frames --extra lexical --extra loggers --extra ray \
-		--extra dev \
+	@$(call compile,adapters) pyproject.toml --extra gymnasium --extra inspect --extra langchain --extra verifiers \
+		--extra frames --extra lexical --extra loggers --extra ray --extra dev \
 		--constraint $(LOCKS)/dev.txt
+	@$(call compile,frameworks) pyproject.toml --extra frameworks --extra dev --constraint $(LOCKS)/dev.txt
 	@$(call compile,retrieval) pyproject.toml --extra retrieval --extra training --constraint $(LOCKS)/models.txt \
 		--override configs/packaging/no_torch.txt
 	@echo 'cosmic-ray>=8.7' | $(call compile,mutants) -
@@ -201,6 +204,14 @@ $(ADAPTERS_VENV)/node/.node: $(NODE)/package.json $(NODE)/package-lock.json $(AD
 	@! command -v npm >/dev/null || npm ci --silent --prefix $(@D)
 	@touch $@
 
+# verifiers and the OpenAI Agents SDK need different versions of openai.
+$(FRAMEWORKS_VENV)/.frameworks: $(LOCKS)/core.txt $(LOCKS)/frameworks.txt pyproject.toml $(BUILD) $(FRAMEWORKS_VENV)/.made
+	@echo "Setting up $(@D) ..." >&2
+	@$(call install,--require-hashes -r $(LOCKS)/core.txt)
+	@$(call install,--require-hashes -r $(LOCKS)/frameworks.txt)
+	@$(call install,--no-build-isolation -e .)
+	@touch $@
+
 $(DOCS_VENV)/.docs: $(LOCKS)/core.txt $(LOCKS)/dev.txt $(LOCKS)/docs.txt pyproject.toml $(BUILD) $(DOCS_VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
 	@$(call install,--require-hashes $(addprefix -r $(LOCKS)/,core.txt dev.txt docs.txt))
@@ -248,13 +259,14 @@ stale = $(shell test "$$(cat $(1)/.made 2>/dev/null)" = "$(CURDIR)/$(1)" \
 $(VENV)/.made: $(call stale,$(VENV))
 $(BFCL_VENV)/.made: $(call stale,$(BFCL_VENV))
 $(ADAPTERS_VENV)/.made: $(call stale,$(ADAPTERS_VENV))
+$(FRAMEWORKS_VENV)/.made: $(call stale,$(FRAMEWORKS_VENV))
 $(RETRIEVAL_VENV)/.made: $(call stale,$(RETRIEVAL_VENV))
 $(DOCS_VENV)/.made: $(call stale,$(DOCS_VENV))
 $(MUTANTS_VENV)/.made: $(call stale,$(MUTANTS_VENV))
 $(AGENTDOJO_VENV)/.made: $(call stale,$(AGENTDOJO_VENV))
 $(TOOLS_VENV)/.made: $(call stale,$(TOOLS_VENV))
 
-$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(RETRIEVAL_VENV)/.made $(DOCS_VENV)/.made $(AGENTDOJO_VENV)/.made $(MUTANTS_VENV)/.made $(TOOLS_VENV)/.made:
+$(VENV)/.made $(BFCL_VENV)/.made $(ADAPTERS_VENV)/.made $(FRAMEWORKS_VENV)/.made $(RETRIEVAL_VENV)/.made $(DOCS_VENV)/.made $(AGENTDOJO_VENV)/.made $(MUTANTS_VENV)/.made $(TOOLS_VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Turnwise needs Python 3.11 or newer, and $(PYTHON) is %d.%d. Name another: PYTHON=python3.12" % sys.version_info[:2])' \
 		|| { test $$? = 1 || echo "$(PYTHON) does not run. Name a Python 3.11 or newer: PYTHON=python3.12" >&2; exit 1; }
 	@test ! -e $(@D)/pyvenv.cfg || { echo "Making $(@D) anew ..." >&2; rm -rf $(@D); }

@@ -210,7 +210,8 @@ def test_locks_agree_and_hold_what_the_project_asks_for() -> None:
     for name in {name for lock in locks.values() for name in lock}:
         assert len({lock[name] for lock in locks.values() if name in lock}) == 1, name
     in_lock = dict.fromkeys(("debug", "serve", "view", "languages"), "extras")
-    in_lock |= dict.fromkeys(("frames", "lexical", "loggers", "ray"), "adapters")
+    in_lock |= dict.fromkeys(("frames", "lexical", "loggers", "ray", "yaml"), "adapters")
+    in_lock |= dict.fromkeys(("gymnasium", "inspect", "langchain", "verifiers"), "adapters")
     in_lock["training"] = "retrieval"
     wanted = {"core": project()["dependencies"]}
     for extra, requirements in project()["optional-dependencies"].items():

@@ -14,7 +14,7 @@ from checkers.profile import Mode
 from extensions.adapters.rollouts import Suite, extra, suite
 from runner.rollouts.env import Action, Observation, RewardName
 
-with extra():
+with extra("gymnasium"):
     import gymnasium
 
 MAX_ACTION, MAX_OBSERVATION = 10_000, 1_000_000

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from checkers.profile import Mode
 from extensions.adapters.rollouts import extra, suite
 
-with extra():
+with extra("inspect"):
     from inspect_ai import Task, task
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.log import transcript

@@ -17,7 +17,7 @@ from envs.session import Session
 from extensions.adapters.rollouts import extra
 from runner.models.tools import FunctionNames, as_tool, offered_tools
 
-with extra():
+with extra("langchain"):
     from langchain_core.tools import StructuredTool
 
 

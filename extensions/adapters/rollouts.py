@@ -15,12 +15,12 @@ from trajectories.errors import DataError
 
 
 @contextmanager
-def extra() -> Iterator[None]:
-    """Wrap the import of an optional library. Raises DataError if the library is not installed."""
+def extra(name: str) -> Iterator[None]:
+    """Wrap the import of an extra's library. Raises DataError if the library is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
-        message = "is not installed: pip install 'turnwise[adapters]'"
+        message = f"is not installed: pip install 'turnwise[{name}]'"
         raise DataError(error.name or "an adapter", message) from None
 
 

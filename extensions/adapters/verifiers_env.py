@@ -10,7 +10,7 @@ from typing import Any
 from checkers.profile import Mode
 from extensions.adapters.rollouts import extra, suite
 
-with extra():
+with extra("verifiers"):
     import verifiers.v1 as vf
     from openai import AsyncOpenAI, omit
 

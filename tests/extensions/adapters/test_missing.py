@@ -17,5 +17,6 @@ ADAPTERS = {
 def test_without_the_library_it_says_what_to_install(monkeypatch, module, library):
     monkeypatch.delitem(sys.modules, f"extensions.adapters.{module}", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(DataError, match=r"is not installed: pip install 'turnwise\[adapters\]'"):
+    extra = module.partition("_")[0]
+    with pytest.raises(DataError, match=rf"is not installed: pip install 'turnwise\[{extra}\]'"):
         __import__(f"extensions.adapters.{module}")
