@@ -129,7 +129,8 @@ class RunCache:
         wanted = dict.fromkeys(run.definition.selection.category for run in own if run.definition)
         for category in islice(wanted, _WARMED):
             with suppress(DataError):
-                self._load(None, choose.categories(category, None), _silent)
+                dataset = self._load(None, choose.categories(category, None), _silent)
+                tuple(dataset.trajectories.values())  # parses the entries
 
     def compared(self, folders: Mapping[str, Path]) -> ComparedRuns:
         """Compare each further run with the first.
@@ -194,7 +195,7 @@ class RunCache:
     def _load(self, name: str | None, wanted: Sequence[Category], notify: Notify) -> Dataset:
         return self._data.get(
             (name, tuple(wanted)),
-            lambda: _stamp(name),
+            lambda: file_stamp(name),
             lambda *_: choose.dataset(name, wanted, notify),
         )
 
@@ -246,7 +247,7 @@ def _with_only(run: Run, key: Key) -> Run:
     return replace(run, episodes={key: run.episode(*key)})
 
 
-def _stamp(name: str | None) -> Stamp:
+def file_stamp(name: str | None) -> Stamp:
     """Return a stamp that changes with a data file or folder."""
     try:
         found = Path(name or "").stat() if name else None

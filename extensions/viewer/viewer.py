@@ -26,8 +26,13 @@ from envs.errors import BackendFault
 from extensions.align.align_page import ALIGN_ASSETS, align_file
 from extensions.align.alignment import MAX_RUNS
 from extensions.viewer import viewer_pages
+from extensions.viewer.examinations import (
+    examination_path,
+    keep_examination,
+    read_examination,
+)
 from extensions.viewer.local_server import HOST, listening
-from extensions.viewer.run_cache import OpenedRun, RunCache, titled
+from extensions.viewer.run_cache import OpenedRun, RunCache, file_stamp, titled
 from extensions.viewer.run_index import RunIndex, RunRow
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
 from runner.analysis.report.parts import parts_of
@@ -238,7 +243,7 @@ class Viewer:
         found = self._named(request)
         key = _key(request)
         if key is None:
-            return self._about(found, self._library.whole(found.run.folder))
+            return _Text(self._about_whole(found))
         opened = self._library.one(found.run.folder, key)
         part = request.query_params.get("part")
         if part == "episode":
@@ -354,6 +359,21 @@ class Viewer:
         if not 2 <= len(runs) <= MAX_RUNS:
             raise DataError("run", f"select 2 to {MAX_RUNS} episodes to align, not {len(runs)}")
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
+
+    def _about_whole(self, listed: RunRow) -> str:
+        """Return the data of a run as JSON; unchanged runs are kept in the cache folder."""
+        folder, data = listed.run.folder, None
+        if (definition := listed.run.definition) is not None:
+            data = definition.dataset.name
+        stamps = [file_stamp(each) for each in (data, self._errata)]
+        path = examination_path(folder, listed.name, data, self._errata, stamps)
+        if listed.run.state == "running":
+            path = None
+        text = read_examination(path)
+        if text is None:
+            text = json.dumps(self._about(listed, self._library.whole(folder)), allow_nan=False)
+            keep_examination(path, text)
+        return text
 
     def _about(self, listed: RunRow, opened: OpenedRun) -> Any:
         return {
