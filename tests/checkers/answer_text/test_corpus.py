@@ -19,6 +19,7 @@ from checkers.statistics import wilson
 
 CORPUS = Path(__file__).parents[1] / "answers_corpus.jsonl"
 FREE_WORDING = CORPUS.with_name("answers_free_wording.jsonl")
+NEW = CORPUS.with_name("answers_new.jsonl")
 README = Path(__file__).parents[3] / "trajectories" / "README.md"
 KINDS = {
     "Number": "number",
@@ -83,6 +84,7 @@ def test_the_error_rates_are_those_that_the_readme_shows() -> None:
     shown = README.read_text(encoding="utf-8")
     assert table(read()) in shown
     assert table(read(FREE_WORDING)) in shown
+    assert table(read(NEW)) in shown
 
 
 def test_the_answers_in_free_wording_have_both_sides_equally_often() -> None:
@@ -91,7 +93,7 @@ def test_the_answers_in_free_wording_have_both_sides_equally_often() -> None:
 
 
 if __name__ == "__main__":
-    for corpus in (CORPUS, FREE_WORDING):
+    for corpus in (CORPUS, FREE_WORDING, NEW):
         every = read(corpus)
         print(f"{corpus.name}\n{table(every)}")
         for case in every:
