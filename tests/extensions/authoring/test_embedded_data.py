@@ -139,7 +139,8 @@ def test_each_category_has_its_file_of_canonical_lines(category: Category) -> No
     lines = (FOLDER / f"{category}.jsonl").read_text(encoding="utf-8").splitlines()
     found = of(category)
     assert lines == [json.dumps(to_json(t), ensure_ascii=False) for t in found]
-    assert len(found) == len(bases()) or category in BULKY
+    scenarios = sum(t.tier is not Tier.EXPERT for t in bases())
+    assert sum(t.tier is not Tier.EXPERT for t in found) == scenarios or category in BULKY
     assert all(t.id.startswith(f"{category}_") for t in found)
     assert len({t.id for t in found}) == len(found)
 
@@ -169,7 +170,7 @@ def test_what_is_hard_is_so_in_every_way() -> None:
     labels = Counter(label for t in bases() for label in t.labels)
     assert {label: labels[label] for label in Label if labels[label] < 12} == {}
     assert sum(t.tier is Tier.HARD for t in bases()) >= 90
-    turns = [turn for t in bases() for turn in t.turns]
+    turns = [turn for t in bases() if t.tier is not Tier.EXPERT for turn in t.turns]
     assert 3 * sum(len(turn.ground_truth) >= 3 for turn in turns) >= len(turns)
     assert sum(turn.only_asks for turn in turns) >= 20
 
@@ -189,7 +190,8 @@ def test_results_feed_arguments_along_many_edges() -> None:
 @each
 def test_nothing_is_said_twice_in_a_category(category: Category) -> None:
     said = [m.content for t in of(category) for turn in t.turns for m in turn.messages]
-    assert [text for text, times in Counter(said).items() if times > 1] == []
+    # Everybody confirms with "yes".
+    assert [text for text, times in Counter(said).items() if times > 1 and text != "yes"] == []
 
 
 # --- Each trajectory
@@ -213,7 +215,8 @@ def test_ground_truth_is_canonical(category: Category) -> None:
 def test_turns_are_of_sensible_length(category: Category) -> None:
     for t in of(category):
         base = t if category is Category.BASE else base_of(t)
-        assert 2 <= len(base.turns) <= 8, t.id
+        low, high = (10, 14) if t.tier is Tier.EXPERT else (2, 8)
+        assert low <= len(base.turns) <= high, t.id
         assert all(turn.only_asks or turn.ground_truth for turn in base.turns), t.id
         assert all(len(turn.ground_truth) <= 15 for turn in t.turns), t.id
 
@@ -392,7 +395,16 @@ def test_the_same_scenarios_are_long_in_both_categories() -> None:
     # One may fall short of what bulk has to add in the other's world.
     long, composite = ([t.provenance["base"] for t in of(category)] for category in BULKY)
     assert set(composite) <= set(long)
-    assert len(composite) > 0.95 * len(long)
+    hard = [base for base in long if dataset().trajectories[base].tier is not Tier.EXPERT]
+    assert len(composite) > 0.95 * len(hard)
+
+
+def test_expert_users_meet_outages_and_rules() -> None:
+    expert = [t for t in bases() if t.tier is Tier.EXPERT]
+    assert len(expert) >= 37
+    assert sum(any(turn.outages for turn in t.turns) for t in expert) > 0.9 * len(expert)
+    declined = [t for t in expert if any(turn.only_asks for turn in t.turns)]
+    assert len(declined) > 0.9 * len(expert)
 
 
 @each_played(BULKY)

@@ -8,7 +8,14 @@ import pytest
 from checkers.required_info import Items, Number, Text, YesNo
 from envs.registry import check_config
 from extensions.authoring.making.base import calls, start
-from extensions.authoring.making.long_context import count_read, lengthen, place_in_world
+from extensions.authoring.making.long_context import (
+    LONGER_CHARS,
+    MIN_CHARS,
+    count_read,
+    lengthen,
+    place_in_world,
+)
+from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.packs import widen_config
 from trajectories.schema import Alternative, Category, LongContext, Message, Trajectory, Turn
@@ -443,3 +450,18 @@ def test_what_is_there_keeps_its_ids_and_stays_the_latest():
     assert list(world(longer)["TwitterAPI"]["tweets"])[-1] == "60"
     _, added, tweet = outcome(longer)
     assert (added["user_id"], tweet["id"]) == ("USR003", 61)
+
+
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
+def test_long_contexts_are_long(every):
+    known = load_embedded([Category.LONG_CONTEXT]).trajectories
+    sizes = [
+        sum(len(result.text) for result in start(entry).play(read_calls(entry)))
+        for entry in [*known.values()][::every]
+    ]
+    assert min(sizes) >= MIN_CHARS
+    assert 2 * sum(size >= LONGER_CHARS for size in sizes) >= len(sizes)
+
+
+def read_calls(entry):
+    return [call for turn in entry.turns for call in calls(turn)]
