@@ -419,9 +419,23 @@ def entry_kind(trajectory: Trajectory) -> EntryKind:
 
 
 def read_run(paths: Sequence[Path]) -> Run | None:
-    """Return the recorded run of another tool's files, if an extension reads them."""
-    found = (each.read_run(paths) for each in extensions().values())
-    return next((run for run in found if run), None)
+    """Return the recorded run of another tool's files, if an extension reads them.
+
+    Raises DataError if an extension cannot read them, and no other one can.
+    """
+    problems = []
+    for each in extensions().values():
+        try:
+            run = each.read_run(paths)
+        except DataError as error:
+            # A file of one tool may be damaged in the eyes of the reader of another.
+            problems.append(error)
+        else:
+            if run is not None:
+                return run
+    if problems:
+        raise problems[-1]
+    return None
 
 
 def bfcl_readers() -> Mapping[JudgingMethod, EntryReader]:

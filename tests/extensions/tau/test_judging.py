@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import tarfile
 
@@ -169,3 +170,21 @@ def test_strict_finds_no_number_inside_another(checkout, capsys, tmp_path):
         verdicts = tmp_path / f"{profile}.jsonl"
         score(capsys, "score", path, "--output", verdicts, "--profile", profile)
         assert json.loads(verdicts.read_text())["valid"] is valid
+
+
+def test_a_compressed_file_opens_although_other_readers_refuse_it(checkout, capsys, tmp_path):
+    document = results("retail", [simulation("0", [])])
+    path = tmp_path / "results.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(document).encode()))
+    _, out = score(capsys, "score", path)
+    assert "1       0       1" in out
+
+
+def test_several_trials_count_in_the_table(checkout, capsys, tmp_path):
+    done = [call(CANCEL["name"], CANCEL["arguments"]), result("{}")]
+    path = write(
+        tmp_path,
+        results("retail", [simulation("0", done), simulation("0", [], trial=1)]),
+    )
+    _, out = score(capsys, "table", path)
+    assert "50.0%" in out
