@@ -323,7 +323,7 @@ FIGURES = (
     _required_info("facts told", "facts reported", "facts", "facts_told"),
     _required_info("turns told", "turns reported", "turns", "turns_told"),
     _required_info("asked", "asked", "waiting", "asked"),
-    _usage("requests", "requests", "Requests", "{value} requests"),
+    _usage("requests", "requests", "Requests", "{value} answered requests"),
     _usage("prompt_tokens", "", "Input tokens", _prompt_phrase),
     _usage("cached_tokens", "cache reads", "Read from a cache", csv="cache_reads", optional=True),
     _usage(

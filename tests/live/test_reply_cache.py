@@ -35,7 +35,7 @@ def test_a_run_that_is_repeated_asks_nothing(
     assert len(steps) == asked > 0
     assert {(step["attempts"], step["cost"]) for step in steps} == {(0, 0.0)}
     assert f"answers from the reply cache: {asked}, without requests and cost" in again.out
-    assert "\n0 requests, 0 input tokens, 0 output tokens" in again.out
+    assert "\n0 answered requests, 0 input tokens, 0 output tokens" in again.out
     whole = [re.sub(r'"cost": [^,]+', "", line) for line in comparable(tmp_path / "first")]
     assert whole == [re.sub(r'"cost": [^,]+', "", line) for line in comparable(tmp_path / "again")]
 

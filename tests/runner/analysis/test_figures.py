@@ -193,7 +193,7 @@ def test_one_request_has_no_spread(latencies):
 def test_what_requests_used():
     totals = Totals(4, 1000, 100, [1.0, 1.0, 3.0, 8.0], 0.02)
     assert list(usage_lines(totals)) == [
-        "4 requests, 1000 input tokens, 100 output tokens, cost $0.0200, "
+        "4 answered requests, 1000 input tokens, 100 output tokens, cost $0.0200, "
         "$5.0000 per 1,000 requests",
         "latency per request: mean 3.250 s, standard deviation 3.304 s, p50 2.000 s, p95 7.250 s",
     ]
@@ -206,7 +206,7 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
     totals = totals_of([made])
     assert (totals.cached_tokens, totals.written_tokens) == (60, 30)
     assert next(usage_lines(totals)).startswith(
-        "3 requests, 200 input tokens (60 read from a cache, 30 written to a cache), "
+        "3 answered requests, 200 input tokens (60 read from a cache, 30 written to a cache), "
         "20 output tokens, cost "
     )
     shown = listed(usage_list(used(totals)))
@@ -215,7 +215,7 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
 
 def test_a_price_that_is_unknown():
     assert list(usage_lines(Totals(0, 0, 0, [], None))) == [
-        "0 requests, 0 input tokens, 0 output tokens, cost unknown"
+        "0 answered requests, 0 input tokens, 0 output tokens, cost unknown"
     ]
 
 
