@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
+
+from envs.state import Snapshot
 
 
 class Notice(NamedTuple):
@@ -19,3 +22,8 @@ class Notice(NamedTuple):
     def __str__(self) -> str:
         """Return the notice as its reader sees it."""
         return f"[Notice {self.at}] {self.text}" if self.at else f"[Notice] {self.text}"
+
+
+def list_notices(snapshot: Snapshot) -> Sequence[Notice]:
+    """Return everything that had happened by itself in the worlds of a snapshot."""
+    return [each for state in snapshot.states.values() for each in state.get("_notices", ())]

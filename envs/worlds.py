@@ -13,10 +13,10 @@ from typing import Any, Self
 from envs.backend import Backend, NoConfig
 from envs.calls import Call
 from envs.errors import BackendFault, ConfigError, ConfigProblem, MalformedCall, ToolError
-from envs.notices import Notice
+from envs.notices import Notice, list_notices
 from envs.results import Result
 from envs.session import Session
-from envs.state import Snapshot, has_changed
+from envs.state import has_changed
 from envs.tool import Tool
 
 States = Mapping[str, Mapping[str, Any]]
@@ -150,8 +150,3 @@ class WorldSession(Session):
 
 
 World.session_class = WorldSession
-
-
-def list_notices(snapshot: Snapshot) -> Sequence[Notice]:
-    """Return everything that had happened by itself in the worlds of a snapshot."""
-    return [each for state in snapshot.states.values() for each in state.get("_notices", ())]

@@ -20,7 +20,6 @@ Cents = Annotated[int, Field(ge=0, le=10_000_000)]
 Quantity = Annotated[int, Field(ge=1, le=100)]
 RETURN_DAYS = 14
 """Days after payment in which an order can be returned."""
-_MINUTES_PER_DAY = 24 * 60
 
 
 class ShopProduct(TypedDict):
@@ -68,8 +67,8 @@ class ShopOrder(TypedDict):
     total: int
     """Cents."""
     status: Literal["open", "paid", "cancelled", "returned"]
-    paid_at: str
-    """Time of the payment; empty before."""
+    paid_on: str
+    """Day of the payment; empty before."""
 
 
 class StorefrontConfig(TypedDict, total=False):
@@ -199,7 +198,7 @@ class Storefront(Backend):
             room.move_stock(code, -count)
         total = sum(room.get_product(code)["price"] * count for code, count in self.cart.items())
         number = str(self.next_order)
-        order = {"items": dict(self.cart), "total": total, "status": "open", "paid_at": ""}
+        order = {"items": dict(self.cart), "total": total, "status": "open", "paid_on": ""}
         self._put_order(number, order)
         self.next_order += 1
         self.cart = {}
@@ -229,8 +228,8 @@ class Storefront(Backend):
             raise Refused(f"The total of order {order} is {found['total']} cents.")
         used = min(self.credit, amount)
         self.credit -= used
-        now = self.world(WorldClock).now
-        self._put_order(order, {**found, "status": "paid", "paid_at": now})
+        today = self.world(WorldClock).now[:10]
+        self._put_order(order, {**found, "status": "paid", "paid_on": today})
         return {"status": "paid", "from_credit": used}
 
     @writes
@@ -271,8 +270,7 @@ class Storefront(Backend):
             {"credit": 800}
         """
         found = self._order(order, "paid")
-        minutes = self.world(WorldClock).minutes_since(found["paid_at"])
-        if minutes > RETURN_DAYS * _MINUTES_PER_DAY:
+        if self.world(WorldClock).count_days_since(found["paid_on"]) > RETURN_DAYS:
             raise Refused(f"Order {order} was paid more than {RETURN_DAYS} days ago.")
         self._give_back(order, found, "returned")
         self.credit += found["total"]
@@ -289,11 +287,11 @@ class Storefront(Backend):
             items: Number by product code.
             total: Price in cents.
             status: Either open, paid, cancelled or returned.
-            paid_at: Time of the payment; empty before.
+            paid_on: Day of the payment; empty before.
 
         Examples:
             >>> get_order(order='1')
-            {"items": {"C1": 1}, "total": 800, "status": "open", "paid_at": ""}
+            {"items": {"C1": 1}, "total": 800, "status": "open", "paid_on": ""}
             >>> get_order(order='7')
             {"error": "There is no order '7'."}
         """

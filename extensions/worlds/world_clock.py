@@ -94,11 +94,11 @@ class WorldClock(World):
         """The time, such as 2026-03-02T09:30."""
         return self._now
 
-    def minutes_since(self, moment: str) -> int:
-        """Return the minutes from a time to now; 0 if it is not a time."""
-        if not is_moment(moment):
+    def count_days_since(self, day: str) -> int:
+        """Return the number of days from a day, such as 2026-03-02, to today; 0 if it is none."""
+        if not is_moment(day[:10]):
             return 0
-        return int((read_moment(self._now) - read_moment(moment)).total_seconds() // 60)
+        return (read_moment(self._now[:10]) - read_moment(day[:10])).days
 
     def advance(self, minutes: int) -> None:
         """Let time pass at the end of the present call."""

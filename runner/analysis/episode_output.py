@@ -198,6 +198,9 @@ def _call_lines(call: Moment) -> Iterator[Line]:
     yield Line(f"{mark}step {call.place.step + 1}  {_clipped_call(call.traced)}", tone)
     yield _result_line(call.traced.result)
     yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
+    for notice in call.notices:
+        shown = f"{notice.event}, to {notice.to or 'nobody'}: {notice}"
+        yield Line(f"{_INDENT}event     {fitted(shown, _WIDTH)}", "new")
     yield from _listed(call.strays, f"{_INDENT}off path  ", _BAD, str)
     if call.diverges:
         yield Line(f"{_INDENT}cause of the failure", _BAD)
@@ -380,6 +383,7 @@ def _call_json(call: Moment) -> Json:
     return {
         **executed(call.traced),
         "changes": [each.to_json("before", "after") for each in call.changes],
+        **({"notices": [each._asdict() for each in call.notices]} if call.notices else {}),
         "off_path": [each.to_json() for each in call.off_path],
         "diverges": call.diverges,
     }

@@ -14,6 +14,7 @@ from checkers.causes.divergence import find_off_path
 from checkers.causes.place import EpisodePlace
 from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from checkers.verdict import Failure
+from envs.notices import Notice, list_notices
 from envs.state import Difference, Snapshot
 from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
 from trajectories.errors import DataError
@@ -37,6 +38,11 @@ class Moment(NamedTuple):
     """Members of ``off_path`` that this call caused."""
     diverges: bool = False
     """Whether the cause of the failure is here; in a branch, the first divergence."""
+
+    @property
+    def notices(self) -> Sequence[Notice]:
+        """What happened by itself after the call."""
+        return list_notices(self.after)[len(list_notices(self.before)) :]
 
 
 class TurnView(NamedTuple):

@@ -1,0 +1,234 @@
+"""Events: verdicts on agents of known behaviour, order, and histories that do not depend on cuts."""
+# ruff: noqa: E501 - events are shown in one line.
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checkers.profile import STRICT
+from checkers.turn import judge
+from envs.calls import parse_call
+from envs.errors import ConfigError
+from envs.session import Session
+from runner.episodes.episode import Episode
+from runner.rollouts.env import RolloutEnv, single_dataset
+from trajectories.prepare import prepare
+from trajectories.schema import Category, Message, Trajectory, Turn
+
+DAY = "2026-03-02T"
+SHOP = {"Stockroom": {"products": {"T1": {"name": "Green tea", "price": 450, "stock": 0}}}}
+BUY = ("add_to_cart(product='T1', number=1)", "place_order()")
+FULL = {"Stockroom": {"products": {"T1": {"name": "Green tea", "price": 450, "stock": 9}}}}
+
+
+class Case(NamedTuple):
+    """An entry of one turn: the right calls act after the event and before the deadline."""
+
+    name: str
+    config: dict[str, Any]
+    event: dict[str, Any]
+    acts: tuple[str, ...]
+    early: bool = False
+    """Whether acting too early is right, too."""
+
+
+def at(hour: str, **effects: Any) -> dict[str, Any]:
+    return {"id": "event", "at": f"{DAY}{hour}", **effects}
+
+
+CASES = (
+    Case("delivery", SHOP, at("11:00", adds={"Stockroom.products.T1.stock": 5}), BUY),
+    Case("price falls", FULL, at("11:00", sets={"Stockroom.products.T1.price": 300}), BUY),
+    Case("by a call", SHOP, at("11:00", does=["receive_delivery('T1', 5)"]), BUY),
+    Case("price by a call", FULL, at("11:00", does=["set_price('T1', 100)"]), BUY),
+    Case("told", SHOP, at("10:30", adds={"Stockroom.products.T1.stock": 1}, agent="Tea."), BUY),
+    Case("credit", FULL, at("11:00", adds={"Storefront.credit": 450}), (*BUY, "pay_order('1', 450)")),
+    Case("renamed", FULL, at("11:00", sets={"Stockroom.products.T1.price": 0}), (*BUY, "pay_order('1', 0)")),
+    Case("new product", FULL, at("10:15", sets={"Stockroom.products.C1": {"name": "Pot", "price": 9, "stock": 1}}), ("add_to_cart('C1', 1)", "place_order()")),
+    Case("guard holds", SHOP, at("11:00", when={"Stockroom.products.T1.stock": 0}, adds={"Stockroom.products.T1.stock": 2}), BUY),
+    Case("two effects", SHOP, at("11:00", adds={"Stockroom.products.T1.stock": 2}, sets={"Stockroom.products.T1.price": 7}), BUY),
+    Case("refused effect", SHOP, at("11:00", does=["receive_delivery('X', 1)"], adds={"Stockroom.products.T1.stock": 2}), BUY),
+    Case("only news", FULL, at("11:00", agent="The shop has a new owner."), BUY, early=True),
+)  # fmt: skip
+
+DEADLINE = {"id": "closed", "at": f"{DAY}15:00", "sets": {"Stockroom.products": {}}}
+
+
+def entry(case: Case) -> Trajectory:
+    clock = {"now": f"{DAY}09:00", "events": [case.event, DEADLINE]}
+    truth = (f"wait(until='{DAY}12:00')", *case.acts)
+    return Trajectory(
+        id="shop_event",
+        category=Category.BASE,
+        environments=("Storefront", "BackOffice"),
+        config={**case.config, "WorldClock": clock},
+        turns=(Turn((Message("user", "Buy some tea once it pays off."),), truth),),
+    )
+
+
+def waits(*hours: str) -> list[str]:
+    return [f"wait(until='{DAY}{hour}')" for hour in hours]
+
+
+AGENTS = {
+    "oracle": (waits("12:00"), [], True),
+    "polling": (waits(*(f"{h:02}:{m:02}" for h in (9, 10, 11) for m in (20, 40))), [], True),
+    "a little later": (waits("13:45"), [], True),
+    "too early": ([], waits("12:00"), None),
+    "too late": (waits("16:00"), [], False),
+}
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_an_agent_gets_the_verdict_that_its_time_deserves(case, agent):
+    before, after, passes = AGENTS[agent]
+    trajectory = entry(case)
+    prepared = prepare(single_dataset(trajectory), trajectory, STRICT)
+    episode = Episode(trajectory, prepared.template.fork(), STRICT, None)
+    for text in (*before, *case.acts, *after):
+        episode.act([parse_call(text)])
+    episode.end_turn()
+    verdict = judge(prepared.truth, episode.outcomes, STRICT, prepared.scene)
+    assert verdict.valid is (case.early if passes is None else passes), verdict.failure
+
+
+def test_the_model_is_told_after_the_results_of_the_step():
+    env = RolloutEnv(entry(CASES[4]))
+    env.reset()
+    seen = env.step([parse_call(f"wait(until='{DAY}12:00')")]).observation.messages
+    assert [message["role"] for message in seen] == ["tool", "user"]
+    assert seen[1]["content"] == f"[Notice {DAY}10:30] Tea."
+
+
+def test_time_passes_between_turns_and_the_model_is_told_before_the_user_speaks():
+    trajectory = entry(CASES[4])
+    clock = {**trajectory.config["WorldClock"], "minutes_per_turn": 120}
+    asked = Turn((Message("user", "And now?"),), BUY)
+    first = Turn((Message("user", "Any tea?"),), ("find_products(text='tea')",))
+    trajectory = Trajectory(
+        **{
+            **trajectory.__dict__,
+            "config": {**SHOP, "WorldClock": clock},
+            "turns": (first, asked),
+        }
+    )
+    env = RolloutEnv(trajectory)
+    env.reset()
+    env.step([parse_call("find_products(text='tea')")])
+    seen = env.step("There is none.").observation.messages
+    assert [message["content"] for message in seen] == [f"[Notice {DAY}10:30] Tea.", "And now?"]
+    for text in BUY:
+        env.step([parse_call(text)])
+    assert env.step("Done.").info["verdict"]["valid"]
+
+
+def test_events_happen_in_the_order_of_times_then_of_the_list():
+    events = [
+        {"id": name, "at": f"{DAY}{hour}", "agent": name}
+        for name, hour in (("c", "11:00"), ("a", "10:00"), ("d", "11:00"), ("b", "10:30"))
+    ]
+    session = Session.load(["WorldClock"], {"WorldClock": {"now": f"{DAY}09:00", "events": events}})
+    session.call(parse_call(f"wait(until='{DAY}12:00')"))
+    assert [notice.text for notice in session.notices] == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [
+        ({"at": f"{DAY}10:00"}, "needs an effect"),
+        ({"agent": "x"}, "needs one trigger"),
+        ({"at": "2026-02-30T10:00", "agent": "x"}, "not in the calendar"),
+        ({"at": "2026-03-01T10:00", "agent": "x"}, "is before now"),
+        ({"at": f"{DAY}10:00", "sets": {"Nowhere.x": 1}}, "no backend Nowhere"),
+        ({"at": f"{DAY}10:00", "sets": {"Storefront.carts": 1}}, "has no field carts"),
+        ({"at": f"{DAY}10:00", "sets": {"Storefront": 1}}, "is not a path"),
+        ({"at": f"{DAY}10:00", "does": ["vanish()"]}, "no function or reaction vanish"),
+        ({"at": f"{DAY}10:00", "does": ["__import__('os').system('x')"]}, "is not a call"),
+        ({"after": "vanish", "agent": "x"}, "no function vanish"),
+        ({"when": {"Storefront.credit": {"under": 1}}, "agent": "x"}, "with one of below"),
+    ],
+)
+def test_a_mistake_in_an_event_is_told_with_its_place(event, said):
+    clock = {"now": f"{DAY}09:00", "events": [{"id": "event", **event}]}
+    with pytest.raises(ConfigError, match=said) as caught:
+        Session.load(["Storefront"], {"WorldClock": clock})
+    assert caught.value.problems[0].path.startswith("$.WorldClock.events[0]")
+
+
+HISTORY = {
+    **FULL,
+    "WorldClock": {
+        "now": f"{DAY}09:00",
+        "events": [
+            {"id": "sale", "at": f"{DAY}10:00", "sets": {"Stockroom.products.T1.price": 200}},
+            {"id": "low", "when": {"Stockroom.products.T1.stock": {"below": 5}}, "delay": 15, "adds": {"Stockroom.products.T1.stock": 3}},
+            {"id": "thanks", "after": "place_order", "delay": 30, "agent": "Thank you."},
+            {"id": "bonus", "after": "pay_order", "adds": {"Storefront.credit": 50}},
+        ],
+    },
+}  # fmt: skip
+MOVES = st.one_of(
+    st.integers(1, 90).map(lambda minutes: ("wait", minutes)),
+    st.sampled_from(
+        ["add_to_cart('T1', 2)", "place_order()", "pay_order('1', 900)", "pay_order('1', 400)"]
+    ).map(lambda text: ("call", text)),
+    st.sampled_from(["cancel_order('1')", "return_order('1')", "find_products('')"]).map(
+        lambda text: ("call", text)
+    ),
+)
+
+
+def shift(minutes: int) -> str:
+    return f"{DAY}{9 + minutes // 60:02}:{minutes % 60:02}"
+
+
+def play(moves, cuts) -> tuple[list[str], Any, list[Any]]:
+    """Play moves; between them, copy, pickle, restore or split the waiting as the cuts say."""
+    session = Session.load(["Storefront", "BackOffice"], HISTORY)
+    now, texts = 0, []
+    for index, (kind, value) in enumerate(moves):
+        cut = cuts[index % len(cuts)] if cuts else None
+        if cut == "fork":
+            session = session.fork()
+        elif cut == "pickle":
+            session = pickle.loads(pickle.dumps(session))
+        elif cut == "copy":
+            session = copy.deepcopy(session)
+        elif cut == "restore":
+            kept = session.snapshot()
+            session.call(parse_call(f"wait(until='{shift(min(now + 200, 800))}')"))
+            session.restore(kept)
+        if kind == "call":
+            texts.append(session.call(parse_call(value)).text)
+        elif now + value <= 800:
+            if cut == "split":
+                session.call(parse_call(f"wait(until='{shift(now + value // 2)}')"))
+            now += value
+            texts.append(session.call(parse_call(f"wait(until='{shift(now)}')")).text)
+    return texts, session.snapshot().to_json(), [str(each) for each in session.notices]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(MOVES, max_size=12),
+    st.lists(st.sampled_from(["fork", "pickle", "copy", "restore", "split", None]), min_size=1),
+)
+def test_histories_are_equal_however_they_are_split(moves, cuts):
+    assert play(moves, cuts) == play(moves, ())
+
+
+@pytest.mark.slow
+@settings(max_examples=10_000)
+@given(
+    st.lists(MOVES, max_size=12),
+    st.lists(st.sampled_from(["fork", "pickle", "copy", "restore", "split", None]), min_size=1),
+)
+def test_many_histories_are_equal_however_they_are_split(moves, cuts):
+    assert play(moves, cuts) == play(moves, ())
