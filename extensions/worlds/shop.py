@@ -176,7 +176,7 @@ class Storefront(Backend):
         return {"cart": dict(self.cart)}
 
     @writes
-    def place_order(self) -> dict[str, Any]:
+    def order_cart(self) -> dict[str, Any]:
         """Order everything in the cart. The products are taken from stock.
 
         Returns:
@@ -184,11 +184,11 @@ class Storefront(Backend):
             total: Price in cents, to be paid with pay_order.
 
         Examples:
-            >>> place_order()
+            >>> order_cart()
             {"error": "The cart is empty."}
             >>> add_to_cart(product='T1', number=2)
             {"cart": {"T1": 2}}
-            >>> place_order()
+            >>> order_cart()
             {"order": "2", "total": 900}
         """
         if not self.cart:
@@ -233,7 +233,7 @@ class Storefront(Backend):
         return {"status": "paid", "from_credit": used}
 
     @writes
-    def cancel_order(self, order: str) -> dict[str, Any]:
+    def call_off_order(self, order: str) -> dict[str, Any]:
         """Cancel an order that is not paid. The products go back into stock.
 
         Args:
@@ -243,9 +243,9 @@ class Storefront(Backend):
             status: New status of the order.
 
         Examples:
-            >>> cancel_order(order='1')
+            >>> call_off_order(order='1')
             {"status": "cancelled"}
-            >>> cancel_order(order='1')
+            >>> call_off_order(order='1')
             {"error": "Order 1 is cancelled, not open."}
         """
         self._give_back(order, self._order(order, "open"), "cancelled")

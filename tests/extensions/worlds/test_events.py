@@ -23,7 +23,7 @@ from trajectories.schema import Category, Message, Trajectory, Turn
 
 DAY = "2026-03-02T"
 SHOP = {"Stockroom": {"products": {"T1": {"name": "Green tea", "price": 450, "stock": 0}}}}
-BUY = ("add_to_cart(product='T1', number=1)", "place_order()")
+BUY = ("add_to_cart(product='T1', number=1)", "order_cart()")
 FULL = {"Stockroom": {"products": {"T1": {"name": "Green tea", "price": 450, "stock": 9}}}}
 
 
@@ -50,7 +50,7 @@ CASES = (
     Case("told", SHOP, at("10:30", adds={"Stockroom.products.T1.stock": 1}, agent="Tea."), BUY),
     Case("credit", FULL, at("11:00", adds={"Storefront.credit": 450}), (*BUY, "pay_order('1', 450)")),
     Case("renamed", FULL, at("11:00", sets={"Stockroom.products.T1.price": 0}), (*BUY, "pay_order('1', 0)")),
-    Case("new product", FULL, at("10:15", sets={"Stockroom.products.C1": {"name": "Pot", "price": 9, "stock": 1}}), ("add_to_cart('C1', 1)", "place_order()")),
+    Case("new product", FULL, at("10:15", sets={"Stockroom.products.C1": {"name": "Pot", "price": 9, "stock": 1}}), ("add_to_cart('C1', 1)", "order_cart()")),
     Case("guard holds", SHOP, at("11:00", when={"Stockroom.products.T1.stock": 0}, adds={"Stockroom.products.T1.stock": 2}), BUY),
     Case("two effects", SHOP, at("11:00", adds={"Stockroom.products.T1.stock": 2}, sets={"Stockroom.products.T1.price": 7}), BUY),
     Case("refused effect", SHOP, at("11:00", does=["receive_delivery('X', 1)"], adds={"Stockroom.products.T1.stock": 2}), BUY),
@@ -169,7 +169,7 @@ HISTORY = {
         "events": [
             {"id": "sale", "at": f"{DAY}10:00", "sets": {"Stockroom.products.T1.price": 200}},
             {"id": "low", "when": {"Stockroom.products.T1.stock": {"below": 5}}, "delay": 15, "adds": {"Stockroom.products.T1.stock": 3}},
-            {"id": "thanks", "after": "place_order", "delay": 30, "agent": "Thank you."},
+            {"id": "thanks", "after": "order_cart", "delay": 30, "agent": "Thank you."},
             {"id": "bonus", "after": "pay_order", "adds": {"Storefront.credit": 50}},
         ],
     },
@@ -177,9 +177,9 @@ HISTORY = {
 MOVES = st.one_of(
     st.integers(1, 90).map(lambda minutes: ("wait", minutes)),
     st.sampled_from(
-        ["add_to_cart('T1', 2)", "place_order()", "pay_order('1', 900)", "pay_order('1', 400)"]
+        ["add_to_cart('T1', 2)", "order_cart()", "pay_order('1', 900)", "pay_order('1', 400)"]
     ).map(lambda text: ("call", text)),
-    st.sampled_from(["cancel_order('1')", "return_order('1')", "find_products('')"]).map(
+    st.sampled_from(["call_off_order('1')", "return_order('1')", "find_products('')"]).map(
         lambda text: ("call", text)
     ),
 )
