@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from checkers.verdict import Verdict
 from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.records.result_file import FAULT_MEMBER, NO_ANSWER
@@ -151,8 +152,27 @@ def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> di
         own = [name for each in record.extensions.values() for name in each.own_functions]
         transcript["tools"] = [t for t in tools[digest] if _name_of(t) not in own]
     passed = record.outcome == "passed"
-    transcript["metadata"] = {"id": record.id, "trial": record.trial, "passed": passed}
+    known = {"id": record.id, "trial": record.trial, "passed": passed}
+    transcript["metadata"] = {**known, **_rewards(record.verdict)}
     return transcript
+
+
+def _rewards(verdict: Verdict | None) -> dict[str, Any]:
+    """Return reward, reason and the verdict of each turn; null for turns after a failure."""
+    if verdict is None:
+        return {}
+    turns: list[bool | None] = [True] * verdict.turns_passed
+    if verdict.failed_turn is not None:
+        turns.append(False)
+    turns += [None] * (verdict.turns - len(turns))
+    shares = {"progress": verdict.turns_passed / verdict.turns} if verdict.turns else {}
+    return {
+        "reward": float(verdict.valid),
+        **shares,
+        "error_type": verdict.error_type,
+        "turns": turns[: verdict.turns],
+        **verdict.measures,
+    }
 
 
 def _name_of(tool: Mapping[str, Any]) -> object:

@@ -295,10 +295,15 @@ class RolloutEnv:
                 return read_completion({"choices": [{"message": action}]}, 0.0)
             except ModelError as error:
                 raise ValueError(f"not an assistant message: {error}") from None
+        given = action if isinstance(action, list | tuple) else (action,)
+        calls = [each for each in given if isinstance(each, Call)]
+        if isinstance(action, Call) or len(calls) < len(given):
+            expected = "a text, an assistant message or a list of Call; parse_call makes a Call"
+            raise ValueError(f"action: must be {expected}, is {action!r:.60}")
         if self.mode == "prompt":
-            return _as_reply(f"[{', '.join(map(str, action))}]" if action else "Done.", ())
+            return _as_reply(f"[{', '.join(map(str, calls))}]" if calls else "Done.", ())
         tools = self._dialogue.episode.session.tools
-        return _as_reply(None, [(None, call.name, _arguments(call, tools)) for call in action])
+        return _as_reply(None, [(None, call.name, _arguments(call, tools)) for call in calls])
 
 
 def single_dataset(trajectory: Trajectory) -> Dataset:

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
 from extensions.export.transcripts import export_bfcl, export_openai_messages
 from runner.cli import main
 from runner.models.base import Usage
@@ -253,6 +255,21 @@ def test_a_transcript_has_messages_tools_and_where_it_is_from(run_of, tmp_path):
             "metadata": {"id": id, "trial": 1, "passed": False},
         },
     ]
+
+
+def test_a_transcript_has_reward_reason_and_turns(run_of, tmp_path):
+    failure = Failure(Reason.STATE_MISMATCH)
+    verdict = Verdict(False, failure, 1, 3, 1, measures={"checks": 0.5})
+    path = tmp_path / "chats.jsonl"
+    export_openai_messages(
+        run_of(episode(outcome="failed")._replace(verdict=verdict)), path, only_passed=False
+    )
+    known = entries(path)[0]["metadata"]
+    assert known["reward"] == 0.0
+    assert known["progress"] == 1 / 3
+    assert known["error_type"] == "multi_turn:instance_state_mismatch"
+    assert known["turns"] == [True, False, None]
+    assert known["checks"] == 0.5
 
 
 def test_only_passed_episodes_are_written_if_that_is_wanted_and_errors_never(run_of, tmp_path):

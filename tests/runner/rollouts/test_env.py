@@ -304,3 +304,11 @@ def test_the_whole_chat_is_a_copy():
     before = copy_json(list(env.messages))
     spoil(env.messages)
     assert list(env.messages) == before != []
+
+
+@pytest.mark.parametrize("action", [None, 5, ["end_day()"], parse_call("pwd()"), [None]])
+def test_what_is_no_action_is_refused_in_one_line(help_desk, action):
+    env = RolloutEnv(help_desk)
+    env.reset()
+    with pytest.raises(ValueError, match="action: must be a text, an assistant message or a list"):
+        env.step(action)
