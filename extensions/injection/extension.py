@@ -83,7 +83,7 @@ class InjectionExtension(Extension):
     def connect(self, session: Session, reach: AllowedServices) -> None:
         """Leave the checks of arguments to AgentDojo's tools."""
         if any(name.startswith("AgentDojo") for name in session.backends):
-            session.checks_arguments = False
+            worlds.leave_checks(session)
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session that knows the calls that a recorded episode did not execute."""

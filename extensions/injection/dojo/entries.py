@@ -83,7 +83,8 @@ def make_dataset(name: str, version: str, entries: Sequence[Trajectory]) -> Data
     for each in entries:
         parts = each.id, each.provenance["version"], each.turns[0].words, each.config
         total.update(json.dumps(parts, sort_keys=True).encode())
-    return Dataset(name, version, total.hexdigest(), {each.id: each for each in entries})
+    known = {each.id: each for each in entries}
+    return Dataset(name, version, total.hexdigest(), known, connect=worlds.leave_checks)
 
 
 def load(name: str, attack: str | None = None) -> Dataset | None:

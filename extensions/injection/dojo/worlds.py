@@ -17,6 +17,7 @@ from envs import registry
 from envs.backend import Backend
 from envs.errors import Refused
 from envs.long_context import BulkPack
+from envs.session import Session
 from envs.tool import Tool
 from extensions.injection.dojo import library, tools
 
@@ -78,6 +79,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items() if name not in _DERIVED}
     return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def leave_checks(session: Session) -> None:
+    """Leave the checks of arguments to AgentDojo's tools, which convert some and ignore others."""
+    if any(isinstance(backend, DojoBackend) for backend in session.backends.values()):
+        session.checks_arguments = False
 
 
 def backend_name(suite: str) -> str:

@@ -205,6 +205,20 @@ def test_recorded_runs_replay_and_compare(
     assert main(["compare", str(first), str(second)]) == 0
 
 
+def test_arguments_are_checked_as_by_agentdojo(tmp_path: Path) -> None:
+    """Unknown arguments are dropped, and texts of numbers are numbers."""
+    line = episode(utility=True)
+    line["steps"][0]["calls"][0]["args"] = {"n": "100", "why": "a look"}
+    path = packed(tmp_path, line)
+    run = open_run(path)
+    assert run.dataset is not None
+    prepared = prepare(run.dataset, run.dataset.trajectories[ID], STRICT)
+    [turn] = run.entries()[ID].turns or ()
+    found = judge_recorded(prepared, [turn], "fc", STRICT, traced=True)
+    assert found.trace is not None
+    assert all(each.result.ok for each in found.trace.turns[0].calls)
+
+
 def test_calls_that_were_never_executed_change_nothing(tmp_path: Path) -> None:
     line = obeying()
     line["steps"] = line["steps"][:2]
