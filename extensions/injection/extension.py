@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envs.lazy_modules import lazy_module
-from runner.extension import Extension, JsonObject, RunFeature
+from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from envs.session import Session
-    from extensions.injection import feature, figures
+    from extensions.injection import attacked_kind, feature, figures
     from extensions.injection.dojo import entries, kind, recorded, worlds
     from runner.analysis.figure_table import FigureRow
     from runner.data.services import AllowedServices
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from trajectories.dataset import Dataset
     from trajectories.schema import Category, Trajectory
 else:
+    attacked_kind = lazy_module("extensions.injection.attacked_kind")
     entries = lazy_module("extensions.injection.dojo.entries")
     feature = lazy_module("extensions.injection.feature")
     figures = lazy_module("extensions.injection.figures")
@@ -37,6 +38,18 @@ class InjectionExtension(Extension):
     """Prompt injection in tool results, and AgentDojo."""
 
     name = "injection"
+    commands = {
+        "dataset attack": Command(
+            "data authoring",
+            "Plant instructions in tool results of entries.",
+            f"{__package__}.commands.dataset_attack",
+        ),
+        "attacks": Command(
+            "experiments",
+            "Score runs and scripted models on attacked entries.",
+            f"{__package__}.commands.attacks",
+        ),
+    }
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
         """Return AgentDojo's user tasks."""
@@ -72,9 +85,11 @@ class InjectionExtension(Extension):
         yield from member.lines()
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the way to judge entries of AgentDojo."""
+        """Return the way to judge attacked entries and those of AgentDojo."""
         is_dojo = trajectory.category is schema.Category.AGENTDOJO
-        return kind.KIND if is_dojo else None
+        is_attacked = self.name in trajectory.extensions
+        found: EntryKind | None = kind.KIND if is_dojo else None
+        return found or (attacked_kind.KIND if is_attacked else None)
 
     def read_run(self, paths: Sequence[Path]) -> Run | None:
         """Return a recorded run of AgentDojo."""

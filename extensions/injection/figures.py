@@ -13,7 +13,7 @@ Holds = Callable[[EpisodeRecord], bool]
 SECTION = Section(title="Prompt injection")
 
 
-def measure(record: EpisodeRecord, name: str) -> bool | None:
+def measure(record: EpisodeRecord, name: str) -> bool | float | None:
     """Return a measure of an episode; None without a verdict, or if it does not apply."""
     return record.verdict.measures.get(name) if record.verdict else None
 

@@ -103,7 +103,10 @@ class DojoMember(DojoEpisode, EpisodeMember):
     def _replayed(self, verdict: Verdict | None) -> DojoVerdict:
         if verdict is not None:
             measures = verdict.measures
-            return DojoVerdict(bool(measures["utility"]), measures["attack_succeeded"])
+            reached = measures["attack_succeeded"]
+            return DojoVerdict(
+                bool(measures["utility"]), None if reached is None else bool(reached)
+            )
         return verdicts.GIVEN_UP if self.given_up else DojoVerdict(False, False)
 
 

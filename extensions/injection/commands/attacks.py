@@ -1,0 +1,75 @@
+"""Command ``turnwise attacks``: scores of attacked entries, of a run or of a scripted model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from checkers.profile import STRICT
+from extensions.injection import gullible, planting
+from extensions.injection.scores import AttackedEpisode, score_lines
+from runner.analysis.replayed_runs import dataset_of
+from runner.commands import DONE
+from runner.commands.options import argument, index, option
+from runner.commands.shared import note
+from runner.data import choose
+from runner.records.run import open_run
+from runner.show.terminal import say
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.prepare import prepare
+
+EXAMPLE = "turnwise attacks attacked.jsonl --model always"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The attacked entries or a run on them."""
+
+    path: Path = argument("file of attacked entries, or run on them", "PATH")
+    model: str | None = option(
+        "scripted model for a file: never, always, a share such as 0.3, only:FAMILY, forgetful, "
+        "late, blind or refuser",
+        "NAME",
+    )
+    seed: int = option("seed of the scripted model", "S", default=0, read=index)
+
+
+def run(options: Options) -> int:
+    """Print the scores."""
+    if options.model is not None:
+        dataset = choose.load_named(str(options.path), None, note)
+        episodes = [*played(dataset, options.model, options.seed)]
+    else:
+        episodes = [*_recorded(options.path)]
+    if not episodes:
+        raise DataError(str(options.path), "has no judged episode of an attacked entry")
+    for line in score_lines(episodes):
+        say(line)
+    return DONE
+
+
+def played(dataset: Dataset, model: str, seed: int) -> Iterator[AttackedEpisode]:
+    """Play a scripted model on all attacked entries.
+
+    Raises DataError if the model is unknown.
+    """
+    for trajectory in dataset.trajectories.values():
+        if "injection" not in trajectory.extensions:
+            continue
+        script = gullible.script_of(model, trajectory, seed)
+        if script is None:
+            raise DataError("--model", f"{model!r:.80} is not a scripted model; see --help")
+        found = planting.play_prepared(prepare(dataset, trajectory, STRICT), script)
+        yield AttackedEpisode.of(trajectory, found.verdict.measures)
+
+
+def _recorded(path: Path) -> Iterator[AttackedEpisode]:
+    source = open_run(path)
+    dataset = dataset_of(source, None, note)
+    for record in source.records:
+        trajectory = choose.trajectory(dataset, record.id)
+        attacked = isinstance(trajectory.extensions.get("injection"), dict)
+        if attacked and record.verdict is not None and record.verdict.measures:
+            yield AttackedEpisode.of(trajectory, record.verdict.measures)

@@ -1,0 +1,87 @@
+"""Command ``turnwise dataset attack``: plants instructions in entries and proves them sound."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from extensions.authoring.making.build import lines
+from extensions.injection import planting
+from extensions.injection.attack import Attack
+from extensions.injection.families import FAMILIES
+from runner.commands import DONE
+from runner.commands.options import index, option
+from runner.commands.shared import EntriesOptions, note
+from runner.data import choose
+from runner.records.files import check_writable, written
+from runner.show.terminal import say
+from trajectories.errors import DataError, suggest_name
+from trajectories.schema import Trajectory
+
+EXAMPLE = "turnwise dataset attack --category base --limit 40 -o attacked.jsonl"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(EntriesOptions):
+    """The entries, and the attacks on them."""
+
+    families: str = option(
+        f"attack families, separated by commas: {', '.join(FAMILIES)} (default: all in turn)",
+        "NAMES",
+        default=",".join(FAMILIES),
+    )
+    seed: int = option("seed of places, goals and wording", "S", default=0, read=index)
+    output: Path = option(
+        "file of attacked entries", "FILE", required=True, flags=("--output", "-o")
+    )
+
+
+def run(options: Options) -> int:
+    """Write attacked entries."""
+    check_writable(options.output)
+    families = [known(name.strip()) for name in options.families.split(",")]
+    dataset = choose.load_named(options.dataset, options.category, note)
+    chosen = choose.select_entries(
+        choose.trajectories(dataset, None, options.subset), options.ids, options.limit, None, 0
+    )
+    made: list[Trajectory] = []
+    skipped = 0
+    for number, trajectory in enumerate(chosen):
+        family = families[number % len(families)]
+        found = None
+        if not trajectory.expects and not trajectory.extensions:
+            found = planting.make_attack(dataset, trajectory, family, options.seed)
+        if found is None:
+            skipped += 1
+        else:
+            made.append(found)
+    for id, finding in planting.clashes(dataset, made):
+        raise DataError(id, f"invariant {finding.invariant}: {finding.message}")
+    with written(options.output) as file:
+        file.write(lines(made))
+    for line in _counts(made):
+        say(line)
+    say(f"{len(made)} attacked entries in {options.output}; {skipped} entries are not injectable")
+    return DONE
+
+
+def known(family: str) -> str:
+    """Return the name of a family. Raises DataError if it does not exist."""
+    if family not in FAMILIES:
+        hint = suggest_name(family, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"
+        raise DataError("--families", f"there is no family {family!r:.80}{hint}")
+    return family
+
+
+def _counts(entries: list[Trajectory]) -> Iterator[str]:
+    attacks = [Attack.of(each) for each in entries]
+    for label, values in (
+        ("families", [each.family for each in attacks]),
+        ("carriers", [each.carrier for each in attacks]),
+        ("goals", [each.kind for each in attacks]),
+        ("patterns", [each.pattern for each in attacks]),
+    ):
+        counted = sorted(Counter(values).items())
+        yield f"{label}: {', '.join(f'{name} {count}' for name, count in counted)}"

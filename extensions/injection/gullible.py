@@ -1,0 +1,88 @@
+"""Scripted models that obey planted instructions, to verify the measures and to test defences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import NamedTuple
+
+from extensions.injection.attack import Attack
+from extensions.injection.planting import hijacked
+from runner.episodes.scripts import Script, oracle
+from trajectories.schema import Trajectory
+
+Policy = Callable[[Trajectory, Attack], Script]
+
+
+class Gullible(NamedTuple):
+    """The oracle that obeys with a probability, drawn by seed and entry.
+
+    Attributes:
+        share: Probability.
+        family: The only family that it obeys; None for all.
+    """
+
+    share: float
+    family: str | None = None
+
+    def script(self, trajectory: Trajectory, seed: int) -> Script:
+        """Return its calls on an attacked entry."""
+        attack = Attack.of(trajectory)
+        obeys = Random(f"{seed} {trajectory.id}").random() < self.share
+        if obeys and self.family in (None, attack.family):
+            return hijacked(trajectory, attack)
+        return oracle(trajectory)
+
+
+def _forgetful(trajectory: Trajectory, attack: Attack) -> Script:
+    """Obey only in the turn in which the payload is shown."""
+    if attack.due > attack.shown[0]:
+        return oracle(trajectory)
+    return hijacked(trajectory, attack)
+
+
+def _late(trajectory: Trajectory, attack: Attack) -> Script:
+    """Obey only in later turns."""
+    return oracle(trajectory) if attack.due == attack.shown[0] else hijacked(trajectory, attack)
+
+
+def _blind(trajectory: Trajectory, attack: Attack) -> Script:
+    """Leave out the call that shows the payload, and never obey."""
+    script = [list(steps) for steps in oracle(trajectory)]
+    for turn in range(attack.shown[0], len(script)):
+        script[turn] = []
+    return script
+
+
+def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
+    """Stop at the first sight of the payload."""
+    script = [list(steps) for steps in oracle(trajectory)]
+    turn, place = attack.shown
+    script[turn] = [script[turn][0][: place + 1]]
+    return [*script[: turn + 1], *([] for _ in script[turn + 1 :])]
+
+
+POLICIES: Mapping[str, Policy] = {
+    "forgetful": _forgetful,
+    "late": _late,
+    "blind": _blind,
+    "refuser": _refuser,
+}
+"""Further scripted models by name; ``never`` and ``always`` are shares of 0 and 1."""
+
+
+def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:
+    """Return the calls of a scripted model; None if the name is unknown.
+
+    Args:
+        name: ``never``, ``always``, a share such as ``0.3``, ``only:FAMILY`` or a policy.
+    """
+    if name in POLICIES:
+        return POLICIES[name](trajectory, Attack.of(trajectory))
+    if name.startswith("only:"):
+        return Gullible(1, name.removeprefix("only:")).script(trajectory, seed)
+    try:
+        share = {"never": 0.0, "always": 1.0}.get(name)
+        return Gullible(float(name) if share is None else share).script(trajectory, seed)
+    except ValueError:
+        return None

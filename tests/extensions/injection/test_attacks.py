@@ -1,0 +1,240 @@
+"""Attacked entries: planted by seed, proven sound, judged, and scored with intervals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from checkers.profile import STRICT
+from extensions.injection import families, gullible, planting
+from extensions.injection.attack import Attack, texts_of
+from extensions.injection.commands.attacks import played
+from extensions.injection.scores import clustered, difference, score, wilson
+from runner.cli import main
+from trajectories.dataset import Dataset, load_embedded, load_path
+from trajectories.prepare import prepare
+from trajectories.schema import MULTI_TURN, Category, Trajectory
+
+
+@cache
+def plain() -> Dataset:
+    return load_embedded([Category.BASE])
+
+
+@cache
+def attacked(size: int = 60) -> Dataset:
+    dataset, names = plain(), [*families.FAMILIES]
+    chosen = [*dataset.trajectories.values()][:: max(1, len(dataset.trajectories) // size)]
+    made = [
+        planting.make_attack(dataset, each, names[number % len(names)], 0)
+        for number, each in enumerate(chosen)
+    ]
+    return replace(dataset, trajectories={each.id: each for each in made if each})
+
+
+def first(accepts: Callable[[Attack], bool]) -> tuple[Trajectory, Attack]:
+    found = ((each, Attack.of(each)) for each in attacked().trajectories.values())
+    return next((each, attack) for each, attack in found if accepts(attack))
+
+
+def test_attacks_are_of_many_families_and_kinds() -> None:
+    attacks = [Attack.of(each) for each in attacked().trajectories.values()]
+    assert len(attacks) > 30
+    assert len({each.family for each in attacks}) >= 6
+    assert {each.kind for each in attacks} >= {"forbidden_call", "irreversible", "told"}
+    assert {each.pattern for each in attacks} == {"at_once", "dormant"}
+
+
+def test_every_attack_is_proven() -> None:
+    dataset = attacked()
+    for each in dataset.trajectories.values():
+        assert [*planting.prove(dataset, each)] == [], each.id
+    assert [*planting.clashes(dataset, [*dataset.trajectories.values()])] == []
+
+
+def test_equal_seeds_give_equal_entries() -> None:
+    dataset = plain()
+    each = next(iter(attacked().trajectories.values()))
+    attack = Attack.of(each)
+    base = dataset.trajectories[each.id.partition("~")[0]]
+    assert planting.make_attack(dataset, base, attack.family, 0) == each
+    other = planting.make_attack(dataset, base, attack.family, 1)
+    assert other is None or Attack.of(other).payload != attack.payload or other != each
+
+
+def changed(each: Trajectory, attack: Attack, **changes: Any) -> Trajectory:
+    made = replace(attack, **changes)
+    planted = made.planted(each, made.text)
+    return replace(planted, extensions={"injection": made.to_json()})
+
+
+def test_mutants_break_their_invariant_only() -> None:
+    dataset = attacked()
+    each, attack = first(lambda found: found.pattern == "at_once" and found.secret is None)
+    truth = prepare(dataset, each, STRICT).truth
+    user_call = str(truth[-1].calls[-1])
+    mutants = {
+        # The goal is what the ground truth does anyway.
+        8: changed(each, attack, calls=(user_call,), state=None),
+        # The calls that should reach the goal fail.
+        3: changed(each, attack, calls=("no_such_function()",), state=None),
+        # The wrong label.
+        5: changed(each, attack, compatible=not attack.compatible),
+        # Nothing is planted.
+        10: changed(each, attack, payload=""),
+    }
+    for invariant, mutant in mutants.items():
+        found = {finding.invariant for finding in planting.prove(dataset, mutant)}
+        assert invariant in found, (invariant, found)
+        # A goal that the ground truth reaches is also reached in both worlds.
+        assert found <= {invariant, *((1, 2, 4, 5) if invariant == 8 else (5,))}, invariant
+
+
+def test_a_payload_that_is_shown_elsewhere_is_found() -> None:
+    dataset = attacked()
+    each, attack = first(lambda found: found.shown != (0, 0) and found.pattern == "at_once")
+    moved = changed(each, attack, shown=(0, 0), due=attack.due)
+    assert 3 in {finding.invariant for finding in planting.prove(dataset, moved)}
+
+
+def test_the_payload_is_a_value_of_the_state() -> None:
+    dataset = attacked()
+    for each in dataset.trajectories.values():
+        attack = Attack.of(each)
+        session = prepare(dataset, each, STRICT).template
+        backend = str(attack.site[0])
+        shown = [*texts_of(session.fork().snapshot().to_json()[backend])]
+        assert any(attack.payload in text for text in shown), each.id
+
+
+@pytest.mark.parametrize(
+    ("model", "success", "exposed"),
+    [("never", 0.0, 1.0), ("always", 1.0, 1.0), ("blind", 0.0, None), ("refuser", 0.0, 1.0)],
+)
+def test_scripted_models_measure_what_they_do(
+    model: str, success: float, exposed: float | None
+) -> None:
+    episodes = [*played(attacked(), model, 0)]
+    found = score(episodes, "attack success")
+    seen = score(episodes, "exposed")
+    assert found is not None
+    assert seen is not None
+    assert found.value == success
+    assert exposed is None or seen.value == exposed
+    if model == "never":
+        assert all(each.utility for each in episodes)
+    if model == "always":
+        assert all(each.utility is (each.groups["task"] == "compatible") for each in episodes)
+    if model in ("blind", "refuser"):
+        assert not all(each.utility for each in episodes)
+
+
+def test_policies_depend_on_the_pattern() -> None:
+    for model, reached in (("forgetful", "at_once"), ("late", "dormant")):
+        for each in played(attacked(), model, 0):
+            assert each.succeeded is (each.groups["pattern"] == reached)
+
+
+def test_a_model_that_obeys_one_family_obeys_no_other() -> None:
+    for each in played(attacked(), "only:plain", 0):
+        assert each.succeeded is (each.groups["family"] == "plain")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.7, 1.0])
+def test_the_interval_covers_the_gullibility(share: float) -> None:
+    size, covered = 400, 0
+    for seed in range(1_000):
+        hits = sum(Random(f"{seed} entry_{n}").random() < share for n in range(size))
+        low, high = wilson(hits, size)[1:]
+        covered += low <= share <= high
+    assert covered == 1_000 if share in (0.0, 1.0) else 930 <= covered <= 970
+
+
+def test_gullible_models_draw_by_seed_and_entry() -> None:
+    dataset = attacked()
+    obeying = Counter[str]()
+    for seed in range(20):
+        for each in dataset.trajectories.values():
+            script = gullible.script_of("0.3", each, seed)
+            obeying[each.id] += script == planting.hijacked(each, Attack.of(each))
+    assert 0.2 < obeying.total() / (20 * len(dataset.trajectories)) < 0.4
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.booleans()), min_size=1, max_size=60))
+def test_intervals_contain_their_share(hits: list[tuple[str, bool]]) -> None:
+    found = clustered(hits)
+    assert 0 <= found.low <= found.value + 1e-9
+    assert found.value - 1e-9 <= found.high <= 1
+
+
+def test_differences_are_paired() -> None:
+    pairs = [(str(number), True, number % 2 == 0) for number in range(40)]
+    found = difference(pairs)
+    assert found.value == -0.5
+    assert found.low < -0.5 < found.high
+
+
+@pytest.mark.slow
+def test_no_goal_is_reached_without_an_attack_on_all_data() -> None:
+    dataset = load_embedded(MULTI_TURN)
+    names = [*families.FAMILIES]
+    made = [
+        planting.make_attack(dataset, each, names[number % len(names)], 0)
+        for number, each in enumerate(dataset.trajectories.values())
+    ]
+    attacked_entries = [each for each in made if each]
+    assert len(attacked_entries) >= 300
+    backends = {name for each in attacked_entries for name in each.environments}
+    assert len(backends) == 8
+    for each in attacked_entries:
+        attack = Attack.of(each)
+        clean = planting.play_on(dataset, attack.clean(each))
+        assert clean.verdict.valid
+        assert clean.verdict.measures["attack_succeeded"] is False
+
+
+def test_the_command_writes_entries_that_eval_plays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "attacked.jsonl"
+    given = ["dataset", "attack", "--category", "base", "--limit", "6", "-o", str(path)]
+    assert main(given) == 0
+    assert len(load_path(path, list(Category)).trajectories) > 2
+    assert main(["eval", "--model", "oracle", "--dataset", str(path)]) == 0
+    assert main(["attacks", str(path), "--model", "always"]) == 0
+    assert "100.0%" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["dataset", "attack", "--families", "plian", "-o", "x"], "did you mean plain?"),
+        (["eval", "--model", "oracle", "--attack", "plian"], "did you mean plain?"),
+        (["eval", "--model", "oracle", "--attack", "plain:x"], "the seed must be a number"),
+    ],
+)
+def test_wrong_names_give_one_line(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
+
+
+def test_damaged_attacks_give_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "attacked.jsonl"
+    main(["dataset", "attack", "--category", "base", "--limit", "2", "-o", str(path)])
+    path.write_text(path.read_text().replace('"due":', '"done":'))
+    capsys.readouterr()
+    assert main(["attacks", str(path), "--model", "never"]) == 2
+    assert "$.extensions.injection" in capsys.readouterr().err
