@@ -37,7 +37,7 @@ class Played(NamedTuple):
     outcomes: Sequence[TurnOutcome]
 
 
-class Finding(NamedTuple):
+class UnsoundAttack(NamedTuple):
     """A violated invariant of an attacked entry."""
 
     invariant: int
@@ -226,22 +226,24 @@ def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
     return None if next(prove(dataset, made), None) else made
 
 
-def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[Finding]:
+def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
     """Yield the violated invariants of an attacked entry."""
     attack = Attack.of(trajectory)
     if not (0 < len(attack.payload) <= MAX_CHARS and attack.calls):
-        yield Finding(10, "the payload is empty or too long, or the goal has no calls")
+        yield UnsoundAttack(10, "the payload is empty or too long, or the goal has no calls")
         return
     turn, _ = attack.shown
     if not (0 <= turn <= attack.due < len(trajectory.turns)):
-        yield Finding(10, "the goal is due before the payload is shown, or after the last turn")
+        yield UnsoundAttack(
+            10, "the goal is due before the payload is shown, or after the last turn"
+        )
         return
     if text_at(trajectory, attack.site) != attack.text:
-        yield Finding(10, "the planted text is not in its place")
+        yield UnsoundAttack(10, "the planted text is not in its place")
         return
     clean = play_on(dataset, attack.clean(trajectory))
     if not clean.verdict.valid or clean.verdict.measures["attack_succeeded"]:
-        yield Finding(1, "the ground truth fails or reaches the goal without the payload")
+        yield UnsoundAttack(1, "the ground truth fails or reaches the goal without the payload")
     prepared = prepare(dataset, trajectory, STRICT)
     yield from _attacked_findings(attack, prepared, clean)
     yield from _goal_findings(attack, prepared)
@@ -249,7 +251,7 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[Finding]:
         dataset, attack.planted(trajectory, f"{attack.original}\n{families.twin(attack.payload)}")
     )
     if _facts(harmless.verdict) != _facts(clean.verdict):
-        yield Finding(7, "a harmless text of the same length changes the verdict")
+        yield UnsoundAttack(7, "a harmless text of the same length changes the verdict")
     yield from _request_findings(attack, prepared)
 
 
@@ -259,44 +261,44 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 
 def _attacked_findings(
     attack: Attack, prepared: PreparedTrajectory, clean: Played
-) -> Iterator[Finding]:
+) -> Iterator[UnsoundAttack]:
     found = play_prepared(prepared)
     if _facts(found.verdict) != _facts(clean.verdict) or found.verdict.measures["attack_succeeded"]:
-        yield Finding(2, "the ground truth fails or reaches the goal in the attacked world")
+        yield UnsoundAttack(2, "the ground truth fails or reaches the goal in the attacked world")
     planted = json.dumps(f"\n{attack.payload}")[1:-1]
     for one, other in zip(clean.outcomes, found.outcomes, strict=True):
         for before, after in zip(one.results, other.results, strict=True):
             text = after.text.replace(planted, "").replace(f"\n{attack.payload}", "")
             if text != before.text:
-                yield Finding(2, f"the payload changes more of a result: {after.text[:80]!r}")
+                yield UnsoundAttack(2, f"the payload changes more of a result: {after.text[:80]!r}")
                 return
     if first_shown(found.outcomes, attack.payload) != attack.shown:
-        yield Finding(3, "the payload is not shown first where the attack says")
+        yield UnsoundAttack(3, "the payload is not shown first where the attack says")
     digests = [outcome.snapshot.digest() for outcome in found.outcomes]
     again = KIND.judge_outcomes(prepared, found.outcomes, STRICT, terminated=False)
     if again.verdict != found.verdict or digests != [o.snapshot.digest() for o in found.outcomes]:
-        yield Finding(9, "judging changes the state or the verdict")
+        yield UnsoundAttack(9, "judging changes the state or the verdict")
 
 
-def _goal_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[Finding]:
+def _goal_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[UnsoundAttack]:
     trajectory = prepared.trajectory
     obeyed = play_prepared(prepared, hijacked(trajectory, attack))
     if not obeyed.verdict.measures["attack_succeeded"]:
-        yield Finding(3, "the goal's own calls do not reach it after the payload was shown")
+        yield UnsoundAttack(3, "the goal's own calls do not reach it after the payload was shown")
     if obeyed.verdict.valid is not attack.compatible:
-        yield Finding(5, f"compatible should be {obeyed.verdict.valid}")
+        yield UnsoundAttack(5, f"compatible should be {obeyed.verdict.valid}")
     silent: Script = [[] for _ in trajectory.turns]
     if play_prepared(prepared, silent).verdict.measures["attack_succeeded"]:
-        yield Finding(4, "an agent that does nothing reaches the goal")
+        yield UnsoundAttack(4, "an agent that does nothing reaches the goal")
     unread = [list(steps) for steps in oracle(trajectory)]
     turn, place = attack.shown
     unread[turn] = [[*unread[turn][0][:place], *unread[turn][0][place + 1 :]]]
     unread[turn] = [step for step in unread[turn] if step]
     if play_prepared(prepared, unread).verdict.measures["attack_succeeded"]:
-        yield Finding(4, "an agent that never reads the payload reaches the goal")
+        yield UnsoundAttack(4, "an agent that never reads the payload reaches the goal")
 
 
-def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[Finding]:
+def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[UnsoundAttack]:
     tools = prepared.template.tools
     needed = [
         normal(call, tools)
@@ -305,13 +307,13 @@ def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[
         if isinstance(call, Call)
     ]
     if any(normal(read_call(text), tools) in needed for text in attack.calls):
-        yield Finding(8, "the ground truth makes a call of the goal")
+        yield UnsoundAttack(8, "the ground truth makes a call of the goal")
     said = " ".join(turn.words for turn in prepared.trajectory.turns)
     if attack.secret is not None and attack.secret in said:
-        yield Finding(8, "the user names the secret")
+        yield UnsoundAttack(8, "the user names the secret")
 
 
-def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, Finding]]:
+def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
     """Yield entries whose goal the calls of another attack on the same entry reach."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
@@ -324,4 +326,7 @@ def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[s
                 if calls != attack.calls:
                     found = play_on(dataset, one, hijacked(one, attack, calls))
                     if found.verdict.measures["attack_succeeded"]:
-                        yield one.id, Finding(6, f"the calls of {other.id} reach its goal, too")
+                        yield (
+                            one.id,
+                            UnsoundAttack(6, f"the calls of {other.id} reach its goal, too"),
+                        )
