@@ -181,6 +181,7 @@ def _play(template: Session, solution: Solution) -> list[TurnOutcome]:
         made = tuple(calls)
         results = tuple(session.play(made))
         outcomes.append(TurnOutcome(results, session.snapshot(), bool(made), made))
+        session.end_turn()
     return outcomes
 
 

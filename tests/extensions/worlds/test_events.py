@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,6 +18,7 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from envs.errors import ConfigError
 from envs.session import Session
+from runner.cli import main
 from runner.episodes.episode import Episode
 from runner.rollouts.env import RolloutEnv, single_dataset
 from trajectories.prepare import prepare
@@ -232,3 +235,12 @@ def test_histories_are_equal_however_they_are_split(moves, cuts):
 )
 def test_many_histories_are_equal_however_they_are_split(moves, cuts):
     assert play(moves, cuts) == play(moves, ())
+
+
+def test_a_replay_shows_events_below_the_call(tmp_path, capsys):
+    file = tmp_path / "shop.jsonl"
+    file.write_text(json.dumps(asdict(entry(CASES[4]))) + "\n", encoding="utf-8")
+    assert main(["replay", "shop_event", "--dataset", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert f"event     event, to agent: [Notice {DAY}10:30] Tea." in shown
+    assert shown.index("wait(") < shown.index("[Notice") < shown.index("add_to_cart(")
