@@ -5,7 +5,7 @@ from collections import Counter
 from runner.episodes.scripted_models import POLICIES
 from tools.strength import MINI_SIZE, RATES, choose_mini, lines, passed, rank_correlation
 from trajectories.dataset import load_embedded
-from trajectories.schema import Category
+from trajectories.schema import Category, Tier
 
 OUTCOMES = {"a": frozenset("1234"), "b": frozenset("123"), "c": frozenset("12"), "d": frozenset()}
 
@@ -51,6 +51,6 @@ def test_lines_have_a_column_for_each_tier_that_there_is():
     outcomes = passed(dataset, some)
     shown = lines(some, [some[0].id, some[1].id], outcomes, outcomes)
     tiers = Counter(t.tier for t in some)
-    heading = f"plain, {tiers['plain']} | hard, {tiers['hard']} | mini, 2 |"
+    heading = " | ".join(f"{tier}, {tiers[tier]}" for tier in Tier) + " | mini, 2 |"
     assert shown[0] == f"| `--model scripted:` | {heading}"
     assert shown[-1].startswith("Over as many other models, which were not used")
