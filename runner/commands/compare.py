@@ -117,9 +117,9 @@ def _apply(rules: Sequence[ComparisonRule], comparison: RunComparison) -> int:
 
 def _compare(options: Options) -> RunComparison:
     first, second = open_run(options.run_a), open_run(options.run_b)
+    dataset = load_plain_dataset(first, options.dataset, note)
     if options.run_a.resolve() == options.run_b.resolve():
         note(f"{options.run_a} is compared with itself")
-    dataset = load_plain_dataset(first, options.dataset, note)
     change = describe_data_change(second, dataset)
     if change is not None:
         note(f"{second.path}: {change}")

@@ -153,7 +153,6 @@ def test_version(turnwise):
         ["dataset"],
         ["dataset", "remove"],
         ["dataset", "fetch"],
-        ["dataset", "fetch", "other"],
     ],
     ids=" ".join,
 )
@@ -786,6 +785,12 @@ def test_a_trajectory_is_shown_in_the_form_that_is_read(turnwise, data, write_li
 )
 def test_what_cannot_be_shown(turnwise, data, arguments, message):
     assert_refused(turnwise("dataset", "show", data, *arguments), message)
+
+
+def test_only_known_data_can_be_fetched(turnwise):
+    done = turnwise("dataset", "fetch", "other")
+    message = "turnwise: NAME: 'other' cannot be fetched; use bfcl or tau2\n"
+    assert done == Done(USER_ERROR, "", message)
 
 
 def test_fetched_data_is_not_fetched_again(turnwise):

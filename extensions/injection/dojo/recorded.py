@@ -33,6 +33,8 @@ JsonObject = Mapping[str, Any]
 _PACKED = (".jsonl", ".jsonl.gz")
 _MAX_CHARS = 64_000_000
 """Maximum characters of a line or file."""
+_MAX_BEGIN_CHARS = 4096
+"""Characters at the begin of a file that tell whose file it is."""
 _NO_MESSAGES = "the file has no messages, so that nothing can be judged"
 
 
@@ -165,9 +167,9 @@ def _find(path: Path) -> tuple[str, Iterator[RecordedFile]] | None:
             return None
         return (str(header["pipeline"]), _unpacked(header, lines)) if is_packed(header) else None
     if path.is_file():
-        document = _document(path)
-        is_run = "suite_name" in document and "user_task_id" in document
-        return (path.parent.name, iter([_of_file(path, document)])) if is_run else None
+        if not _is_episode(path):
+            return None
+        return path.parent.name, iter([_of_file(path, _document(path))])
     if not path.is_dir():
         return None
     suites = [path / suite for suite in library.SUITES if (path / suite).is_dir()]
@@ -176,6 +178,16 @@ def _find(path: Path) -> tuple[str, Iterator[RecordedFile]] | None:
     found = [file for suite in suites for file in sorted(suite.glob("*_task_*/*/*.json"))]
     name = path.resolve().name
     return (name, (_of_file(file, _document(file)) for file in found)) if found else None
+
+
+def _is_episode(path: Path) -> bool:
+    """Tell whether a file begins as AgentDojo's files of one episode do."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            begin = file.read(_MAX_BEGIN_CHARS)
+    except (OSError, UnicodeDecodeError):
+        return False
+    return all(f'"{name}"' in begin for name in ("suite_name", "user_task_id"))
 
 
 def _lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
