@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,12 @@ from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
+from runner.data.choose import profile_for
+from runner.episodes.evaluate import evaluate
+from runner.episodes.offline import run_null
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import DATA, Dataset
-from trajectories.schema import MULTI_TURN, Trajectory
+from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 EXAMPLE = "turnwise dataset validate --category base"
 
@@ -34,6 +38,8 @@ PROBLEMS = 1
 """Exit status: errors, or warnings with ``--strict-warnings``."""
 PAGE = 30
 """Maximum lines of findings without ``--all``."""
+_MAX_SILENT_SHARE = 0.01
+"""Share of dialogues that silence may pass without a warning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +86,20 @@ def run(options: Options) -> int:
             say(line)
         for line in _as_table(rules, allowed, len(trajectories)):
             say(line)
+    _warn_of_silence(dataset, trajectories)
     failing = {Severity.ERROR, Severity.WARNING} if options.strict_warnings else {Severity.ERROR}
     return PROBLEMS if any(p.severity in failing for p in allowed.problems) else DONE
+
+
+def _warn_of_silence(dataset: Dataset, trajectories: Sequence[Trajectory]) -> None:
+    """Warn if a model that says nothing passes more than a few dialogues."""
+    dialogues = [each for each in trajectories if each.category is Category.DIALOGUE]
+    profile = profile_for(dataset)
+    judged = evaluate(dataset, dialogues, profile, partial(run_null, profile=profile))
+    passed = sum(each.outcome == "passed" for each in judged)
+    if passed > _MAX_SILENT_SHARE * len(dialogues):
+        share = f"{passed} of {len(dialogues)} dialogues"
+        note(f"warning: a model that says nothing passes {share} (profile {profile.name})")
 
 
 def _dataset(options: Options) -> Dataset:

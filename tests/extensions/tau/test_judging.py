@@ -10,7 +10,7 @@ import pytest
 
 from extensions.tau.entries import load, open_recording
 from runner.cli import main
-from tests.extensions.tau.conftest import CANCEL, call, result, results, simulation
+from tests.extensions.tau.conftest import CANCEL, call, result, results, simulation, task
 from trajectories.errors import DataError
 
 
@@ -188,3 +188,14 @@ def test_several_trials_count_in_the_table(checkout, capsys, tmp_path):
     )
     _, out = score(capsys, "table", path)
     assert "50.0%" in out
+
+
+def test_validation_warns_of_dialogues_that_silence_passes(checkout, capsys):
+    path = checkout / "data" / "tau2" / "domains" / "retail" / "tasks.json"
+    path.write_text(json.dumps([task("0", [])]))
+    main(["dataset", "validate", "tau2:retail"])
+    warning = "a model that says nothing passes 1 of 1 dialogues (profile tau2)"
+    assert warning in capsys.readouterr().err
+    path.write_text(json.dumps([task("0", [CANCEL])]))
+    main(["dataset", "validate", "tau2:retail"])
+    assert warning not in capsys.readouterr().err
