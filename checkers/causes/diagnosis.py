@@ -842,6 +842,12 @@ def _report_first_missing(case: _FailedTurn) -> Diagnosis:
         if act.moved:
             detail = f"an unneeded call changed the effect of others: {_shorten(act)}"
             return case.found(Cause.EXTRA_CALL, detail, act)
+    if not case.missing and not case.extra:
+        for expected, act in zip(case.planned, case.acts, strict=True):
+            is_other = (expected.name, expected.arguments) != (act.name, act.arguments)
+            if is_other and expected.moved and act.moved:
+                detail = f"made {_shorten(act)} before {_shorten(expected)}"
+                return case.found(Cause.WRONG_ORDER, detail, act, expected_call=expected.text)
     for expected, act in case.displaced:
         detail = f"made the call in the wrong state: {_shorten(act)}"
         return case.found(Cause.MISSING_CALL, detail, act, expected_call=expected.text)

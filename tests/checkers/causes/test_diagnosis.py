@@ -745,6 +745,14 @@ def test_a_call_that_was_made_within_another_one_is_not_left_out():
     assert found.detail == f"add: b should be 2, is 3; a should be 2.0, is {mean}"
 
 
+def test_changes_in_another_order():
+    made = ["mkdir(dir_name='new')", "cd(folder='new')"]
+    truth, words = [[made[1].replace("new", "old"), made[0]]], ["Enter old and make new."]
+    found = said_of(truth, [truth[0][::-1]], words, CONFIG)
+    assert (found.cause, found.step, found.call) == (Cause.WRONG_ORDER, 0, 0)
+    assert found.detail == f"made {truth[0][1]} before {truth[0][0]}"
+
+
 def test_a_step_that_the_user_names_is_not_implicit():
     words = ["Press the brake pedal and start the engine."]
     found = said_of([[BRAKE, START]], [[START]], words, CAR)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from checkers.profile import STRICT
+from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.offline import examine_recorded
+from runner.records.record import EpisodeRecord, RecordedEpisode, TurnEnd
 from tests.planted_faults import ANYWHERE, KINDS, Planted, planted
+from trajectories.dataset import load_embedded
+from trajectories.prepare import prepare
+from trajectories.schema import Category
 
 EACH = 2
 SHARE = 0.95
@@ -67,3 +75,30 @@ def test_causes_of_other_draws(seed):
     drawn = [episode for kind in KINDS for episode in planted(kind, 3, seed)]
     right = sum(has_cause(each) and has_place(each) for each in drawn)
     assert right >= SHARE * len(drawn)
+
+
+WRITTEN = Path(__file__).parents[2] / "written_faults.jsonl"
+"""Failing episodes by a reader who had not seen the rules; turns and steps count from 1."""
+
+
+def test_causes_of_faults_that_a_stranger_wrote():
+    dataset, wrong = load_embedded([*Category]), []
+    lines = [json.loads(line) for line in WRITTEN.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        prepared = prepare(dataset, dataset.trajectories[line["id"]], STRICT)
+        category, turn = prepared.trajectory.category.value, line["turn"] - 1
+        ends = [
+            TurnEnd(each, line.get("ended", "answer") if each == turn else "answer", None)
+            for each in range(len(line["turns"]))
+        ]
+        record = EpisodeRecord(
+            line["id"], 0, category, None, None, None, turn_ends=ends, result=line["turns"]
+        )
+        recorded = RecordedEpisode(record, "fc")
+        found = examine_recorded(prepared, recorded, STRICT, STEP_LIMIT).diagnosis
+        assert found is not None
+        is_there = found.turn == turn and line.get("step") in (None, (found.step or 0) + 1)
+        if found.cause not in line["causes"] or not is_there:
+            wrong.append(f"{line['id']}: {line['kind']}: {found.sentence}")
+    assert len(lines) >= 80
+    assert len(wrong) <= 4, "\n".join(wrong)
