@@ -290,6 +290,11 @@ def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
     return [read_truth(text) for text in turn.ground_truth]
 
 
+def retried_calls(turn: Turn) -> list[Call]:
+    """Return the well-formed ground-truth calls of a turn, with retries after failures."""
+    return [call for call in read_retried_calls(turn) if isinstance(call, Call)]
+
+
 def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
     """Return the ground-truth calls of a turn, each repeated as often as outages make it fail."""
     left = dict(turn.outages)

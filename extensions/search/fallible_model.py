@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
 
-from envs.calls import Call, parse_call
+from envs.calls import Call
 from envs.tool import bind
 from extensions.search.record import FINISH, GIVE_UP
 from extensions.search.search import ANSWERS, GIVES_UP
@@ -16,6 +16,7 @@ from runner.live.live_run import RunPlan
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
 from runner.records.record import Key
 from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.replay_queries import retried_calls
 
 
 class ErrorRates(NamedTuple):
@@ -38,7 +39,7 @@ class FallibleModel:
     def __init__(self, prepared: PreparedTrajectory, errors: ErrorRates, seed: int | str) -> None:
         tools = prepared.template.tools
         self._truth = [
-            [_named(parse_call(text), tools) for text in turn.ground_truth]
+            [_named(call, tools) for call in retried_calls(turn)]
             for turn in prepared.trajectory.turns
         ]
         self._errors = errors

@@ -22,6 +22,7 @@ from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion
 from trajectories.dataset import Dataset
+from trajectories.replay_queries import retried_calls
 from trajectories.right_step import make_right_calls
 from trajectories.schema import ExpectedCalls, Trajectory
 from trajectories.task import make_task
@@ -84,8 +85,8 @@ class GroundTruth:
         if isinstance(trajectory.expects, ExpectedCalls):
             calls = make_right_calls(make_task(trajectory), STRICT)
         else:
-            texts = [t for each in trajectory.turns[turn : turn + 1] for t in each.ground_truth]
-            calls = [with_names(parse_call(text)) for text in texts]
+            turns = trajectory.turns[turn : turn + 1]
+            calls = [with_names(call) for each in turns for call in retried_calls(each)]
         size = self._calls_per_step or max(len(calls), 1)
         return self._said(calls[steps * size : (steps + 1) * size], asked)
 

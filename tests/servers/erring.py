@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from envs.calls import Call, parse_call
+from envs.calls import Call
 from tests.servers.answers import DONE, STRANGE, Conversations, as_reply, with_names
 from tests.servers.serving import Answer, Asked
 from trajectories.dataset import Dataset
+from trajectories.replay_queries import retried_calls
 
 Written = tuple[str, object]
 """A call as it is sent: a name, and arguments as whatever they are."""
@@ -83,10 +84,10 @@ class Erring:
         trajectory = self._conversations.find(asked, lambda _: turn)
         if trajectory is None:
             return as_reply({"role": "assistant", "content": STRANGE}, asked)
-        texts = trajectory.turns[turn].ground_truth[step : step + 1]
+        truth = retried_calls(trajectory.turns[turn])[step : step + 1]
         place = f"{trajectory.id}_{turn}_{step}"
         random = Random(f"{self._seed} {place}")
-        made = [each for text in texts for each in self._made(parse_call(text), random)]
+        made = [each for call in truth for each in self._made(call, random)]
         if not made:
             return as_reply({"role": "assistant", "content": DONE}, asked)
         calls = [
