@@ -174,7 +174,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
-    """Read all scenarios of a folder, in the order of their names.
+    """Read all scenarios of a folder, in the order of their names, with the tier expert last.
 
     Raises DataError if the folder has no scenario, or an invalid one.
     """
@@ -185,7 +185,8 @@ def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
     if not paths:
         ours = "; the built-in ones are only in the repository" if folder == SCENARIOS else ""
         raise DataError(str(folder), f"contains no scenario, NAME.json{ours}")
-    return [read_scenario(path) for path in paths]
+    scenarios = [read_scenario(path) for path in paths]
+    return sorted(scenarios, key=lambda scenario: Label.TRACKING in scenario.labels)
 
 
 def written(scenario: Scenario) -> str:
