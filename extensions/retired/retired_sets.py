@@ -69,6 +69,8 @@ def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category)
 
 def _literal(text: str) -> str:
     """Return a call text with literal arguments, arithmetic evaluated."""
+    if not isinstance(text, str):
+        raise TypeError(f"{text!r} is not the text of a call")
     if not isinstance(read_call(text), MalformedCall):
         return text
     try:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.profile import BFCL, PROFILES, STRICT, RuleSet, allow_all_functions
+from checkers.profile import BFCL, PROFILES, STRICT, TAU2, RuleSet, allow_all_functions
 from checkers.replies import decoding
 from checkers.replies.as_bfcl import decoding as as_bfcl
 
@@ -35,8 +35,8 @@ DIFFERENCES = [
 
 
 def test_profiles_are_found_by_their_name():
-    assert PROFILES == {"bfcl": BFCL, "strict": STRICT}
-    assert list(PROFILES) == [BFCL.name, STRICT.name]
+    assert PROFILES == {"bfcl": BFCL, "strict": STRICT, "tau2": TAU2}
+    assert list(PROFILES) == [BFCL.name, STRICT.name, TAU2.name]
 
 
 @pytest.mark.parametrize(("part", "field", "bfcl", "strict"), DIFFERENCES)

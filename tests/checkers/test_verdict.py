@@ -43,6 +43,12 @@ def test_reasons_of_several_turns_are_the_error_types_of_bfcl_and_six_of_ours():
 def test_the_other_reasons_are_those_of_single_turns_and_of_requests_without_an_answer():
     assert [reason for reason in Reason if not reason.startswith("multi_turn:")] == [
         "criteria:not_met",
+        "dialogue:ended_early",
+        "dialogue:wrong_state",
+        "dialogue:failed_assertion",
+        "dialogue:missing_action",
+        "dialogue:not_communicated",
+        "dialogue:failed_statement",
         "inference_error:context_overflow",
         "inference_error:unparsed_call",
         "inference_error:content_policy",

@@ -299,7 +299,7 @@ def _readings() -> Form:
 def _scenarios() -> Form:
     path = min((DATA.parent / "scenarios").glob("*.json"), key=lambda path: path.stat().st_size)
     notes = {f"scenarios/{path.name}": path.read_bytes()}
-    return Form(notes, [*notes], ("dataset build FOLDER --source IN/scenarios --size 5",))
+    return Form(notes, [*notes], ("dataset build FOLDER --source IN/scenarios --chars 30000",))
 
 
 def _settings() -> Form:

@@ -838,11 +838,14 @@ def test_a_data_set_is_built_in_any_size(turnwise, tmp_path):
         folder.mkdir()
     for name in ("files_quarterly_report", "files_ticket_disk_pressure"):
         shutil.copy(SCENARIOS / f"{name}.json", source)
-    done = turnwise("dataset", "build", built, "--source", source, "--size", "30", "--seed", "7")
+    done = turnwise(
+        "dataset", "build", built, "--source", source, "--chars", "30000", "--seed", "7"
+    )
     assert done.status == DONE
     text = (built / "long_context.jsonl").read_text(encoding="utf-8")
     bulk = [json.loads(line)["long_context"] for line in text.splitlines()]
-    assert {(b["seed"], b.get("items", 0)) for b in bulk} == {(7, 30)}
+    assert {b["seed"] for b in bulk} == {7}
+    assert all(b["items"] > 0 for b in bulk)
     assert turnwise("eval", "--model", "oracle", "--dataset", built).status == DONE
     assert_refused(
         turnwise("dataset", "build", tmp_path / "nowhere", "--source", source), "nowhere"

@@ -25,6 +25,7 @@ from runner.records.record import AnsweredStep, Change, TurnEnd
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
+from trajectories.replay_queries import retried_calls
 from trajectories.schema import MULTI_TURN, Message, Turn
 
 PROFILES = [BFCL, STRICT]
@@ -68,7 +69,7 @@ def truth(trajectory, mode):
     """Return the replies of a model that knows the ground truth."""
     replies = []
     for turn in trajectory.turns:
-        replies += [acts(mode, *turn.ground_truth)] if turn.ground_truth else []
+        replies += [acts(mode, *map(str, retried_calls(turn)))] if turn.ground_truth else []
         replies.append(says("Done."))
     return replies
 

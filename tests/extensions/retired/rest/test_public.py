@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from checkers.profile import PROFILES
+from checkers.profile import BFCL, STRICT
 from envs.calls import parse_call
 from envs.session import Session
 from extensions.retired.functions.web import WebRequest
@@ -62,7 +62,7 @@ def judged(data: Dataset) -> dict[str, bool]:
     return {
         f"{id} {name}": run_script(prepare(joined, entry, profile), oracle(entry), profile).valid
         for id, entry in joined.trajectories.items()
-        for name, profile in PROFILES.items()
+        for name, profile in {"bfcl": BFCL, "strict": STRICT}.items()
     }
 
 
