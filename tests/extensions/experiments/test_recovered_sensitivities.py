@@ -8,9 +8,10 @@ import pytest
 
 from checkers.extra_calls import count_selection
 from checkers.profile import STRICT
-from checkers.statistics import EntryPair, TrialCounts, compare, holm, slope_within
+from checkers.statistics import EntryPair, TrialCounts, compare, holm
 from checkers.verdict import TurnOutcome
 from extensions.experiments.axes import Levels, vary_dataset
+from extensions.experiments.level_statistics import slope_within
 from runner.data.choose import load_dataset
 from runner.episodes.scripted_models import ScriptedBehaviour, ScriptedContext
 from trajectories.prepare import prepare
