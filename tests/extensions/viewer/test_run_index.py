@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from extensions.viewer import run_index
 from extensions.viewer.run_index import CorrectedScore, JudgedResults, RunIndex
 from runner.records.run_files import EPISODES_FILE
 from runner.records.store import RunStore
@@ -55,9 +56,7 @@ def test_only_what_changed_is_read_and_told_again(runs, monkeypatch):
     index = RunIndex(runs)
     index.refresh()
     version = json.loads(index.since(0))["version"]
-    monkeypatch.setattr(
-        "extensions.viewer.run_index.read_catalog_run", lambda folder: pytest.fail(str(folder))
-    )
+    monkeypatch.setattr(run_index, "read_catalog_run", lambda folder: pytest.fail(str(folder)))
     index.refresh()
     assert json.loads(index.since(version)) == {
         "version": version,

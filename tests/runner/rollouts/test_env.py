@@ -24,6 +24,7 @@ from tests.judging import run_script
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
+from trajectories.replay_queries import retried_calls
 from trajectories.schema import MULTI_TURN
 
 both_modes = pytest.mark.parametrize("mode", ["fc", "prompt"])
@@ -45,7 +46,7 @@ def actions(trajectory):
     """Return what a model does that knows the ground truth."""
     for turn in trajectory.turns:
         if turn.ground_truth:
-            yield [parse_call(text) for text in turn.ground_truth]
+            yield retried_calls(turn)
         yield "Done."
 
 
