@@ -66,6 +66,7 @@ def arguments(told: ToolSpec, known: Sequence[ShownValue]) -> st.SearchStrategy[
 def values_of(
     schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> st.SearchStrategy[Any]:
+    """Return a strategy for the values of a schema."""
     if "anyOf" in schema:
         return st.one_of([values_of(member, name, known) for member in schema["anyOf"]])
     if "enum" in schema:

@@ -1,0 +1,1 @@
+"""Prompt injection: attacks on entries, their scores, and AgentDojo's suites and runs."""

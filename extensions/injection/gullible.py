@@ -75,6 +75,8 @@ def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:
     """Return the calls of a scripted model; None if the name is unknown.
 
     Args:
+        trajectory: The attacked entry.
+        seed: Seed of the share.
         name: ``never``, ``always``, a share such as ``0.3``, ``only:FAMILY`` or a policy.
     """
     if name in POLICIES:

@@ -1,1 +1,1 @@
-"""Customer-service worlds of tau2-bench, judging of its simulations, and simulated users."""
+"""Customer-service worlds of tau2-bench, and judging of its simulations."""

@@ -42,6 +42,9 @@ def call(
     """Execute a call on a desk, whose state a failing call leaves as tau2 does.
 
     Args:
+        desk: World of the domain.
+        name: Name of the function.
+        arguments: Arguments by name.
         side: Caller, assistant or user.
         solo: Whether the agent has the user's tools, and the user none.
         syncs: Whether a sync follows; gold actions run without.
