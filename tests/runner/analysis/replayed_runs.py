@@ -16,6 +16,7 @@ from runner.records.store import RunStore
 from tests.runner.records.made import ASKED, EVERYTHING, step
 from trajectories.dataset import load_path
 from trajectories.prepare import prepare
+from trajectories.replay_queries import read_retried_calls
 from trajectories.schema import Category, Trajectory
 
 Turns = Sequence[Sequence[Any]]
@@ -23,10 +24,11 @@ Turns = Sequence[Sequence[Any]]
 
 def truth_turns(trajectory: Trajectory) -> list[list[Any]]:
     """Return the ground truth as a prompting model would write it, each turn in one step."""
-    return [
-        [f"[{', '.join(turn.ground_truth)}]", "Done."] if turn.ground_truth else ["Done."]
-        for turn in trajectory.turns
-    ]
+    turns = []
+    for turn in trajectory.turns:
+        texts = map(str, read_retried_calls(turn)) if turn.outages else turn.ground_truth
+        turns.append([f"[{', '.join(texts)}]", "Done."] if turn.ground_truth else ["Done."])
+    return turns
 
 
 def definition(data: Path, **other: Any) -> RunDefinition:
