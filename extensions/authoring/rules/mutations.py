@@ -156,7 +156,9 @@ def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn in other orders that give the same results and state."""
+    """Yield the turn in other orders that give the same results and state, if order is free."""
+    if entry.trajectory.turns[turn].ordered:
+        return
     calls, truth = entry.calls[turn], entry.truth[turn]
     orders = islice(permutations(range(len(calls))), 1, _ORDERS + 1)
     for order in orders if len(calls) > 1 else ():
