@@ -152,7 +152,7 @@ def check_arguments(arguments: tuple[Any, ...]) -> None:
     if measure_size(arguments, BOUNDS.value, BOUNDS.nesting + 1) > BOUNDS.value:
         raise MalformedCall(
             f"The arguments have more than {BOUNDS.value} characters, or are nested more than "
-            f"{BOUNDS.nesting} levels deep, with what calls inside of them gave. Give less."
+            f"{BOUNDS.nesting} levels deep, results of inner calls included. Pass less."
         )
 
 
