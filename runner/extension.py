@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from runner.data.services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
     from runner.episodes.limits import EntryLimits
+    from runner.episodes.rejudged import RejudgedEpisode
     from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
     from runner.live.workers import Workers
@@ -297,6 +298,13 @@ class Extension:
         """Write transcripts by its own options of ``export``; tell whether it wrote any.
 
         Raises DataError if the options contradict each other, or a file cannot be written.
+        """
+        return False
+
+    def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
+        """Stop in an episode by its own options of ``replay``; tell whether it has any.
+
+        Raises DataError if an option is invalid.
         """
         return False
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension
+
+if TYPE_CHECKING:
+    from extensions.debugger import breakpoints
+    from runner.episodes.rejudged import RejudgedEpisode
+else:
+    breakpoints = lazy_module("extensions.debugger.breakpoints")
 
 
 class DebuggerExtension(Extension):
@@ -16,6 +25,17 @@ class DebuggerExtension(Extension):
             f"{__package__}.commands.debug",
         )
     }
+
+    def options(self, command: str) -> type | None:
+        """Return the breakpoints of ``replay``."""
+        return breakpoints.BreakpointOptions if command == "replay" else None
+
+    def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
+        """Stop at breakpoints."""
+        if not own.places and not own.events:
+            return False
+        breakpoints.debug(options, own, found)
+        return True
 
 
 EXTENSION = DebuggerExtension()

@@ -15,12 +15,12 @@ import mcp
 
 from envs.registry import BACKENDS
 from extensions.authoring import held_back, review_status
+from extensions.debugger import breakpoints
 from extensions.debugger.stepper import Stepper
 from extensions.experiments.paraphrases import find_defects, read_paraphrases, read_rewordings
 from extensions.retrieval.corpus import own_corpus
 from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.queries import load_queries, match_queries
-from runner.analysis import breakpoints
 from runner.models.base import Reply, Request, Usage
 from runner.models.tools import documents_of
 from runner.records.masking import SecretMask

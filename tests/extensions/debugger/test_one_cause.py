@@ -12,8 +12,8 @@ pytest.importorskip("textual")
 from extensions.align.alignment import Column, align, document
 from extensions.align.alignment import lines as align_lines
 from extensions.debugger import views
+from extensions.debugger.breakpoints import stops
 from extensions.debugger.stepper import Stepper
-from runner.analysis.breakpoints import stops
 from runner.analysis.episode_output import EpisodeJson, EpisodeText
 from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import about_run, row

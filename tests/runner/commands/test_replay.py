@@ -11,7 +11,7 @@ import pytest
 
 from checkers.causes.place import EpisodePlace
 from envs.backends import ticket
-from runner.analysis.breakpoints import read_place
+from extensions.debugger.breakpoints import BreakpointOptions, read_place
 from runner.cli import main
 from runner.commands.options import build_parser, parse
 from runner.commands.replay import EXAMPLE, Options
@@ -254,7 +254,8 @@ def test_the_program_can_be_run_as_a_module_from_any_folder(tmp_path):
 
 
 def test_the_editor_s_configurations_are_commands_that_exist():
-    parser = build_parser(Options, "replay", "", EXAMPLE)
+    further = {"debugger": BreakpointOptions}
+    parser = build_parser(Options, "replay", "", EXAMPLE, "", further)
     file = ROOT / ".vscode" / "launch.json"
     found = json.loads(file.read_text(encoding="utf-8"))
     for configuration in found["configurations"]:
@@ -263,8 +264,8 @@ def test_the_editor_s_configurations_are_commands_that_exist():
         assert configuration["justMyCode"] is False
         name, *words = configuration["args"]
         assert name == "replay"
-        options = parse(Options, parser, words)
-        assert options.places or options.events
+        own = parse(Options, parser, words, further).extensions["debugger"]
+        assert own.places or own.events
         asked = {given[8:-1] for given in configuration["args"] if given.startswith("${input:")}
         assert asked <= {given["id"] for given in found["inputs"]}
     (place,) = [given["default"] for given in found["inputs"] if given["id"] == "place"]

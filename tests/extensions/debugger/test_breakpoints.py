@@ -7,7 +7,7 @@ import pytest
 from checkers.causes.place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from envs.state import Difference
-from runner.analysis.breakpoints import read_place, stops, visit
+from extensions.debugger.breakpoints import read_place, stops, visit
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded, examine_truth
 from tests.runner.records.made import answered

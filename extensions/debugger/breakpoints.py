@@ -1,4 +1,4 @@
-"""Breakpoints: stop in pdb right before a call of an episode.
+"""Breakpoints of ``turnwise replay``: stop in pdb right before a call of an episode.
 
 The episode is executed first, which gives the stops, their states and the results of the calls. A
 wrapper around the tool's function then stops; one step leads into the backend's code.
@@ -10,6 +10,7 @@ import re
 import sys
 from bdb import BdbQuit
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -21,9 +22,12 @@ from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
-from runner.analysis.view import Moment, TurnView, view
-from runner.episodes.rejudged import RejudgedTurns
+from runner.analysis.view import Moment, StatefulPart, TurnView, view
+from runner.commands.options import option
+from runner.commands.shared import note
+from runner.episodes.rejudged import RejudgedEpisode, RejudgedTurns
 from runner.records.record import call_text
+from runner.show.terminal import visible
 from trajectories.errors import DataError
 
 _KEYS = ("turn", "step", "call")
@@ -31,6 +35,26 @@ _STOPS_AT_ONCE = sys.version_info >= (3, 13)
 """Whether pdb stops at ``breakpoint()`` itself instead of the line after it. Either way, one step
 must lead into the backend."""
 _MAX_DIGITS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreakpointOptions:
+    """Breakpoints."""
+
+    places: tuple[str, ...] = option(
+        "open a debugger before a call, counted from 1: turn=2,step=1 or turn=2,step=1,call=3; "
+        "repeatable",
+        "PLACE",
+        default=(),
+        flags=("--break",),
+    )
+    events: tuple[str, ...] = option(
+        "open a debugger at the divergence (the cause of the failure), each error or call:NAME; "
+        "repeatable",
+        "EVENT",
+        default=(),
+        flags=("--break-on",),
+    )
 
 
 class TruthTurn(NamedTuple):
@@ -74,6 +98,29 @@ class _Scope(NamedTuple):
     call: Call | MalformedCall | None
     result: Result | None
     truth: TruthTurn
+
+
+def debug(options: Any, own: BreakpointOptions, found: RejudgedEpisode) -> None:
+    """Stop in an episode of ``replay`` at the places and events of the options.
+
+    Raises DataError if an option is invalid, or the episode has no such place or event.
+    """
+    given = {
+        "--json": options.json,
+        "--only-diff": options.only_diff,
+        "--turn": options.turn is not None,
+        "--step": options.step is not None,
+    }
+    for flag, there in given.items():
+        if there:
+            raise DataError(flag, "cannot be combined with --break or --break-on; leave it out")
+    places = [read_place(text) for text in own.places]
+    examined = found.show(StatefulPart("to stop at"))
+    for stop in stops(examined, places, own.events):
+        note(visible(str(stop)))
+        if stop.moment.diverges and examined.diagnosis:
+            note(visible(f"cause: {examined.diagnosis.sentence}"))
+        visit(examined, stop)
 
 
 def read_place(text: str) -> EpisodePlace:
