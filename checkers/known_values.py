@@ -8,7 +8,7 @@ and currencies, and it accepts a text composed of known words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise, permutations
 from math import isclose
@@ -65,10 +65,6 @@ _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _RUN = re.compile(r"[^\W\d_]+|\d+")
 _EXPIRY = re.compile(r"(\d{1,2})/(\d{2,4})")
-_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
-_WORD = re.compile(r"[\w@#./:&!~+-]+")
-_WORD_MARKS = "@#./:&~+-"
-"""Characters inside a word, such as an address, that do not end it."""
 
 
 def list_literals(value: Any) -> Iterator[str | int | float]:
@@ -100,28 +96,6 @@ def contains_value(literal: str | float, text: str) -> bool:
     if isinstance(literal, str):
         return literal in text
     return _is_written({repr(literal), f"{literal:g}"}, text, r"(?!\w|\.\d)")
-
-
-def list_spoken_values(texts: Sequence[str]) -> list[str | int | float]:
-    """Return the values in texts: quotations, words, pairs of words, and numbers."""
-    found: dict[str | int | float, None] = {}
-    for text in texts:
-        for quoted in _QUOTED.findall(text):
-            found[quoted[0] or quoted[1]] = None
-        said = [word for run in _WORD.findall(text) if (word := run.rstrip(_WORD_MARKS))]
-        for word in said:
-            found[_parse_number(word)] = None
-        for first, second in pairwise(said):
-            if first[0].isupper() and second[0].isupper():
-                found[f"{first} {second}"] = None
-    return list(found)
-
-
-def _parse_number(word: str) -> str | int | float:
-    try:
-        return int(word) if word.isdecimal() else float(word)
-    except ValueError:
-        return word
 
 
 class OriginNote(NamedTuple):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from extensions.formats import registry
 from extensions.formats.feature import PromptFormatFeature, with_calling_format
-from runner.analysis.variants import calling_format_lines, format_lines
+from extensions.formats.tables import calling_format_lines, format_lines
 from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants
 from runner.live.live_run import RunPlan
-from runner.models.prompting import formats_named
-from trajectories.errors import DataError
+from runner.models.prompting import ALL, PromptFormat
+from trajectories.errors import DataError, find_nearest
 from trajectories.schema import Trajectory
 
 
@@ -30,6 +30,24 @@ def variants_in_formats(names: str, plan: RunPlan, trajectories: Sequence[Trajec
         for each in formats
     ]
     return Variants("--formats", "format", members, format_lines)
+
+
+def formats_named(names: Iterable[str]) -> list[PromptFormat]:
+    """Return formats by name, or all of them for ``all``.
+
+    Raises DataError if a format does not exist.
+    """
+    known = {each.name: each for each in ALL}
+    wanted = list(dict.fromkeys(names))
+    if wanted == ["all"]:
+        return list(ALL)
+    for name in wanted:
+        if name not in known:
+            close = find_nearest(name, known, least=0.0)
+            raise DataError(
+                "--formats", f"unknown format {name!r}; did you mean {close}? all runs every format"
+            )
+    return [known[name] for name in wanted]
 
 
 def _select_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:

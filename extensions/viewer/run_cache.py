@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Generic, NamedTuple, TypeVar
 
 from extensions.viewer.run_index import CorrectedScore, JudgedResults
+from extensions.viewer.stamps import Stamp, stamp_of
 from runner.analysis.comparison import RunComparison, compare_each
 from runner.analysis.corrected import CorrectedJudging, judge_of
 from runner.analysis.figures import RunFigures
@@ -33,7 +34,7 @@ from runner.data.errata import open_errata
 from runner.records.definition import DatasetReference
 from runner.records.record import Key
 from runner.records.run import Run, open_run
-from runner.records.run_catalog import CatalogRun, Stamp, stamp_of
+from runner.records.run_catalog import CatalogRun
 from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from extensions.viewer.stamps import Stamp, stamp_of
 from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
 from runner.analysis.listing import run_json
 from runner.records.codec import read
@@ -22,10 +23,8 @@ from runner.records.files import read_raw_lines
 from runner.records.record import EpisodeRecord, upgrade_record
 from runner.records.run_catalog import (
     CatalogRun,
-    Stamp,
     read_catalog_run,
     run_folders,
-    stamp_of,
     update_state,
 )
 from runner.records.run_files import EPISODES_FILE

@@ -350,18 +350,6 @@ def list_datasets() -> list[list[str]]:
     ]
 
 
-def count_contents(data: Dataset) -> list[list[str]]:
-    """Return a heading and the numbers of entries, turns and calls per category."""
-    rows = [["category", "entries", "turns", "ground-truth calls"]]
-    for category in Category:
-        found = [t for t in data.trajectories.values() if t.category is category]
-        turns = sum(len(t.turns) for t in found)
-        calls = sum(t.known_calls for t in found)
-        if found:
-            rows.append([category, str(len(found)), str(turns), str(calls)])
-    return rows
-
-
 def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
     """Return the findings of a strict load of the initial configs, with the entry's id."""
     return [

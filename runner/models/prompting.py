@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from itertools import product
@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from checkers.replies.formats import ReplyFormat
 from runner.models.tools import Document
-from trajectories.errors import DataError, find_nearest
+from trajectories.errors import DataError
 
 _PROMPTS = Path(__file__).parents[2] / "configs" / "prompts"
 DEFAULT = _PROMPTS / "default.toml"
@@ -183,24 +183,6 @@ _TAGS = {False: "bare", True: "tagged"}
 
 _CHOICES = (get_args(Returns), _TAGS, get_args(Notation), get_args(Markup))
 ALL = tuple([PromptFormat(*choices) for choices in product(*_CHOICES)])
-
-
-def formats_named(names: Iterable[str]) -> list[PromptFormat]:
-    """Return formats by name, or all of them for ``all``.
-
-    Raises DataError if a format does not exist.
-    """
-    known = {each.name: each for each in ALL}
-    wanted = list(dict.fromkeys(names))
-    if wanted == ["all"]:
-        return list(ALL)
-    for name in wanted:
-        if name not in known:
-            close = find_nearest(name, known, least=0.0)
-            raise DataError(
-                "--formats", f"unknown format {name!r}; did you mean {close}? all runs every format"
-            )
-    return [known[name] for name in wanted]
 
 
 @cache

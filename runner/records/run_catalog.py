@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple
 from runner.extension import RunFeature, recorded_features
 from runner.records import result_file
 from runner.records.annotations import (
-    ANNOTATIONS_FILE,
     NOTHING,
     Annotation,
     read_annotations,
@@ -30,8 +29,6 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 State = Literal["finished", "unfinished", "running", "damaged", "unknown", "recorded"]
-
-Stamp = tuple[int, ...]
 
 _OUTCOMES: Mapping[bytes, Outcome] = {
     b"passed": "passed",
@@ -127,25 +124,6 @@ def list_runs(folder: Path) -> Iterator[CatalogRun]:
     if not folder.is_dir():
         raise DataError(str(folder), "is not a folder")
     yield from map(read_catalog_run, run_folders(folder))
-
-
-def stamp_of(folder: Path) -> Stamp:
-    """Return the inodes, sizes and times of a run's files, which change with the run."""
-    # Paths as strings, because thousands of folders are checked several times a minute.
-    found = _stamp(f"{folder}/{RUN_FILE}") + _stamp(f"{folder}/{EPISODES_FILE}")
-    annotated = _stamp(f"{folder}/{ANNOTATIONS_FILE}")
-    if found:
-        return found + annotated
-    files = sorted(folder.rglob("*_result.json"))
-    return (*(part for file in files for part in _stamp(str(file))), *annotated)
-
-
-def _stamp(path: str) -> Stamp:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def update_state(run: CatalogRun) -> CatalogRun:

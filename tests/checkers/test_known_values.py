@@ -8,9 +8,9 @@ from checkers.known_values import (
     KnownValues,
     contains_value,
     list_literals,
-    list_spoken_values,
     unescape_text,
 )
+from extensions.authoring.spoken_values import list_spoken_values
 
 PLAIN = [
     ("Write: Gone fishing.", "Gone fishing"),

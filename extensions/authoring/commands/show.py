@@ -25,7 +25,7 @@ from runner.records.files import check_writable, written
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.schema import Subset
+from trajectories.schema import Category, Subset
 from trajectories.validation import to_json
 
 EXAMPLE = "turnwise dataset show --category base"
@@ -76,7 +76,7 @@ def run(options: Options) -> int:
         if options.dataset is None:
             _note_standing(dataset, [id.strip() for id in options.ids.split(",")])
         return DONE
-    say(table(choose.count_contents(dataset)))
+    say(table(count_contents(dataset)))
     problems = choose.find_irregularities(dataset)
     if options.warnings:
         for id, problem in problems:
@@ -128,3 +128,15 @@ def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
             file.write(statistics_page(sets))
         note(f"wrote {page}")
     return DONE
+
+
+def count_contents(data: Dataset) -> list[list[str]]:
+    """Return a heading and the numbers of entries, turns and calls per category."""
+    rows = [["category", "entries", "turns", "ground-truth calls"]]
+    for category in Category:
+        found = [t for t in data.trajectories.values() if t.category is category]
+        turns = sum(len(t.turns) for t in found)
+        calls = sum(t.known_calls for t in found)
+        if found:
+            rows.append([category, str(len(found)), str(turns), str(calls)])
+    return rows

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from checkers.known_values import contains_value, list_literals, list_spoken_values, unescape_text
+from checkers.known_values import contains_value, list_literals, unescape_text
 from envs.calls import Call
 from envs.results import Result
 from envs.session import Session
@@ -19,6 +19,7 @@ from envs.state import Snapshot
 from envs.tool import Tool
 from extensions.authoring.making.base import calls, candidate_calls, derived, readings, start
 from extensions.authoring.making.scenarios import VariantNotes
+from extensions.authoring.spoken_values import list_spoken_values
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.stated_values import list_messages, shown, write_documents

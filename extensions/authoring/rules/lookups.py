@@ -11,7 +11,6 @@ from checkers.known_values import (
     contains_value,
     list_literals,
     list_spoken_numbers,
-    list_spoken_values,
     unescape_text,
 )
 from envs.calls import Call
@@ -22,6 +21,7 @@ from envs.session import Session
 from envs.tool import Tool, parameters
 from extensions.authoring.making.base import candidate_calls
 from extensions.authoring.rules.word_matching import split_name
+from extensions.authoring.spoken_values import list_spoken_values
 
 CALLS = 120
 """Maximum calls of each function."""

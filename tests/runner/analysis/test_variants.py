@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from extensions.formats.tables import format_lines
 from runner.analysis.figures import RunFigures
-from runner.analysis.variants import VariantScore, compare_with_first, format_lines, variant_lines
+from runner.analysis.variants import VariantScore, compare_with_first, variant_lines
 from runner.models.prompting import ALL
 from tests.runner.records.made import episode
 

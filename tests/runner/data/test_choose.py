@@ -168,15 +168,6 @@ def test_the_data_sets_there_are_with_a_cache(cached):
     assert reference == ["bfcl", bfcl.VERSION, "25", str(cached), "-"]
 
 
-def test_what_is_in_a_data_set(dataset_of, help_desk, folders):
-    more = replace(folders, id="folders_1")
-    assert choose.count_contents(dataset_of(help_desk, folders, more)) == [
-        ["category", "entries", "turns", "ground-truth calls"],
-        ["base", "2", "4", "6"],
-        ["miss_func", "1", "3", "3"],
-    ]
-
-
 def test_what_a_strict_load_would_say(dataset_of, help_desk, folders):
     config = {"TicketAPI": {"ticket_counter": "one", "queue": []}, "Other": {}}
     odd = replace(help_desk, id="odd", config=config)

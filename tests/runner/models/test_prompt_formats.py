@@ -11,7 +11,8 @@ from checkers.profile import PROFILES
 from checkers.replies.formats import CLOSING, OPENING
 from checkers.replies.single_turn import read_calls
 from envs.calls import Call
-from runner.models.prompting import ALL, PromptFormat, formats_named
+from extensions.formats.variants import formats_named
+from runner.models.prompting import ALL, PromptFormat
 from tests.servers.formats import in_format
 from trajectories.errors import DataError
 
