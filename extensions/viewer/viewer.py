@@ -285,6 +285,7 @@ class Viewer:
 
     def entry(self, request: Request) -> Any:
         """Return the episodes of an entry in all runs."""
+        self._complete.wait()
         self._look()
         id = request.query_params.get("id", "")
         found = [
