@@ -63,7 +63,8 @@ def test_an_unknown_name():
 def test_an_installed_environment_is_like_ours(install):
     name = install()
     assert registry.is_usable(name)
-    assert name in registry.names()
+    # Worlds that other tests used are registered behind it.
+    assert [each for each in registry.names() if each not in registry._REGISTERED][-1] == name
     session = Session.load([name, "TicketAPI"], {name: {"next_id": 7}})
     assert session.call(Call(f"{name.lower()}_add", ("Stamps",))).value["id"] == 7
     [problem] = check_config([name], {name: {"items": [{"id": "1"}]}})[:1]

@@ -51,9 +51,11 @@ Place = tuple[Any, Any]
 def changed(text: bytes, random: Random) -> bytes:
     """Return the text of a file with one change, or with a few."""
     if random.random() < _TYPED_SHARE:
+        before = text
         for _ in range(random.choice((1, 2, 4))):
             text = _in_a_value(text, random, _retyped)
-        return text
+        # A value may have been replaced by its equal.
+        return text if text != before else _in_a_value(text, random, _retyped)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         text = random.choice((_in_a_value,) * 8 + (_in_the_lines, _in_the_bytes))(text, random)
     return text

@@ -44,7 +44,7 @@ def test_a_seed_gives_the_same_changes() -> None:
     text = b'{"id": "a", "turns": [{"n": 1}, "text", [2, 3]]}\n' * 3
     once, again = ([changed(text, Random(7)) for _ in range(50)] for _ in range(2))
     assert once == again
-    assert [changed(text, Random(seed)) == text for seed in range(50)].count(True) < 20
+    assert [changed(text, Random(seed)) == text for seed in range(50)].count(True) < 10
 
 
 @pytest.mark.parametrize("name", NAMES)
