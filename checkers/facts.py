@@ -27,7 +27,7 @@ _HUGE = 1e300
 _LARGE = 1000
 """Minimum absolute value of a distinctive number."""
 _DIGITS = 3
-"""Minimum digits of a distinctive fraction."""
+"""Minimum decimal places of a number that rarely occurs twice by chance."""
 _MIN_FACT_CHARS = 4
 """Minimum length of a distinctive text."""
 _MAX_OMITTED = 6

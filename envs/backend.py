@@ -48,7 +48,7 @@ def reads(function: Function) -> Function:
 
 
 def writes(function: Function) -> Function:
-    """Mark a method as a function for the model that may change the state.
+    """Mark a method as a function that the model can call and that may change the state.
 
     The session undoes all changes of a refused call. Raises as ``reads`` does.
     """

@@ -9,7 +9,7 @@ from envs.state import Snapshot
 
 
 class Notice(NamedTuple):
-    """What happened in a world by itself."""
+    """A change in a world that no call made."""
 
     event: str
     """Id of the event."""

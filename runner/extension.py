@@ -124,7 +124,7 @@ class RunFeature:
         return style
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that makes the text of a call's result for the model."""
+        """Return a function that formats a call's result for the model."""
         return observe
 
     def kept(self, record: EpisodeRecord) -> EpisodeMember | None:

@@ -21,7 +21,7 @@ from trajectories.vocabulary import LongVocabulary, Phrases, Vocabulary
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
 """Backends with material outside of their config."""
 _MAX_YEARS = 10
-"""Years that an initial config spans; older days are birthdays and the like."""
+"""Years that an initial config spans. Earlier days are not events, but birthdays, for example."""
 _CAR_RECORDS = 3
 """Items per line of the car's service record."""
 

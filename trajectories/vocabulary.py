@@ -67,7 +67,7 @@ class Phrases(NamedTuple):
     """Notes that start with their day."""
     subjects: tuple[str, ...]
     remarks: Mapping[str, tuple[str, ...]] = {}
-    """Texts by kind: message, tweet, comment; default: notes without their day."""
+    """Texts by kind (message, tweet, comment); the default is a note without its day."""
     matters: tuple[tuple[str, str], ...] = ()
     """Subjects and texts of tickets; default: a subject and two notes."""
     files: tuple[str, ...] = ()

@@ -40,7 +40,7 @@ PLOTS = (
         "Backends per entry, share of entries",
         lambda s: shares(entry.environments for entry in s.entries),
     ),
-    Plot("Words per turn, share of turns", lambda s: shares(s.words_per_turn, 10)),
+    Plot("Share of turns by number of words", lambda s: shares(s.words_per_turn, 10)),
     Plot(
         "Functions by frequency, share of calls",
         lambda s: ranked(s.functions, _FUNCTIONS),

@@ -65,7 +65,7 @@ class TruthTurn(NamedTuple):
     after: Snapshot
     """State at the end of the turn."""
     off_path: tuple[Difference, ...]
-    """Differences of the state after the call from all states of the ground truth."""
+    """Differences between the state after the call and each state of the ground truth."""
 
 
 class StopPoint(NamedTuple):

@@ -1,6 +1,6 @@
 """Execution of one SQL statement on a temporary in-memory SQLite database, within bounds.
 
-The database is built from tables as values, and results are values again. An authorizer lets a
+The database is built from plain tables, and results are plain rows. An authorizer lets a
 statement read all tables, change its own and call listed functions. Steps, rows and texts are
 bounded.
 """

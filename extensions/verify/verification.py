@@ -39,7 +39,7 @@ class VerifiedEpisode(NamedTuple):
     """The recorded members of the verdict."""
     now: EpisodeRecord
     members: tuple[str, ...]
-    """Members in which the verdicts differ."""
+    """Fields in which the verdicts differ."""
     result: ResultChange | None
 
     @property

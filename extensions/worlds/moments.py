@@ -1,4 +1,4 @@
-"""Moments: minutes of the calendar, as texts that sort by time."""
+"""Timestamps to the minute, as strings whose order is the order in time."""
 
 from __future__ import annotations
 

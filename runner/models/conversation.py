@@ -371,7 +371,7 @@ class Prompting(Conversation):
 
 
 class ByCallingFormat(Conversation):
-    """A conversation with calls as text in a calling format; steps are as for structured calls."""
+    """A conversation with calls as text in a calling format; its steps have structured calls."""
 
     def __init__(self, style: Style, calling_format: TextFormat) -> None:
         super().__init__(style)

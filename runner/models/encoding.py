@@ -13,7 +13,7 @@ _MAX_CONVERSATIONS = 512
 
 
 class MessageEncoder:
-    """The encoded messages of recent conversations; ``encode`` encodes a message by its index."""
+    """The encoded messages of recent conversations. ``encode`` takes the index of a message."""
 
     def __init__(self, encode: Callable[[Sequence[ChatMessage], int], EncodedMessage]) -> None:
         self._encode = encode

@@ -59,7 +59,7 @@ def _read_chunks(content: bytes, address: str) -> Iterator[dict[str, Any]]:
 
 
 def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
-    """Add the parts of calls, which a number identifies."""
+    """Add the parts of calls; the number of a part identifies its call."""
     for part in parts if isinstance(parts, list) else ():
         if not isinstance(part, dict):
             continue

@@ -282,7 +282,7 @@ class EpisodeRecord(NamedTuple):
     base: str | None = None
     """Base entry of the trajectory, after the outcome; left out if the id names it."""
     tags: Sequence[str] = ()
-    """Tags of the trajectory; left out without any."""
+    """Tags of the trajectory; omitted if it has no tags."""
 
     @classmethod
     def of(
