@@ -78,10 +78,10 @@ def test_causes_of_other_draws(seed):
 
 
 WRITTEN = Path(__file__).parents[2] / "written_faults.jsonl"
-"""Failing episodes by a reader who had not seen the rules; turns and steps count from 1."""
+"""Failing episodes, most of them drawn by a script; turns and steps count from 1."""
 
 
-def test_causes_of_faults_that_a_stranger_wrote():
+def test_causes_of_faults_drawn_without_the_rules():
     dataset, wrong = load_embedded([*Category]), []
     lines = [json.loads(line) for line in WRITTEN.read_text(encoding="utf-8").splitlines()]
     for line in lines:
