@@ -1,6 +1,7 @@
 """Thread-safe cache of opened and replayed runs, invalidated when their files change.
 
-Single episodes are replayed without the rest of their run.
+Single episodes are replayed without the rest of their run. A run opens first with its recorded
+outcomes, since the replay of all episodes takes seconds.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from runner.analysis.comparison import RunComparison, compare_each
 from runner.analysis.corrected import CorrectedJudging, judge_of
 from runner.analysis.figures import RunFigures
 from runner.analysis.replayed_runs import (
+    ReplayedEpisode,
     ReplayedRun,
     dataset_of,
     describe_data_change,
@@ -91,6 +93,24 @@ class RunCache:
             return self._opened(open_run(folder), stamp, before)
 
         return self._runs.get(folder, lambda: stamp_of(folder), make)
+
+    def recorded(self, folder: Path) -> OpenedRun | None:
+        """Return a run with its recorded outcomes, without executing its episodes again.
+
+        None if an episode has no recorded outcome. Raises DataError if the run cannot be read, or
+        its data set is missing.
+        """
+        stamp, run, notes = stamp_of(folder), open_run(folder), list[str]()
+        dataset = dataset_of(run, None, notes.append, self._load)
+        profile, _ = resolve_rules(run, dataset)
+        found = [run.episodes[key] for key in sort_episodes(run, dataset)]
+        if any(each.record.outcome is None for each in found):
+            return None
+        episodes = [
+            ReplayedEpisode(dataset.trajectories[each.id], each, each.record, None)
+            for each in found
+        ]
+        return OpenedRun(ReplayedRun(run, dataset, profile, episodes), notes, stamp)
 
     def one(self, folder: Path, key: Key) -> OpenedRun:
         """Return a run with only one of its episodes.

@@ -243,7 +243,7 @@ class Viewer:
         found = self._named(request)
         key = _key(request)
         if key is None:
-            return _Text(self._about_whole(found))
+            return _Text(self._about_whole(found, first="first" in request.query_params))
         opened = self._library.one(found.run.folder, key)
         part = request.query_params.get("part")
         if part == "episode":
@@ -361,8 +361,11 @@ class Viewer:
             raise DataError("run", f"select 2 to {MAX_RUNS} episodes to align, not {len(runs)}")
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
 
-    def _about_whole(self, listed: RunRow) -> str:
-        """Return the data of a run as JSON; unchanged runs are kept in the cache folder."""
+    def _about_whole(self, listed: RunRow, first: bool) -> str:
+        """Return the data of a run as JSON; unchanged runs are kept in the cache folder.
+
+        For the ``first`` view of a run that is not kept, return the recorded outcomes only.
+        """
         folder, data = listed.run.folder, None
         if (definition := listed.run.definition) is not None:
             data = definition.dataset.name
@@ -371,14 +374,18 @@ class Viewer:
         if listed.run.state == "running":
             path = None
         text = read_examination(path)
+        if text is None and first and (recorded := self._library.recorded(folder)) is not None:
+            return json.dumps(self._about(listed, recorded, is_partial=True), allow_nan=False)
         if text is None:
             text = json.dumps(self._about(listed, self._library.whole(folder)), allow_nan=False)
             keep_examination(path, text)
         return text
 
-    def _about(self, listed: RunRow, opened: OpenedRun) -> Any:
+    def _about(self, listed: RunRow, opened: OpenedRun, *, is_partial: bool = False) -> Any:
         return {
-            **about_run(opened.run, None, parts_of(opened.run)),
+            # Parts examine all entries, which takes seconds.
+            **about_run(opened.run, None, () if is_partial else parts_of(opened.run)),
+            "partial": is_partial,
             "first_pack": 2,
             "name": titled(listed.name, opened.run.source),
             "folder": str(listed.run.folder),

@@ -196,7 +196,8 @@ def row(episode: ReplayedEpisode) -> Json:
     """Return an episode's row in the table."""
     trajectory, recorded, judged, examined = episode
     diagnosis = examined.diagnosis if examined else None
-    steps, calls = examined.show(_Count()) if examined else (0, 0)
+    made = [step.calls for step in recorded.record.steps if step.calls]
+    steps, calls = examined.show(_Count()) if examined else (len(made), sum(map(len, made)))
     used = totals_of([recorded.record])
     failure = judged.verdict and judged.verdict.failure
     told = judged.telling

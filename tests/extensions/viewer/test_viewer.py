@@ -99,6 +99,19 @@ def test_all_runs_are_listed(viewer: Viewing) -> None:
         assert len(viewer.data(f"runs?since={odd}")["runs"]) == 2
 
 
+def test_the_first_view_has_the_recorded_outcomes_until_the_run_is_kept(viewer: Viewing) -> None:
+    first = viewer.data("run/a?first=1")
+    whole = viewer.data("run/a")
+    assert (first["partial"], whole["partial"]) == (True, False)
+    known = ["id", "trial", "outcome", "failed_turn", "reason", "steps", "calls"]
+    rows = [[[row[name] for name in known] for row in shown["rows"]] for shown in (first, whole)]
+    assert rows[0] == rows[1]
+    assert first["overview"]["headline"] == whole["overview"]["headline"]
+    assert [row["cause"] for row in first["rows"]] == [None, None]
+    assert any(row["cause"] for row in whole["rows"])
+    assert viewer.data("run/a?first=1") == whole
+
+
 def test_a_run_has_its_index_and_its_episodes_by_themselves(viewer: Viewing) -> None:
     index = viewer.data("run/deep/b%20%3Ci%3E")
     assert (index["name"], index["notes"]) == ("deep/b <i>: other", [])

@@ -15,13 +15,15 @@ unpack = async (number) => {
   ]);
 };
 
-/** Return the index of the run; of one episode at first, where the address names it. */
+/** Return the index of the run: one episode if the address names it, else the recorded outcomes. */
 async function indexOf({ id, trial }) {
-  isPartial = id !== null;
   // Should there be nothing to show yet, this tells when there is.
   seen = (await stateOfRun()).seen;
-  const found = await asked(`data/${HERE}`, isPartial ? [["id", id], ["trial", trial]] : []);
+  const wanted = id === null ? [["first", 1]] : [["id", id], ["trial", trial]];
+  const found = await asked(`data/${HERE}`, wanted);
+  isPartial = id !== null || found.partial;
   takeNotes(found);
+  if (found.partial) showNotes([...found.notes, "Causes and more figures appear in a few seconds."]);
   return [found];
 }
 
@@ -32,6 +34,7 @@ function takeNotes(found) {
 
 /** Take in the whole run, or what has changed in it, and leave what is shown as it is. */
 async function renew() {
+  const wasPartial = isPartial;
   const found = await asked(`data/${HERE}`);
   takeNotes(found);
   isPartial = false;
@@ -48,7 +51,7 @@ async function renew() {
   if (typed) document.getElementById("search").focus();
   const again = href && [...main.querySelectorAll("td a")].find((a) => a.getAttribute("href") === href);
   if (again) again.focus({ preventScroll: true });
-  say("New episodes in the list.");
+  say(wasPartial ? "The list shows the causes." : "New episodes in the list.");
 }
 
 function stateOfRun() {
