@@ -108,25 +108,25 @@ def _list_undone(
 
 def _make_need(
     position: int, truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
-) -> _OwedResult:
+) -> _RequiredResult:
     call, result = truth[-1].calls[position], truth[-1].results[position]
-    return _OwedResult(call, result, position, truth, model, scene)
+    return _RequiredResult(call, result, position, truth, model, scene)
 
 
-def _is_met(need: _OwedResult, turn: int, position: int, scene: EntryQueries) -> bool:
+def _is_met(need: _RequiredResult, turn: int, position: int, scene: EntryQueries) -> bool:
     """Tell whether the model knows the result of a read or an accepted alternative."""
     if need.is_met() and (need.is_done() or not scene.acts(turn, position)):
         return True
     return any(
         all(
-            _OwedResult(*given, position, need.truth, need.model, scene).is_met()
+            _RequiredResult(*given, position, need.truth, need.model, scene).is_met()
             for given in answers
         )
         for answers in scene.instead(turn, position)
     )
 
 
-class _OwedResult:
+class _RequiredResult:
     """Result that the model should know and has not seen in the turn."""
 
     def __init__(

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 from typing import Any, Literal, NamedTuple
 
-from checkers.calls.documents import UnjudgeableEntry
 from checkers.calls.judge import find_unmatched
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from envs.results import Result

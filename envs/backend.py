@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 
 from envs.errors import ConfigProblem, ToolError
 from envs.lazy_modules import lazy_module
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from envs.state import copy_json
 from envs.tool import Tool, ToolMark, bind, locate_error, place, takes_models
@@ -98,7 +98,7 @@ def _make_error(thing: Any, why: str) -> TypeError:
     return TypeError(f"{place(thing)}: {getattr(thing, '__qualname__', thing)}: {why}")
 
 
-class Behaviour(NamedTuple):
+class BfclDeviations(NamedTuple):
     """Deviations of backends from BFCL's."""
 
     draws_in_sequence: bool
@@ -108,8 +108,8 @@ class Behaviour(NamedTuple):
     """Whether state is kept that BFCL's backends forget, such as messages to support."""
 
 
-AS_BFCL = Behaviour(draws_in_sequence=True, keeps_all=False)
-OWN = Behaviour(draws_in_sequence=False, keeps_all=True)
+AS_BFCL = BfclDeviations(draws_in_sequence=True, keeps_all=False)
+OWN = BfclDeviations(draws_in_sequence=False, keeps_all=True)
 
 
 class NoConfig(TypedDict, total=False):
@@ -188,7 +188,10 @@ class Backend:
 
     @classmethod
     def load(
-        cls, config: Mapping[str, Any], pack: BulkPack | None = None, behaviour: Behaviour = OWN
+        cls,
+        config: Mapping[str, Any],
+        pack: LongContextPack | None = None,
+        behaviour: BfclDeviations = OWN,
     ) -> Self:
         """Create a backend from an initial config, which is copied.
 
@@ -212,7 +215,7 @@ class Backend:
                     self.__dict__[name] = value._replace(by_occasion=True)
         return self
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         """Derive state that is not copied from the config; for backends to override."""
 
     def _keeps(self, field: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
-class BulkPack(NamedTuple):
+class LongContextPack(NamedTuple):
     """Additions of long context to each backend; all are read-only."""
 
     file_suffix: str = ""

@@ -20,7 +20,7 @@ _WORD = 32
 _BLOCK = 64
 
 
-class _Words:
+class _WordStream:
     """32-bit outputs of one seed, generated on demand."""
 
     def __init__(self, seed: int) -> None:
@@ -54,8 +54,8 @@ class _Words:
 
 
 @lru_cache(maxsize=256)
-def _get_words(seed: int) -> _Words:
-    return _Words(seed)
+def _get_words(seed: int) -> _WordStream:
+    return _WordStream(seed)
 
 
 class RandomStream(NamedTuple):

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import envs
 from envs import more as further
-from envs.backend import Backend, Behaviour
+from envs.backend import Backend, BfclDeviations
 from envs.errors import ConfigError, ConfigProblem
 from envs.lazy_modules import lazy_module
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.tool import Tool, locate_error
 
 if TYPE_CHECKING:
@@ -339,7 +339,9 @@ def _find_clashes(environments: tuple[str, ...]) -> Sequence[ConfigProblem]:
     return clashes
 
 
-def load_backend(name: str, config: Any, pack: BulkPack | None, behaviour: Behaviour) -> Backend:
+def load_backend(
+    name: str, config: Any, pack: LongContextPack | None, behaviour: BfclDeviations
+) -> Backend:
     """Load one backend from a config that may be unchecked.
 
     Raises ConfigError if the backend cannot be loaded.

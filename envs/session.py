@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from envs.backend import AS_BFCL, OWN, Backend, Behaviour, check_call, explain_failure
+from envs.backend import AS_BFCL, OWN, Backend, BfclDeviations, check_call, explain_failure
 from envs.bounds import (
     BOUNDS,
     NEW_ACCOUNT,
@@ -24,7 +24,7 @@ from envs.errors import (
     MalformedCall,
     ToolError,
 )
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.registry import check_config, list_tools, load_backend, with_worlds
 from envs.results import Result, get_inner_value
 from envs.state import Snapshot, copy_lists, has_changed
@@ -84,12 +84,12 @@ class Session:
         cls,
         environments: Sequence[str],
         config: Mapping[str, Mapping[str, Any]],
-        pack: BulkPack | None = None,
+        pack: LongContextPack | None = None,
         *,
         tolerant: bool = False,
         checks_arguments: bool = False,
         checks_config: bool | None = None,
-        behaviour: Behaviour | None = None,
+        behaviour: BfclDeviations | None = None,
     ) -> Self:
         """Create a session from an initial config.
 

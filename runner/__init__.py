@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checkers.calls.documents import UnjudgeableEntry
+    from checkers.calls.types_and_errors import UnjudgeableEntry
     from checkers.checks import check
     from checkers.profile import BFCL, STRICT, Profile
     from checkers.reasons import Reason
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from runner.records.definition import RunDefinition
     from runner.records.files import WriteError
     from runner.records.record import EpisodeRecord, StepRecord
-    from runner.records.run import open_run
+    from runner.records.recorded_run import open_run
     from runner.rollouts.env import RolloutEnv
     from runner.rollouts.evaluation import Evaluation, evaluate, judge
     from trajectories.dataset import Dataset
@@ -116,7 +116,7 @@ _IN = {
     "envs.session": "Session",
     "envs.state": "Difference Snapshot",
     "envs.worlds": "World",
-    "checkers.calls.documents": "UnjudgeableEntry",
+    "checkers.calls.types_and_errors": "UnjudgeableEntry",
     "checkers.checks": "check",
     "checkers.profile": "BFCL STRICT Profile",
     "checkers.reasons": "Reason",
@@ -131,7 +131,7 @@ _IN = {
     "runner.models.base": "ModelError",
     "runner.records.files": "WriteError",
     "runner.records.record": "EpisodeRecord StepRecord",
-    "runner.records.run": "open_run",
+    "runner.records.recorded_run": "open_run",
     "runner.rollouts.env": "RolloutEnv",
     "runner.rollouts.evaluation": "Evaluation evaluate judge",
 }

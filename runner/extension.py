@@ -35,12 +35,12 @@ if TYPE_CHECKING:
     from runner.live.workers import Workers
     from runner.models.base import Model, RequestOptions
     from runner.models.calling_formats.base import CallingFormat
-    from runner.models.conversation import Observe, Style
+    from runner.models.conversation import ConversationSettings, Observe
     from runner.models.tools import FunctionNotes, Toolbox
     from runner.records.definition import RunDefinition
-    from runner.records.record import EpisodeMember, EpisodeRecord
-    from runner.records.run import Run
-    from runner.show.terminal import Line
+    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.records.recorded_run import Run
+    from runner.show.terminal import OutputLine
     from trajectories.bfcl import EntryReader
     from trajectories.dataset import Dataset
     from trajectories.schema import Category, JudgingMethod, Trajectory
@@ -119,7 +119,7 @@ class RunFeature:
         """Return the functions that the model sees; None for the default functions."""
         return None
 
-    def style(self, style: Style, settings: Settings) -> Style:
+    def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
         """Return the style of the conversation with the model."""
         return style
 
@@ -127,7 +127,7 @@ class RunFeature:
         """Return a function that formats a call's result for the model."""
         return observe
 
-    def kept(self, record: EpisodeRecord) -> EpisodeMember | None:
+    def kept(self, record: EpisodeRecord) -> ExtensionData | None:
         """Return the extension's member of a finished episode's record, if any."""
         return None
 
@@ -225,7 +225,7 @@ class Extension:
             where, f"$.definition.extensions.{self.name}: this extension has no feature in runs"
         )
 
-    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+    def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return its member of an episode's record, given as JSON.
 
         Raises DataError if the member is invalid.
@@ -242,7 +242,7 @@ class Extension:
         """Return the usage of an episode's undone steps, given its member of the record."""
         return ()
 
-    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
+    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
         """Yield the lines that ``replay`` adds for an episode, or for one turn of it."""
         yield from ()
 

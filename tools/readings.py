@@ -38,7 +38,7 @@ _KEPT, _WITHDRAWN = "not changed: ", "withdrawn: "
 
 
 @dataclass(frozen=True)
-class _Found(StrictRecord):
+class _ReviewFinding(StrictRecord):
     """A line of a reviewer's file."""
 
     entry: str
@@ -48,14 +48,14 @@ class _Found(StrictRecord):
 
 
 @dataclass(frozen=True)
-class _Mended(StrictRecord):
+class _ReviewResult(StrictRecord):
     """A line of the file with the results of reviews."""
 
     entry: str
     mended: str
 
 
-_FOUND, _MENDED = TypeAdapter(_Found), TypeAdapter(_Mended)
+_FOUND, _MENDED = TypeAdapter(_ReviewFinding), TypeAdapter(_ReviewResult)
 
 
 def read_findings(

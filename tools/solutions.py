@@ -22,7 +22,7 @@ from trajectories.validation import validate_record
 SOLUTIONS = DATA / "solutions.jsonl"
 
 
-class Solved(StrEnum):
+class SolverResult(StrEnum):
     """Result of a solver."""
 
     RIGHT = "right"
@@ -61,7 +61,7 @@ class Solution(StrictRecord):
 
     entry: str
     solver: str
-    ending: Solved
+    ending: SolverResult
     doubt: str = ""
     mended: str = ""
     turns: tuple[SolvedTurn, ...] = ()
@@ -82,8 +82,8 @@ def read_solutions(path: Path = SOLUTIONS) -> list[Solution]:
 def summary(solutions: Sequence[Solution]) -> str:
     """Return one or two sentences on the results of solvers."""
     total = len(solutions)
-    state = sum(solution.ending is not Solved.STATE for solution in solutions)
-    right = sum(solution.ending is Solved.RIGHT for solution in solutions)
+    state = sum(solution.ending is not SolverResult.STATE for solution in solutions)
+    right = sum(solution.ending is SolverResult.RIGHT for solution in solutions)
     low, high = wilson(state, total)
     doubts = sum(bool(solution.mended) for solution in solutions)
     return (

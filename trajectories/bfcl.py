@@ -14,9 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import ComparisonKind, misfits
+from checkers.calls.types_and_errors import ComparisonKind, misfits
 from envs.bounds import BOUNDS
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.schema import (
@@ -261,7 +261,7 @@ def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
             raise TypeError(f"{found!r:.60} is not a list of texts")
 
 
-def load_pack(folder: Path) -> BulkPack:
+def load_pack(folder: Path) -> LongContextPack:
     """Return the long-context material of a data folder.
 
     Raises DataError if the material is missing or has an unknown structure.
@@ -305,12 +305,12 @@ def read_material(source: str) -> dict[str, Any]:
     return found
 
 
-def _make_pack(material: Mapping[str, Any]) -> BulkPack:
+def _make_pack(material: Mapping[str, Any]) -> LongContextPack:
     for kind, names in _KINDS.items():
         for name in names:
             if not isinstance(material[name], kind):
                 raise TypeError(f"{name} is not a {kind.__name__}")
-    return BulkPack(
+    return LongContextPack(
         file_suffix=material["FILE_CONTENT_EXTENSION"],
         untouched_files=material["FILES_TAIL_USED"],
         extra_files=material["POPULATE_FILE_EXTENSION"],

@@ -12,9 +12,9 @@ from random import Random
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from envs.backend import AS_BFCL, OWN, Behaviour
+from envs.backend import AS_BFCL, OWN, BfclDeviations
 from envs.lazy_modules import lazy_module
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.session import Session
 from trajectories import bfcl
 from trajectories.errors import DataError, suggest_name
@@ -23,7 +23,7 @@ from trajectories.schema import Category, JudgingMethod, LongContext, Trajectory
 
 if TYPE_CHECKING:
     from trajectories import packs, validation
-    from trajectories.offering import Offering
+    from trajectories.offering import OfferedFunctions
 else:
     # Imports pydantic, which is slow to load and not needed for BFCL's data.
     validation = lazy_module(".validation", __package__)
@@ -60,9 +60,9 @@ class Dataset:
     tolerant: bool = False
     folder: Path | None = None
     connect: Callable[[Session], None] | None = None
-    offering: Mapping[str, Offering] | None = None
+    offering: Mapping[str, OfferedFunctions] | None = None
     session: type[Session] = Session
-    _packs: dict[LongContext, BulkPack] = field(default_factory=dict)
+    _packs: dict[LongContext, LongContextPack] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the data set in one line."""
@@ -74,11 +74,11 @@ class Dataset:
         """Name of the profile that judges it by default."""
         return "bfcl" if self.folder else "strict"
 
-    def behaviour(self, *, keeps_all: bool = True) -> Behaviour:
+    def behaviour(self, *, keeps_all: bool = True) -> BfclDeviations:
         """Return the behaviour of its backends."""
         return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
 
-    def offering_of(self, trajectory: Trajectory) -> Offering | None:
+    def offering_of(self, trajectory: Trajectory) -> OfferedFunctions | None:
         """Return the functions offered to a trajectory's model; None for all."""
         return self.offering.get(trajectory.id) if self.offering else None
 
@@ -93,7 +93,7 @@ class Dataset:
             # The config does not fit the backends; loading it reports the error.
             return trajectory.config
 
-    def pack(self, trajectory: Trajectory) -> BulkPack | None:
+    def pack(self, trajectory: Trajectory) -> LongContextPack | None:
         """Return the long-context material of a trajectory outside of its config, if any.
 
         Raises DataError if BFCL's material is needed and missing.
@@ -107,7 +107,7 @@ class Dataset:
             self._packs[wanted] = self._make_pack(wanted)
         return self._packs[wanted]
 
-    def _make_pack(self, wanted: LongContext) -> BulkPack:
+    def _make_pack(self, wanted: LongContext) -> LongContextPack:
         if wanted.source == "generated":
             return packs.generate_pack(wanted)
         if self.folder is None:

@@ -32,7 +32,7 @@ Find = Callable[[str, frozenset[str]], Sequence[Mapping[str, Any]]]
 """Maps a query and the available functions to documents, best first."""
 
 
-class Offering(NamedTuple):
+class OfferedFunctions(NamedTuple):
     """Functions that the model of one trajectory is offered."""
 
     turns: tuple[frozenset[str], ...]

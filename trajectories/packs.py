@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.registry import backend_class
 from trajectories.filling import agency, broker, files, help_desk, messenger, network
 from trajectories.filling.broker import list_symbols
@@ -72,7 +72,7 @@ def fill_config(
     return {name: members for name, members in wide.items() if members or name in config}
 
 
-def generate_pack(bulk: LongContext) -> BulkPack:
+def generate_pack(bulk: LongContext) -> LongContextPack:
     """Return the material of a car and a broker outside of their state."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = BulkSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
@@ -80,7 +80,7 @@ def generate_pack(bulk: LongContext) -> BulkPack:
     towns = settings.count("towns") // _CAR_RECORDS
     symbols = list(list_symbols(bulk.seed, settings.count("stocks")))
     half = len(symbols) // 2
-    return BulkPack(
+    return LongContextPack(
         car_status="Earlier readings.\n"
         + "\n".join(_make_reading(vocabulary) for _ in range(count)),
         parking_brake="Earlier uses.\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.entry_queries import EntryQueries
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
@@ -17,7 +17,7 @@ from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from trajectories.offering import Offering
+    from trajectories.offering import OfferedFunctions
 
 
 class PreparedTrajectory(NamedTuple):
@@ -29,7 +29,7 @@ class PreparedTrajectory(NamedTuple):
     truth: tuple[TurnOutcome, ...]
     """Outcomes of the ground truth's turns."""
     scene: EntryQueries
-    offering: Offering | None = None
+    offering: OfferedFunctions | None = None
     """Offered functions; None for all."""
 
 

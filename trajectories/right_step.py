@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from checkers.calls.documents import (
-    Answer,
+from checkers.calls.types_and_errors import (
     ComparisonKind,
+    ExpectedCall,
     ExpectedType,
     FunctionDocument,
     Language,
-    Task,
+    SingleTurnTask,
     expected,
 )
 from checkers.profile import Profile
@@ -27,7 +27,7 @@ IN_WORDS = "None of the functions does that."
 """Answer if no function fits."""
 
 
-def make_right_step(task: Task, profile: Profile) -> Step:
+def make_right_step(task: SingleTurnTask, profile: Profile) -> Step:
     """Return the right step of a function-calling model.
 
     Raises UnjudgeableEntry if a type is unknown, or an answer's function has no document.
@@ -36,7 +36,7 @@ def make_right_step(task: Task, profile: Profile) -> Step:
     return to_tool_calls(calls) if calls else IN_WORDS
 
 
-def make_right_calls(task: Task, profile: Profile) -> list[Call]:
+def make_right_calls(task: SingleTurnTask, profile: Profile) -> list[Call]:
     """Return the right calls.
 
     Raises UnjudgeableEntry if a type is unknown, or an answer's function has no document.
@@ -67,7 +67,7 @@ def to_tool_calls(calls: Sequence[Call]) -> Step:
     ]
 
 
-def _make_call(answer: Answer, task: Task, profile: Profile) -> Call:
+def _make_call(answer: ExpectedCall, task: SingleTurnTask, profile: Profile) -> Call:
     document = task.document(answer.function)
     arguments = {}
     for name, allowed in answer.allowed.items():
@@ -99,10 +99,10 @@ def _make_argument(value: Any, type_: ExpectedType, language: Language, profile:
     return next(right, texts[-1])
 
 
-def _make_any_call(document: FunctionDocument, language: Language) -> Answer:
+def _make_any_call(document: FunctionDocument, language: Language) -> ExpectedCall:
     schemas = [(name, document.parameters[name]) for name in document.required]
     values = {n: s.get("enum") or [expected(s, language).type()] for n, s in schemas}
-    return Answer(document.name, values)
+    return ExpectedCall(document.name, values)
 
 
 _JAVA_SUFFIXES = {"long": "L", "float": "f"}

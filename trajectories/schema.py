@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from checkers.calls.documents import ComparisonKind, Language
+from checkers.calls.types_and_errors import ComparisonKind, Language
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class LongContext(StrictRecord):
 
 
 @dataclass(frozen=True)
-class Alternative(StrictRecord):
+class AlternativeCall(StrictRecord):
     """Alternative to a ground-truth call that only reads.
 
     Attributes:
@@ -326,7 +326,7 @@ class Turn(StrictRecord):
     messages: tuple[Message, ...]
     ground_truth: tuple[str, ...]
     offers: tuple[str, ...] = ()
-    accepts: tuple[Alternative, ...] = ()
+    accepts: tuple[AlternativeCall, ...] = ()
     tells: tuple[required_info.Fact, ...] = ()
     ordered: tuple[tuple[str, ...], ...] = ()
     never: tuple[str, ...] = ()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from checkers.calls.documents import Answer, FunctionDocument, Language, Task
+from checkers.calls.types_and_errors import ExpectedCall, FunctionDocument, Language, SingleTurnTask
 from trajectories.schema import ExpectedCalls, Trajectory
 
 
-def make_task(trajectory: Trajectory) -> Task:
+def make_task(trajectory: Trajectory) -> SingleTurnTask:
     """Return the task of an entry.
 
     Raises UnjudgeableEntry if a document or an answer has an unknown structure.
@@ -15,10 +15,10 @@ def make_task(trajectory: Trajectory) -> Task:
     kind = trajectory.calls
     assert isinstance(expects, ExpectedCalls)
     assert kind is not None
-    return Task(
+    return SingleTurnTask(
         kind,
         Language(expects.language),
         tuple([FunctionDocument.from_json(document) for document in expects.functions]),
-        tuple([Answer.from_json(answer) for answer in expects.answers]),
+        tuple([ExpectedCall.from_json(answer) for answer in expects.answers]),
         "\n".join([message.content for turn in trajectory.turns for message in turn.messages]),
     )

@@ -33,7 +33,7 @@ _IN_WORDS = (
 )
 
 
-class DayMention(NamedTuple):
+class DateMention(NamedTuple):
     """Part of a text that may be a date."""
 
     year: int | None
@@ -45,33 +45,33 @@ class DayMention(NamedTuple):
     """Whether it can only be a date."""
 
 
-def list_days(text: str) -> Iterator[DayMention]:
+def list_days(text: str) -> Iterator[DateMention]:
     """Yield possible dates; ambiguous numeric dates are yielded twice."""
     for match in _YEAR_FIRST.finditer(text):
-        yield DayMention(int(match[1]), int(match[3]), int(match[4]), *match.span(), certain=True)
+        yield DateMention(int(match[1]), int(match[3]), int(match[4]), *match.span(), certain=True)
     for match in _NUMERIC.finditer(text):
         century = 2000 if len(match[4]) == 2 else 0
         for month, day in ((match[1], match[3]), (match[3], match[1])):
-            yield DayMention(
+            yield DateMention(
                 century + int(match[4]), int(month), int(day), *match.span(), certain=True
             )
     for match in _SHORT.finditer(text):
         for month, day in (match.groups(), match.groups()[::-1]):
-            yield DayMention(None, int(month), int(day), *match.span(), certain=False)
+            yield DateMention(None, int(month), int(day), *match.span(), certain=False)
     for pattern in _WRITTEN:
         for match in pattern.finditer(text):
             yield from _read_written(match)
     for pattern in _IN_WORDS:
         for match in pattern.finditer(text):
             day = 1 + ORDINALS.index(match["ordinal"].lower())
-            yield DayMention(*_read_month(match), day, *match.span(), certain=True)
+            yield DateMention(*_read_month(match), day, *match.span(), certain=True)
 
 
-def _read_written(match: re.Match[str]) -> Iterator[DayMention]:
+def _read_written(match: re.Match[str]) -> Iterator[DateMention]:
     year, month = _read_month(match)
     for day in (match["day"], match["until"]):
         if day:
-            yield DayMention(year, month, int(day), *match.span(), certain=True)
+            yield DateMention(year, month, int(day), *match.span(), certain=True)
 
 
 def _read_month(match: re.Match[str]) -> tuple[int | None, int]:
@@ -79,7 +79,7 @@ def _read_month(match: re.Match[str]) -> tuple[int | None, int]:
     return year, 1 + [name[:3] for name in MONTHS].index(match["month"][:3].lower())
 
 
-def is_day(mention: DayMention, date: str) -> bool:
+def is_day(mention: DateMention, date: str) -> bool:
     """Tell whether a mention matches an ISO date."""
     year, month, day = map(int, date.split("-"))
     return (mention.month, mention.day) == (month, day) and mention.year in (None, year)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 from checkers.answer_text.lexicon import NUMBERS, SCALES, TENS
-from checkers.answer_text.words import Utterance, Word
+from checkers.answer_text.words import FinalAnswer, Word
 
 _DOLLARS = re.compile(r" (?:dollars?|euros?|pounds?)(?: and)? ", re.IGNORECASE)
 _CENTS = re.compile(r" (?:cents?|pence)\b", re.IGNORECASE)
@@ -23,7 +23,7 @@ _PRONOUN_AFTER = frozenset(
 """Words that make a following ``one`` a pronoun."""
 
 
-def list_number_words(answer: Utterance) -> Iterator[tuple[Decimal, int, int]]:
+def list_number_words(answer: FinalAnswer) -> Iterator[tuple[Decimal, int, int]]:
     """Yield each number in words with its start and end."""
     found = [*_list_rows(answer)]
     yield from found
@@ -34,7 +34,7 @@ def list_number_words(answer: Utterance) -> Iterator[tuple[Decimal, int, int]]:
             yield value + cents / 100, start, ending.end() if ending else last
 
 
-def _list_rows(answer: Utterance) -> Iterator[tuple[Decimal, int, int]]:
+def _list_rows(answer: FinalAnswer) -> Iterator[tuple[Decimal, int, int]]:
     row: list[Word] = []
     for word in answer.words:
         if row and not (word.start - row[-1].end <= 1 and _is_continuation(row, word)):
@@ -57,7 +57,7 @@ def _is_continuation(row: list[Word], word: Word) -> bool:
     return tens or last in ("and", "hundred", "thousand", "million")
 
 
-def _read_number(answer: Utterance, row: list[Word]) -> Iterator[tuple[Decimal, int, int]]:
+def _read_number(answer: FinalAnswer, row: list[Word]) -> Iterator[tuple[Decimal, int, int]]:
     if row and row[-1].text == "and":
         row = row[:-1]
     if not row or (len(row) == 1 and _is_pronoun(answer, row[0])):
@@ -75,7 +75,7 @@ def _read_number(answer: Utterance, row: list[Word]) -> Iterator[tuple[Decimal, 
     yield total + current, row[0].start, row[-1].end
 
 
-def _is_pronoun(answer: Utterance, word: Word) -> bool:
+def _is_pronoun(answer: FinalAnswer, word: Word) -> bool:
     """Tell whether a single word is a pronoun: the one, one of them."""
     if word.text != "one":
         return False

@@ -15,7 +15,7 @@ from checkers.answer_text.dates import list_days
 from checkers.answer_text.lexicon import SCALES
 from checkers.answer_text.number_words import list_number_words
 from checkers.answer_text.units import SIGNS, find_named_units, find_units, singular, units
-from checkers.answer_text.words import Utterance, words
+from checkers.answer_text.words import FinalAnswer, words
 from checkers.required_info import MAX_DECIMALS, Number
 
 _DIGITS = re.compile(r"(?<!\w)(?:\d+(?:[.,']\d+)*|(?<!\.)\.\d+)")
@@ -55,7 +55,7 @@ _LINE = 100
 """Characters around a number that may show its sign."""
 
 
-class Mention(NamedTuple):
+class NumberMention(NamedTuple):
     """Part of a text that may be a number."""
 
     value: Decimal
@@ -67,7 +67,7 @@ class Mention(NamedTuple):
     """Possible units next to the number."""
 
 
-def list_mentions(answer: Utterance) -> list[Mention]:
+def list_mentions(answer: FinalAnswer) -> list[NumberMention]:
     """Return possible numbers in order; ambiguous ones occur twice."""
     text = answer.text
     found = [*_read_fractions(text), *_read_digits(text)]
@@ -76,14 +76,14 @@ def list_mentions(answer: Utterance) -> list[Mention]:
     return sorted(set(found), key=lambda mention: (mention.start, mention.end, mention.value))
 
 
-def _read_fractions(text: str) -> Iterator[Mention]:
+def _read_fractions(text: str) -> Iterator[NumberMention]:
     for match in _FRACTION.finditer(text):
         if int(match[3]):
             value = Decimal(match[1] or 0) + Decimal(match[2]) / Decimal(match[3])
-            yield Mention(value, 6, *match.span(), find_units(text, *match.span()))
+            yield NumberMention(value, 6, *match.span(), find_units(text, *match.span()))
 
 
-def _read_digits(text: str) -> Iterator[Mention]:
+def _read_digits(text: str) -> Iterator[NumberMention]:
     hidden = bytearray(len(text))
     spans = [(day.start, day.end) for day in list_days(text) if day.certain]
     for pattern in (_TIME, _ITEM_MARK):
@@ -134,7 +134,7 @@ def _read_values(digits: str) -> Iterator[tuple[Decimal, int]]:
         yield Decimal(digits), len(digits.partition(".")[2])
 
 
-def _make_mention(text: str, value: Decimal, decimals: int, start: int, end: int) -> Mention:
+def _make_mention(text: str, value: Decimal, decimals: int, start: int, end: int) -> NumberMention:
     scale = 1
     if (letters := _LETTERS.match(text, end)) and (
         scale := _read_scale(text, start, letters[0])
@@ -145,7 +145,7 @@ def _make_mention(text: str, value: Decimal, decimals: int, start: int, end: int
     elif half := _AND_A_HALF.match(text, end):
         value, decimals, end = value + Decimal("0.5"), decimals + 1, half.end()
     digits = len(str(scale)) - 1
-    return Mention(value * scale, decimals - digits, start, end, find_units(text, start, end))
+    return NumberMention(value * scale, decimals - digits, start, end, find_units(text, start, end))
 
 
 def _read_scale(text: str, start: int, letters: str) -> int:
@@ -156,8 +156,8 @@ def _read_scale(text: str, start: int, letters: str) -> int:
 
 
 def list_matching_mentions(
-    fact: Number, answer: Utterance, found: list[Mention]
-) -> Iterator[Mention]:
+    fact: Number, answer: FinalAnswer, found: list[NumberMention]
+) -> Iterator[NumberMention]:
     """Yield the mentions that report a number."""
     wanted = find_named_units(fact.unit) if fact.unit else frozenset()
     thing = [word.text for word in words(fact.unit)][-1:] if fact.unit and not wanted else []
@@ -175,7 +175,7 @@ def list_matching_mentions(
         yield from _find_zeros(thing, answer)
 
 
-def _is_value(fact: Number, mention: Mention, text: str) -> bool:
+def _is_value(fact: Number, mention: NumberMention, text: str) -> bool:
     """Tell whether a mention equals a fact's number within its rounding and tolerance."""
     number, value = Decimal(str(fact.number)), mention.value
     if number < 0 < value and _LESS.search(_get_clause(text, mention)):
@@ -188,17 +188,17 @@ def _is_value(fact: Number, mention: Mention, text: str) -> bool:
     return value in [number.quantize(step, mode) for mode in (ROUND_HALF_UP, ROUND_HALF_EVEN)]
 
 
-def _get_clause(text: str, mention: Mention) -> str:
+def _get_clause(text: str, mention: NumberMention) -> str:
     before = _CLAUSE_END.split(text[max(0, mention.start - _LINE) : mention.start])[-1]
     return before + _CLAUSE_END.split(text[mention.end : mention.end + _LINE])[0]
 
 
-def _find_owners(thing: str, answer: Utterance, found: list[Mention]) -> set[int]:
+def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
     """Return the starts of numbers that count a thing.
 
     A name belongs to the number shortly before it in its clause, else to the one after it.
     """
-    by_end: dict[int, list[Mention]] = {}
+    by_end: dict[int, list[NumberMention]] = {}
     for mention in found:
         by_end.setdefault(mention.end, []).append(mention)
     starts, ends = [mention.start for mention in found], sorted(by_end)
@@ -228,7 +228,7 @@ def _is_same_clause(text: str, start: int, end: int) -> bool:
     return not _CLAUSE_END.search(text, start, end)
 
 
-def _find_zeros(thing: list[str], answer: Utterance) -> Iterator[Mention]:
+def _find_zeros(thing: list[str], answer: FinalAnswer) -> Iterator[NumberMention]:
     """Yield zeros in words: none, no messages, not any messages."""
     places = [match.span() for match in _NONE.finditer(answer.text)]
     for word in answer.words:
@@ -237,4 +237,4 @@ def _find_zeros(thing: list[str], answer: Utterance) -> Iterator[Mention]:
             if _NONE_OF & {*before[-3:]} and ("any" not in before or _NEGATED & {*before}):
                 places.append((word.start, word.end))
     for start, end in places:
-        yield Mention(Decimal(0), 0, start, end, frozenset())
+        yield NumberMention(Decimal(0), 0, start, end, frozenset())

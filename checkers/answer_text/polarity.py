@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from checkers.answer_text.words import Utterance, stem, stems, words
+from checkers.answer_text.words import FinalAnswer, stem, stems, words
 from checkers.required_info import YesNo
 
 _SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;](?![\s\n]|$)[^.!?;\n]+)*[.!?;]*")
@@ -111,11 +111,11 @@ _MAX_VOTES = 100
 _PREFIXES = ("un", "in", "im", "dis", "non")
 
 
-def is_confirmed(fact: YesNo, answer: Utterance) -> bool:
+def is_confirmed(fact: YesNo, answer: FinalAnswer) -> bool:
     """Tell whether an answer confirms a fact."""
     text = answer.text
     sentences = [_Clause(match[0], match.start()) for match in _SENTENCE.finditer(text)]
-    reader = _Listener(fact, text)
+    reader = _VoteCounter(fact, text)
     votes = [vote for sentence in sentences for vote in reader.votes(sentence)]
     if not votes:
         votes = [vote for sentence in sentences for vote in reader.echoes(sentence)]
@@ -134,7 +134,7 @@ class _Clause(NamedTuple):
     start: int
 
 
-class _Listener:
+class _VoteCounter:
     """Counter of a text's votes on a fact."""
 
     def __init__(self, fact: YesNo, text: str) -> None:

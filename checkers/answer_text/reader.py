@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from checkers.answer_text.dates import is_day, list_days
-from checkers.answer_text.numbers import Mention, list_matching_mentions, list_mentions
+from checkers.answer_text.numbers import NumberMention, list_matching_mentions, list_mentions
 from checkers.answer_text.polarity import is_confirmed
-from checkers.answer_text.words import Utterance
+from checkers.answer_text.words import FinalAnswer
 from checkers.required_info import Date, Fact, Items, Number, Text, YesNo
 
 _TIME = re.compile(r"(\d{1,2}):(\d{2})")
@@ -18,14 +18,14 @@ Span = tuple[int, int]
 
 def list_unreported(facts: Iterable[Fact], answer: str) -> tuple[Fact, ...]:
     """Return the facts that an answer does not report."""
-    read = _AnswerReader(Utterance(answer))
+    read = _AnswerReader(FinalAnswer(answer))
     return tuple([fact for fact in facts if not read.tells(fact)])
 
 
 class _AnswerReader:
-    def __init__(self, answer: Utterance) -> None:
+    def __init__(self, answer: FinalAnswer) -> None:
         self._answer = answer
-        self._numbers: list[Mention] | None = None
+        self._numbers: list[NumberMention] | None = None
 
     def tells(self, fact: Fact) -> bool:
         match fact:

@@ -53,7 +53,7 @@ class Word(NamedTuple):
 _start = attrgetter("start")
 
 
-class Utterance:
+class FinalAnswer:
     """Final answer of a turn."""
 
     def __init__(self, answer: str) -> None:

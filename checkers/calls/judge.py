@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
-from checkers.calls.documents import ComparisonKind, Task, UnjudgeableEntry, UnreadableOutput
 from checkers.calls.one_call import EntryRules, check_call, get_shown_name
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    SingleTurnTask,
+    UnjudgeableEntry,
+    UnreadableOutput,
+)
 from checkers.evidence import CallEvidence
 from checkers.extra_calls import count_hallucinations
 from checkers.profile import Mode, Profile
@@ -20,12 +25,12 @@ from envs.state import brief
 _CALL_OR_NOT = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
-Check = Callable[[Sequence[Call], Task, EntryRules], CallEvidence | None]
+Check = Callable[[Sequence[Call], SingleTurnTask, EntryRules], CallEvidence | None]
 """Check of the calls of an entry."""
 
 
 def judge(
-    task: Task,
+    task: SingleTurnTask,
     step: Step,
     mode: Mode,
     profile: Profile,
@@ -63,7 +68,7 @@ def judge(
 
 
 def _count_selection(
-    calls: Sequence[Call], task: Task, rules: EntryRules, offered: Collection[str]
+    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules, offered: Collection[str]
 ) -> FunctionSelection:
     """Count the answers whose function was called, and the answers whose arguments are right, too.
 
@@ -85,7 +90,7 @@ def _count_selection(
     return FunctionSelection(len(task.answers), functions, arguments, strangers)
 
 
-def inference_error(task: Task, profile: Profile) -> Verdict:
+def inference_error(task: SingleTurnTask, profile: Profile) -> Verdict:
     """Return the verdict on an entry whose request failed.
 
     Raises UnjudgeableEntry if the profile does not blame the model.
@@ -96,7 +101,9 @@ def inference_error(task: Task, profile: Profile) -> Verdict:
     return Verdict.of_single_turn(_judge_unreadable(error, task, profile))
 
 
-def _judge_unreadable(error: UnreadableOutput, task: Task, profile: Profile) -> CallEvidence | None:
+def _judge_unreadable(
+    error: UnreadableOutput, task: SingleTurnTask, profile: Profile
+) -> CallEvidence | None:
     if task.kind is ComparisonKind.RELEVANCE:
         return make_no_call_evidence(f"no call can be parsed: {error}")
     if task.kind is not ComparisonKind.IRRELEVANCE:
@@ -151,7 +158,9 @@ def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     return matched
 
 
-def check_calls(calls: Sequence[Call], task: Task, rules: EntryRules) -> CallEvidence | None:
+def check_calls(
+    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
+) -> CallEvidence | None:
     """Compare calls with the answers of an entry.
 
     Raises:
@@ -176,7 +185,9 @@ _COUNTS = {
 }
 
 
-def _check_parallel(calls: Sequence[Call], task: Task, rules: EntryRules) -> CallEvidence | None:
+def _check_parallel(
+    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
+) -> CallEvidence | None:
     documents = [task.document_of(answer) for answer in task.answers]
 
     @cache
@@ -197,7 +208,9 @@ def _check_parallel(calls: Sequence[Call], task: Task, rules: EntryRules) -> Cal
     return CallEvidence(Reason.NO_MATCH, message, wanted.function, causes=found)
 
 
-def check_call_made(calls: Sequence[Call], task: Task, rules: EntryRules) -> CallEvidence | None:
+def check_call_made(
+    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
+) -> CallEvidence | None:
     """Check that a call was made if a function fits, and none otherwise."""
     if task.kind is ComparisonKind.IRRELEVANCE:
         return make_call_evidence(f"called {brief(str(calls[0]))}") if calls else None

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import (
-    Answer,
+from checkers.calls.types_and_errors import (
+    ExpectedCall,
     ExpectedType,
     FunctionDocument,
     Language,
@@ -34,7 +34,7 @@ class EntryRules(NamedTuple):
 
 
 def check_call(
-    call: Call, document: FunctionDocument, answer: Answer, rules: EntryRules
+    call: Call, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> CallEvidence | None:
     """Compare a call with an answer, whose function the document describes.
 
@@ -79,7 +79,7 @@ def _check_required(document: FunctionDocument, given: Mapping[str, Any]) -> Cal
 
 
 def _check_given(
-    given: Mapping[str, Any], document: FunctionDocument, answer: Answer, rules: EntryRules
+    given: Mapping[str, Any], document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> CallEvidence | None:
     for parameter, value in given.items():
         if parameter not in document.parameters or parameter not in answer.allowed:
@@ -135,7 +135,7 @@ def _to_float(value: int) -> float:
         return value
 
 
-def _check_left_out(given: Mapping[str, Any], answer: Answer) -> CallEvidence | None:
+def _check_left_out(given: Mapping[str, Any], answer: ExpectedCall) -> CallEvidence | None:
     for parameter, allowed in answer.allowed.items():
         if parameter not in given and "" not in allowed:
             message = "required here"

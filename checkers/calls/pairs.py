@@ -9,9 +9,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Task
 from checkers.calls.judge import Fits, match_best, match_in_order
 from checkers.calls.one_call import EntryRules, bind_arguments, check_call, get_shown_name
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    SingleTurnTask,
+)
 from checkers.causes.divergence import CallEffect, list_effects, list_mismatches
 from checkers.causes.trace import TracedTurn
 from checkers.results import Comparison, check_result
@@ -58,7 +63,9 @@ class CallPair(NamedTuple):
     """Step and index of the model's call."""
 
 
-def pair_answers(calls: Sequence[Call], task: Task, rules: EntryRules) -> tuple[CallPair, ...]:
+def pair_answers(
+    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
+) -> tuple[CallPair, ...]:
     """Pair a model's calls with the answers of an entry.
 
     Raises:
@@ -119,7 +126,7 @@ class _Sides(ABC):
 class _Answers(_Sides):
     """Answers of an entry and calls of a model."""
 
-    def __init__(self, calls: Sequence[Call], task: Task, rules: EntryRules) -> None:
+    def __init__(self, calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules) -> None:
         self.wanted, self.given = len(task.answers), len(calls)
         self._calls = calls
         self._task = task
@@ -198,14 +205,14 @@ class _Results(_Sides):
         return found._replace(problem=problem, arguments=_pair_executed(needed, act, problem))
 
 
-def _explain_surplus(task: Task) -> str | None:
+def _explain_surplus(task: SingleTurnTask) -> str | None:
     if task.kind is ComparisonKind.RELEVANCE:
         return None
     return "no function fits" if task.kind is ComparisonKind.IRRELEVANCE else _TOO_MANY
 
 
 def _pair_arguments(
-    call: Call, document: FunctionDocument, answer: Answer, rules: EntryRules
+    call: Call, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> tuple[ArgumentPair, ...]:
     given = bind_arguments(call, document)
     names = dict.fromkeys([*answer.allowed, *given])
@@ -215,7 +222,7 @@ def _pair_arguments(
 
 
 def _pair_argument(
-    name: str, given: Any, document: FunctionDocument, answer: Answer, rules: EntryRules
+    name: str, given: Any, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> ArgumentPair:
     """Check an argument by a call without any others."""
     parameters = {key: schema for key, schema in document.parameters.items() if key == name}
@@ -223,7 +230,7 @@ def _pair_argument(
     allowed = {key: values for key, values in answer.allowed.items() if key == name}
     call = Call(get_shown_name(document.name, rules), (), {} if given is ABSENT else {name: given})
     alone = FunctionDocument(document.name, parameters, required)
-    failure = check_call(call, alone, Answer(answer.function, allowed), rules)
+    failure = check_call(call, alone, ExpectedCall(answer.function, allowed), rules)
     right, optional = _split_values(allowed.get(name, ()), is_required=bool(required))
     return ArgumentPair(name, right, optional, given, failure and failure.message)
 
@@ -256,7 +263,7 @@ def _pair_executed_argument(
     return ArgumentPair(name, allowed, False, given, "wrong value" if differs else None)
 
 
-def _format_answer(name: str, answer: Answer, document: FunctionDocument) -> str:
+def _format_answer(name: str, answer: ExpectedCall, document: FunctionDocument) -> str:
     """Return an answer as a call with all right values, and with optional ones in brackets."""
     shown = []
     for parameter, values in answer.allowed.items():

@@ -60,7 +60,7 @@ class CallEffect(NamedTuple):
         return self.traced.result.text
 
 
-class Alignment(NamedTuple):
+class CallAlignment(NamedTuple):
     """Unmatched calls of a turn, and pairs of equal calls with different effects."""
 
     missing: tuple[CallEffect, ...]
@@ -117,7 +117,7 @@ def list_effects(turn: TracedTurn) -> tuple[CallEffect, ...]:
     return tuple(acts)
 
 
-def match_effects(truth: TracedTurn, model: TracedTurn) -> Alignment:
+def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
     """Match the calls of a turn with those of its ground truth.
 
     Equal calls with equal effects are matched first, then calls with equal effects, then equal
@@ -129,7 +129,7 @@ def match_effects(truth: TracedTurn, model: TracedTurn) -> Alignment:
     )
     _take_pairs(missing, extra, _has_same_effect)
     displaced = _take_pairs(missing, extra, lambda one, other: _is_equal(one, other) and other.ok)
-    return Alignment(tuple(missing), tuple(extra), tuple(displaced))
+    return CallAlignment(tuple(missing), tuple(extra), tuple(displaced))
 
 
 def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
-from checkers.calls.documents import ExpectedType, Language, UnreadableOutput
+from checkers.calls.types_and_errors import ExpectedType, Language, UnreadableOutput
 from checkers.profile import CallRules, Mode, RuleSet
 from checkers.replies import values
 from checkers.replies.as_bfcl import single_turn as as_bfcl

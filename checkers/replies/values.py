@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from checkers.calls.documents import ExpectedType, Language, UnreadableOutput
+from checkers.calls.types_and_errors import ExpectedType, Language, UnreadableOutput
 from checkers.replies.code import get_text, list_members, parse, unescape
 from envs.calls import MAX_DEPTH, MAX_INT_BITS
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 def java_value(text: str, expected: ExpectedType) -> Any:
     """Return the value of a Java expression, assigned to a documented type."""
-    return _Java().convert(text, expected)
+    return _JavaReader().convert(text, expected)
 
 
 def javascript_value(text: str, expected: ExpectedType) -> Any:
     """Return the value of a JavaScript expression of a documented type."""
-    return _JavaScript().convert(text, expected)
+    return _JavaScriptReader().convert(text, expected)
 
 
-class _NotALiteral(Exception):
+class _NonLiteral(Exception):
     """An expression that remains text."""
 
 
-class _Reader(ABC):
+class _LiteralReader(ABC):
     """Base of the readers of both languages.
 
     Attributes:
@@ -60,19 +60,19 @@ class _Reader(ABC):
     def value(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
         try:
             return self.literal(node, expected, depth)
-        except _NotALiteral:
+        except _NonLiteral:
             return get_text(node)
 
     def literal(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
         if depth > MAX_DEPTH:
-            raise _NotALiteral
+            raise _NonLiteral
         if node.type == "parenthesized_expression":
             return self.literal(_get_only_member(node), expected, depth + 1)
         text = self.text(node)
         if text is not None:
             return text
         if expected is not None and expected.word in self.texts:
-            raise _NotALiteral
+            raise _NonLiteral
         return self.other(node, expected, depth)
 
     @abstractmethod
@@ -92,7 +92,7 @@ class _Reader(ABC):
         for key, value in pairs:
             name = self.value(key, None, depth + 1)
             if isinstance(name, (list, dict)):
-                raise _NotALiteral
+                raise _NonLiteral
             found[name] = self.value(value, None, depth + 1)
         return found
 
@@ -101,7 +101,7 @@ class _Reader(ABC):
             return self.unsigned(node, get_text(node).replace("_", ""), word)
         operand, sign = _get_only_member(node), get_text(node)[0]
         if operand.type == node.type or sign not in "+-":
-            raise _NotALiteral
+            raise _NonLiteral
         number = self.number(operand, word)
         return -number if sign == "-" else number
 
@@ -113,7 +113,7 @@ class _Reader(ABC):
 def _get_only_member(node: Node) -> Node:
     inner = list_members(node)
     if len(inner) != 1:
-        raise _NotALiteral
+        raise _NonLiteral
     return inner[0]
 
 
@@ -124,7 +124,7 @@ def _list_arguments(node: Node) -> list[Node]:
 
 def _check_length(text: str) -> None:
     if len(text) > MAX_INT_BITS // 4:
-        raise _NotALiteral
+        raise _NonLiteral
 
 
 _MAX_INT, _MAX_BITS = 2**31, 2**32 - 1
@@ -143,7 +143,7 @@ _MAPPING = ("Map.of", "Collections.singletonMap", "Collections.emptyMap")
 _ENTRY = ("Map.entry", "entry")
 
 
-class _Java(_Reader):
+class _JavaReader(_LiteralReader):
     language = Language.JAVA
     wrapper = "Object x = %s\n;"
     texts = ("String", "char", "any")
@@ -172,7 +172,7 @@ class _Java(_Reader):
             case "array_creation_expression" | "cast_expression":
                 value = node.child_by_field_name("value")
                 if value is None:
-                    raise _NotALiteral
+                    raise _NonLiteral
                 return self.literal(value, expected, depth + 1)
             case "method_invocation":
                 return self.factory(node, expected, depth)
@@ -184,15 +184,15 @@ class _Java(_Reader):
         if node.type.endswith("_integer_literal"):
             _check_length(text)
             if text[-1] in "lL" and word in _NARROW:
-                raise _NotALiteral
+                raise _NonLiteral
             number = int(text.rstrip("lL"), 8 if node.type == "octal_integer_literal" else 0)
             most = _MAX_INT if node.type == "decimal_integer_literal" else _MAX_BITS
             if text[-1] not in "lL" and number > most:
-                raise _NotALiteral
+                raise _NonLiteral
             return number
         floating = node.type.endswith("_floating_point_literal")
         if not floating or (text[-1] not in "fF" and word == "float"):
-            raise _NotALiteral
+            raise _NonLiteral
         hexadecimal = text[:2].lower() == "0x"
         return float.fromhex(text.rstrip("fFdD")) if hexadecimal else float(text.rstrip("fFdD"))
 
@@ -205,7 +205,7 @@ class _Java(_Reader):
             return self.mapped(zip(arguments[::2], arguments[1::2], strict=True), depth)
         if function == "Map.ofEntries":
             return self.mapped(map(_read_entry, arguments), depth)
-        raise _NotALiteral
+        raise _NonLiteral
 
     def created(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
         """Read ``new`` with a collection: empty, copied, or filled in a body."""
@@ -213,7 +213,7 @@ class _Java(_Reader):
         assert type_ is not None
         name = get_text(type_).split("<")[0].split(".")[-1].strip()
         if name not in (*_LISTS, *_MAPS):
-            raise _NotALiteral
+            raise _NonLiteral
         calls = [*_list_body_calls(node)]
         if calls and name in _LISTS:
             return self.listed((call[0] for call in calls if len(call) == 1), expected, depth)
@@ -221,7 +221,7 @@ class _Java(_Reader):
             return self.mapped((call for call in calls if len(call) == 2), depth)
         arguments = _list_arguments(node)
         if len(arguments) > 1:
-            raise _NotALiteral
+            raise _NonLiteral
         copied = self.literal(arguments[0], expected, depth + 1) if arguments else None
         kind = list if name in _LISTS else dict
         # A number is a capacity, not part of the value.
@@ -241,7 +241,7 @@ def _read_entry(node: Node) -> Sequence[Node]:
         or _get_function_name(node) not in _ENTRY
         or len(arguments) != 2
     ):
-        raise _NotALiteral
+        raise _NonLiteral
     return arguments
 
 
@@ -252,14 +252,14 @@ def _list_body_calls(node: Node) -> Iterator[list[Node]]:
     for statement in [statement for block in blocks for statement in list_members(block)]:
         call = statement.named_children[0] if statement.named_children else statement
         if call.type != "method_invocation" or _get_function_name(call) not in ("add", "put"):
-            raise _NotALiteral
+            raise _NonLiteral
         yield _list_arguments(call)
 
 
 _CONSTANTS = {"true": True, "false": False, "null": None, "undefined": None}
 
 
-class _JavaScript(_Reader):
+class _JavaScriptReader(_LiteralReader):
     language = Language.JAVASCRIPT
     wrapper = "(%s\n)"
     texts = ("String", "any")
@@ -303,13 +303,13 @@ class _JavaScript(_Reader):
                 name = unescape(get_text(key)[1:-1]) if key.type == "string" else get_text(key)
                 found[name] = self.value(value, None, depth + 1)
             else:
-                raise _NotALiteral
+                raise _NonLiteral
         return found
 
     def unsigned(self, node: Node, text: str, word: str | None) -> int | float:
         _check_length(text)
         if node.type != "number" or (word == "Bigint") != text.endswith("n"):
-            raise _NotALiteral
+            raise _NonLiteral
         text = text.lower().removesuffix("n")
         if text[:2] in ("0x", "0o", "0b"):
             return int(text, 0)
@@ -331,7 +331,7 @@ def _list_elements(node: Node) -> list[Node] | None:
 def _read_pair(node: Node) -> list[Node]:
     inner = _list_elements(node)
     if inner is None or len(inner) != 2:
-        raise _NotALiteral
+        raise _NonLiteral
     return inner
 
 

@@ -23,7 +23,7 @@ from envs.errors import (
     Refused,
 )
 from envs.lazy_modules import lazy_module
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 
 if TYPE_CHECKING:
     from envs import schema
@@ -86,7 +86,7 @@ class GorillaFileSystem(Backend):
     long_context: bool = False
     _path: tuple[str, ...] = ()
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         self.long_context = pack is not None
         if "root" not in config:
             return
@@ -685,7 +685,9 @@ def _size(node: _Node) -> tuple[int, int]:
     return entries, characters
 
 
-def _loaded(contents: Mapping[str, _Node], pack: BulkPack | None, path: str) -> Mapping[str, _Node]:
+def _loaded(
+    contents: Mapping[str, _Node], pack: LongContextPack | None, path: str
+) -> Mapping[str, _Node]:
     """Return the entries of a configured directory, nodes of unknown type left out."""
     entries: dict[str, _Node] = {}
     for name, node in contents.items():
@@ -698,13 +700,13 @@ def _loaded(contents: Mapping[str, _Node], pack: BulkPack | None, path: str) -> 
     return _filled(entries, pack, path) if pack is not None and leaf else entries
 
 
-def _padded(name: str, content: str, pack: BulkPack | None) -> str:
+def _padded(name: str, content: str, pack: LongContextPack | None) -> str:
     if pack is None or name in pack.untouched_files:
         return content
     return content + pack.file_suffix
 
 
-def _filled(entries: Mapping[str, _Node], pack: BulkPack, path: str) -> Mapping[str, _Node]:
+def _filled(entries: Mapping[str, _Node], pack: LongContextPack, path: str) -> Mapping[str, _Node]:
     """Return the entries of a directory with the files that long context adds to it."""
     clashes = [name for name in pack.extra_files if name in entries]
     if clashes:

@@ -16,7 +16,7 @@ from typing_extensions import TypedDict, override
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes, writes_even_refused
 from envs.errors import AccessDenied, AlreadyExists, NotFound, Refused
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from envs.results import DeclinedResult
 
@@ -59,7 +59,7 @@ class MessageAPI(Backend):
     _random: RandomStream = RandomStream(_SEED)
 
     @override
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         self.generated_ids = frozenset(self.generated_ids)
         self._random = random_stream(config, _SEED)
 

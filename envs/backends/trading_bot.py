@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes
 from envs.errors import AccessDenied, InvalidArgument, NotFound, Refused
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 
 _NOW = datetime(2024, 9, 1, 10, 30)
@@ -159,10 +159,10 @@ class TradingBot(Backend):
     watch_list: Sequence[str] = ["NVDA"]
     transaction_history: Sequence[Mapping[str, Any]] = []
     long_context: bool = False
-    _pack: BulkPack | None = None
+    _pack: LongContextPack | None = None
     _random: RandomStream = RandomStream(_SEED)
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         # JSON has text keys only, but the model gives an order's id as a number.
         self.orders = {_order_id(key): order for key, order in self.orders.items()}
         self.long_context = pack is not None

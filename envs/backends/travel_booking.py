@@ -18,7 +18,7 @@ from typing_extensions import TypedDict
 from envs.backend import Backend, irreversible, random_stream, reads, writes
 from envs.backends.travel_facts import AIRPORTS, CITIES, CLASS_FACTORS, FARES, USD_RATES
 from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from envs.results import DeclinedResult
 from envs.state import copy_json
@@ -100,7 +100,7 @@ class TravelAPI(Backend):
     _lists_fares: bool = False
     _random: RandomStream = RandomStream(_SEED)
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         self._random = random_stream(config, _SEED)
         self.long_context = pack is not None
         if pack is not None:

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict, override
 
 from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import AccessDenied, NotFound, Refused
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 
 _SHOWN_IDS = 20
 
@@ -67,7 +67,7 @@ class TwitterAPI(Backend):
     tweet_counter: int = 0
 
     @override
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         self.tweets = {int(tweet_id): tweet for tweet_id, tweet in self.tweets.items()}
 
     @classmethod

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes, writes_even_refused
 from envs.errors import InvalidArgument, NotFound, Refused
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 
 _SEED = 141053
@@ -182,9 +182,9 @@ class VehicleControlAPI(Backend):
     _slopeAngle: float = 0.0
     _brakePedalForce: float = 0.0
     _random: RandomStream = RandomStream(_SEED)
-    _pack: BulkPack | None = None
+    _pack: LongContextPack | None = None
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         """Count the unlocked doors; one that the config leaves out counts as unlocked."""
         locked = sum(status == "locked" for status in self.doorStatus.values())
         self.remainingUnlockedDoors = _DOORS - locked

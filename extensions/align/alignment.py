@@ -14,7 +14,7 @@ from runner.analysis.episode_output import Json, executed
 from runner.analysis.view import TurnView, view
 from runner.episodes.rejudged import RejudgedTurns
 from runner.records.record import call_text
-from runner.show.terminal import Line, Tone, fitted, visible
+from runner.show.terminal import OutputLine, Tone, fitted, visible
 
 MAX_RUNS = 5
 
@@ -94,25 +94,27 @@ def align(columns: Sequence[Column]) -> SideBySide:
     return SideBySide(tuple(columns), tuple(turns))
 
 
-def lines(alignment: SideBySide, width: int) -> Iterator[Line]:
+def lines(alignment: SideBySide, width: int) -> Iterator[OutputLine]:
     """Yield the lines of aligned runs; ``width`` is at least 80, and equal steps are shown once."""
     columns = alignment.columns
     trajectory = columns[0].examined.trajectory
-    yield Line(f"{trajectory.id} ({trajectory.category}; {', '.join(trajectory.environments)})")
+    yield OutputLine(
+        f"{trajectory.id} ({trajectory.category}; {', '.join(trajectory.environments)})"
+    )
     for letter, column in zip(_letters(columns), columns, strict=True):
-        yield Line(f"  {letter}  {column.name}: {column.summary}")
+        yield OutputLine(f"  {letter}  {column.name}: {column.summary}")
         if column.examined.diagnosis:
             # The terminal wraps the sentence, which is the same everywhere.
-            yield Line(f"     cause: {column.examined.diagnosis.sentence}")
+            yield OutputLine(f"     cause: {column.examined.diagnosis.sentence}")
     if columns[0].examined.data_error:
-        yield Line(f"  {columns[0].examined.data_error}")
+        yield OutputLine(f"  {columns[0].examined.data_error}")
     yield from _parting_lines(alignment)
     parting = alignment.first_parting
     for turn in alignment.turns:
-        yield Line("")
-        yield Line(f"turn {turn.views[0].number + 1}", "strong")
+        yield OutputLine("")
+        yield OutputLine(f"turn {turn.views[0].number + 1}", "strong")
         for message in turn.views[0].asked.messages:
-            yield Line(fitted(visible(f"  {message.role}: {message.content}"), width))
+            yield OutputLine(fitted(visible(f"  {message.role}: {message.content}"), width))
         if any(not _is_identical(row) for row in turn.rows):
             yield from _cells("", [[letter] for letter in _letters(columns)], width, "faint")
         for row in turn.rows:
@@ -149,14 +151,14 @@ def _letters(columns: Sequence[Column]) -> str:
     return "ABCDE"[: len(columns)]
 
 
-def _parting_lines(alignment: SideBySide) -> Iterator[Line]:
+def _parting_lines(alignment: SideBySide) -> Iterator[OutputLine]:
     letters = _letters(alignment.columns)
     for index, letter in enumerate(letters[1:], start=1):
         row = alignment.parting(0, index)
         if row is None:
-            yield Line(f"A and {letter} are identical in every step")
+            yield OutputLine(f"A and {letter} are identical in every step")
         else:
-            yield Line(
+            yield OutputLine(
                 f"A and {letter} first differ in turn {row.turn + 1}, step {row.step + 1}", "bad"
             )
 
@@ -165,7 +167,7 @@ def _is_identical(row: AlignedRow) -> bool:
     return all(row.agree(0, other) for other in range(1, len(row.cells)))
 
 
-def _row_lines(row: AlignedRow, width: int, *, parts: bool) -> Iterator[Line]:
+def _row_lines(row: AlignedRow, width: int, *, parts: bool) -> Iterator[OutputLine]:
     label = f"{'>' if parts else ' '} step {row.step + 1}"
     texts = [_texts(cell) for cell in (row.cells[:1] if _is_identical(row) else row.cells)]
     if len(texts) > 1 and all(text == texts[0] for text in texts):
@@ -183,7 +185,7 @@ def _texts(calls: Sequence[TracedCall] | None) -> list[str]:
     return texts
 
 
-def _end_lines(turn: AlignedTurn, width: int) -> Iterator[Line]:
+def _end_lines(turn: AlignedTurn, width: int) -> Iterator[OutputLine]:
     states = [_describe_state(view) for view in turn.views]
     shown = states[:1] if len(set(states)) == 1 else states
     yield from _cells("  end", [[state] for state in shown], width, "faint")
@@ -198,7 +200,9 @@ def _describe_state(turn: TurnView) -> str:
     return f"state: {differences} from ground truth" if wrong else "state: same as ground truth"
 
 
-def _cells(label: str, texts: Sequence[Sequence[str]], width: int, tone: Tone) -> Iterator[Line]:
+def _cells(
+    label: str, texts: Sequence[Sequence[str]], width: int, tone: Tone
+) -> Iterator[OutputLine]:
     """Yield the lines of a row, with columns of equal width."""
     share = (width - _LABEL - len(_GAP) * (len(texts) - 1)) // len(texts)
     wrapper = TextWrapper(share, subsequent_indent="  ", break_on_hyphens=False)
@@ -208,7 +212,7 @@ def _cells(label: str, texts: Sequence[Sequence[str]], width: int, tone: Tone) -
     ]
     for parts in zip_longest(*cells, fillvalue=""):
         columns = _GAP.join([part.ljust(share) for part in parts])
-        yield Line(f"{label:{_LABEL}}{columns}".rstrip(), tone)
+        yield OutputLine(f"{label:{_LABEL}}{columns}".rstrip(), tone)
         label = ""
 
 

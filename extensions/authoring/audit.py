@@ -14,7 +14,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
@@ -22,7 +22,7 @@ from extensions.authoring.audit_score import Score, score
 from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
 from runner.episodes.evaluate import judge_again
 from runner.records.record import RecordedEpisode
-from runner.records.run import Run, open_run
+from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right
 from trajectories.errors import DataError

@@ -15,7 +15,7 @@ import envs
 from envs.backend import OWN, Backend
 from envs.calls import Call
 from envs.errors import ConfigError, InvalidArgument
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.registry import backend_class, get_example_file, get_file_folder, with_worlds
 from envs.schema import ToolSpec, check_value, make_spec
 from envs.state import Snapshot, brief, copy_json, to_json
@@ -28,7 +28,7 @@ _ROOT = Path(envs.__file__).resolve().parents[1]
 _MAX_CONFIGS = 10
 """Further configs in which plays begin."""
 
-PACK = BulkPack(
+PACK = LongContextPack(
     file_suffix="\nmore text",
     untouched_files=["plain.txt"],
     extra_files=["extra_1.txt", "extra_2.txt"],
@@ -87,7 +87,7 @@ class StartState(NamedTuple):
     """Initial config and long-context material of a session."""
 
     config: Mapping[str, Any]
-    pack: BulkPack | None = None
+    pack: LongContextPack | None = None
 
 
 class Subject:

@@ -18,7 +18,7 @@ from runner.analysis.episode_output import answer_ending, answered_lines, asked_
 from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged import RejudgedCalls
 from runner.records.record import EpisodeRecord, RecordedEpisode, call_text
-from runner.show.terminal import Line, visible
+from runner.show.terminal import OutputLine, visible
 
 HELP = """\
 j k  down up    next, previous part
@@ -42,21 +42,25 @@ _TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "fain
 class AnswerPart(NamedTuple):
     """A row of the list with its detail lines."""
 
-    row: Line
-    lines: tuple[Line, ...]
+    row: OutputLine
+    lines: tuple[OutputLine, ...]
 
 
 def parts(examined: RejudgedCalls) -> Iterator[AnswerPart]:
     """Yield the rows: the question, every call, the answer's text, the verdict."""
-    yield AnswerPart(Line("question", "strong"), tuple(asked_lines(examined)))
+    yield AnswerPart(OutputLine("question", "strong"), tuple(asked_lines(examined)))
     for pair in examined.paired.pairs:
         called = f"missing: {pair.expected}" if pair.call is None else call_text(pair.call)
-        row = Line(f"✗ {called}", "bad") if pair.problem else Line(f"✓ {called}", "good")
+        row = (
+            OutputLine(f"✗ {called}", "bad") if pair.problem else OutputLine(f"✓ {called}", "good")
+        )
         yield AnswerPart(row, tuple(pair_lines(pair, _MAX_CHARS)))
     if said := tuple(answered_lines(examined)):
-        yield AnswerPart(Line("text"), said)
+        yield AnswerPart(OutputLine("text"), said)
     ending = tuple(answer_ending(examined))
-    yield AnswerPart(Line(f"verdict: {'passed' if examined.verdict.valid else 'FAILED'}"), ending)
+    yield AnswerPart(
+        OutputLine(f"verdict: {'passed' if examined.verdict.valid else 'FAILED'}"), ending
+    )
 
 
 def tried(examined: RejudgedCalls, answer: str) -> RejudgedCalls:
@@ -176,6 +180,6 @@ class AnswerDebugger(PaneScreen):
         self.query_one("#text", Static).update(Content("\n").join(lines))
         self.query_one("#views", VerticalScroll).scroll_home(animate=False)
 
-    def _styled(self, line: Line) -> Content:
+    def _styled(self, line: OutputLine) -> Content:
         text = Content.styled(visible(line.text), _TONES.get(line.tone, ""))
         return views.marked(text, self.wanted)

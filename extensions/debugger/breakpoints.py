@@ -22,7 +22,7 @@ from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
-from runner.analysis.view import Moment, StatefulPart, TurnView, view
+from runner.analysis.view import EpisodeMoment, StatefulPart, TurnView, view
 from runner.commands.options import option
 from runner.commands.shared import note
 from runner.episodes.rejudged import RejudgedEpisode, RejudgedTurns
@@ -71,7 +71,7 @@ class TruthTurn(NamedTuple):
 class StopPoint(NamedTuple):
     """Place to stop at."""
 
-    moment: Moment
+    moment: EpisodeMoment
     turn: TurnView
 
     def __str__(self) -> str:
@@ -218,7 +218,7 @@ def _pause(scope: _Scope) -> None:
     breakpoint()
 
 
-def _find_event(event: str, moments: Sequence[Moment]) -> set[EpisodePlace]:
+def _find_event(event: str, moments: Sequence[EpisodeMoment]) -> set[EpisodePlace]:
     kind, _, name = event.partition(":")
     if kind == "divergence" and not name:
         return {moment.place for moment in moments if moment.diverges}

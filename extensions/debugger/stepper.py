@@ -11,7 +11,7 @@ from envs.errors import BackendFault, MalformedCall
 from envs.state import brief
 from envs.tool import parameters
 from extensions.debugger.timeline import Source, Timeline, with_call, with_rest, with_turn_ended
-from runner.analysis.view import Moment, TurnView
+from runner.analysis.view import EpisodeMoment, TurnView
 from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import recorded as script_of
 from runner.records.record import RecordedEpisode
@@ -40,7 +40,7 @@ class Stepper:
         self.timeline, self.cursor = self.timelines[0], 0
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> EpisodeMoment:
         """Current moment."""
         return self.timeline.moments[self.cursor]
 
@@ -60,7 +60,7 @@ class Stepper:
         return self.timeline.turns[self.moment.place.turn]
 
     @property
-    def counterpart(self) -> Moment | None:
+    def counterpart(self) -> EpisodeMoment | None:
         """Moment of the recording at the current place of a branch."""
         first = self.timelines[0]
         if first.source is not Source.RECORDING or self.timeline.source is not Source.BRANCH:

@@ -19,7 +19,7 @@ from checkers.turn import check_turn
 from checkers.verdict import Failure
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.analysis.view import Moment, TurnView, turns_of
+from runner.analysis.view import EpisodeMoment, TurnView, turns_of
 from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import Script, trace
 
@@ -60,7 +60,7 @@ class Timeline:
         return turns_of(asked, truth, self.trace, self.divergence)
 
     @cached_property
-    def moments(self) -> tuple[Moment, ...]:
+    def moments(self) -> tuple[EpisodeMoment, ...]:
         """All moments in order."""
         return tuple(moment for turn in self.turns for moment in turn.moments)
 

@@ -18,7 +18,7 @@ from envs.state import Difference, brief, cut
 from extensions.debugger.state_tree import Node
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import Source
-from runner.analysis.view import Moment, TurnView
+from runner.analysis.view import EpisodeMoment, TurnView
 from runner.records.record import call_text
 from runner.show.terminal import visible
 
@@ -140,7 +140,7 @@ def transcript(stepper: Stepper) -> Content:
     return Content.assemble(*parts)
 
 
-def _row(stepper: Stepper, moment: Moment) -> list[Part]:
+def _row(stepper: Stepper, moment: EpisodeMoment) -> list[Part]:
     turn, kind, step, position = moment.place
     if kind == "start":
         return [(f"turn {turn + 1}", _STRONG)]

@@ -18,7 +18,7 @@ from envs.calls import MAX_TEXT
 from envs.state import Difference, Snapshot
 from extensions.debugger.state_tree import Node, children, whole
 from extensions.debugger.views import label, place_text
-from runner.analysis.view import Moment
+from runner.analysis.view import EpisodeMoment
 
 PANES = """
 #heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
@@ -156,7 +156,7 @@ class StateView(Vertical):
         yield tree
         yield VerticalScroll(Static())
 
-    def show(self, moment: Moment, expected: Snapshot) -> None:
+    def show(self, moment: EpisodeMoment, expected: Snapshot) -> None:
         """Show the state at a moment; ``expected`` is the ground truth's at the end of the turn."""
         self._off = moment.off_path
         tree = self.query_one(Tree)

@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Literal, NamedTuple
 
 from envs.tool import Document
-from runner.models.base import Same
+from runner.models.base import IdentityKey
 from runner.models.tools import FunctionNotes, Toolbox, as_texts, documents_of
 from trajectories.replay_queries import needed
 from trajectories.schema import Trajectory
@@ -96,7 +96,7 @@ class Arrangement(NamedTuple):
         if self.paraphrases and name in self.paraphrases:
             description, known = self.paraphrases[name]
             return _paraphrase(document, description, known)
-        return document if self.words == "full" else _shorten(Same(document), self.words)
+        return document if self.words == "full" else _shorten(IdentityKey(document), self.words)
 
 
 def first_sentence(text: str) -> str:
@@ -128,7 +128,7 @@ def _paraphrase(document: Document, description: str, known: Mapping[str, str]) 
 
 
 @lru_cache(maxsize=4096)
-def _shorten(shown: Same, words: Words) -> Document:
+def _shorten(shown: IdentityKey, words: Words) -> Document:
     """Return a document with its first sentence or none, and parameters without descriptions."""
     document = shown.value
     text = first_sentence(document.get("description", "")) if words == "first" else ""

@@ -31,7 +31,7 @@ from runner.analysis.figures import RunFigures, SelectionFigures, totals_of
 from runner.records.codec import members_of, read
 from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord
-from runner.records.run import is_run, open_run
+from runner.records.recorded_run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 from trajectories.schema import Trajectory

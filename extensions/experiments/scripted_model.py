@@ -17,7 +17,7 @@ from runner.episodes.scripted_models import ScriptedBehaviour, ScriptedContext, 
 from runner.episodes.scripts import Script, oracle
 from runner.live.live_run import RunPlan
 from runner.models.base import CHARACTERS_PER_TOKEN, ChatMessage, Reply, Request, ToolCall, Usage
-from runner.models.model_name import Null, Scripted, parsed
+from runner.models.model_name import NullName, ScriptedName, parsed
 from runner.models.tools import FunctionNames
 from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.replay_queries import list_own_functions, needed
@@ -37,7 +37,7 @@ class ScriptedModel:
     def __init__(self, plan: RunPlan, levels: Levels) -> None:
         self._plan = plan
         self._levels = levels
-        named = isinstance(parsed(plan.model), Scripted)
+        named = isinstance(parsed(plan.model), ScriptedName)
         self._scripted = ScriptedBehaviour.named(plan.model) if named else None
         self._known: dict[tuple[str, int], Steps] = {}
 
@@ -57,7 +57,7 @@ class ScriptedModel:
 
     def _steps(self, entry: str, trial: int) -> Steps:
         trajectory = self._plan.dataset.trajectories.get(entry)
-        if trajectory is None or isinstance(parsed(self._plan.model), Null):
+        if trajectory is None or isinstance(parsed(self._plan.model), NullName):
             return ()
         key = entry, trial
         if key not in self._known:

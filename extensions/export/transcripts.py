@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.verdict import Verdict
+from runner.records.bfcl_result_file import FAULT_MEMBER, NO_ANSWER
 from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
-from runner.records.result_file import FAULT_MEMBER, NO_ANSWER
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from trajectories.errors import DataError
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 

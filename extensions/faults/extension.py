@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from envs.session import Session
     from extensions.faults import faults, feature
     from runner.live.settings import Settings
-    from runner.records.record import EpisodeMember, EpisodeRecord
+    from runner.records.record import EpisodeRecord, ExtensionData
 else:
     faults = lazy_module("extensions.faults.faults")
     feature = lazy_module("extensions.faults.feature")
@@ -40,9 +40,9 @@ class FaultsExtension(Extension):
         made: RunFeature = feature.FaultsFeature(found)
         return made
 
-    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+    def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the faults of an episode."""
-        found: EpisodeMember = feature.InjectedFaults.from_json(member, where)
+        found: ExtensionData = feature.InjectedFaults.from_json(member, where)
         return found
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:

@@ -11,8 +11,8 @@ from extensions.faults.faults import KINDS, Faults, Kind, find_kind
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.settings import Settings
-from runner.models.conversation import Style
-from runner.records.record import EpisodeMember, EpisodeRecord
+from runner.models.conversation import ConversationSettings
+from runner.records.record import EpisodeRecord, ExtensionData
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
@@ -85,11 +85,11 @@ class FaultsFeature(RunFeature):
         """Return rate, kinds and seed."""
         return {"faults": str(self.faults)}
 
-    def style(self, style: Style, settings: Settings) -> Style:
+    def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
         """Return the style with the session that has faults."""
         return style._replace(session=self.faults.wrap)
 
-    def kept(self, record: EpisodeRecord) -> EpisodeMember | None:
+    def kept(self, record: EpisodeRecord) -> ExtensionData | None:
         """Return the faults of an episode."""
         injected = [
             InjectedFault(step.turn, number, call, kind)

@@ -15,7 +15,7 @@ from runner.extension import JsonObject, RunFeature
 from runner.live.settings import Settings
 from runner.models.base import RequestOptions
 from runner.models.calling_formats.base import CallingFormat, NativeFormat, TextFormat
-from runner.models.conversation import Style
+from runner.models.conversation import ConversationSettings
 from runner.models.prompting import PromptFormat, read_prompts
 from trajectories.errors import DataError
 
@@ -80,7 +80,7 @@ class CallingFormatFeature(RunFeature):
             )
         return replace(options, api=protocol.wire or options.api)
 
-    def style(self, style: Style, settings: Settings) -> Style:
+    def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
         """Use the calling format in the conversation."""
         # A model that is forced to call would never stop.
         asks_on = not self.protocol.parallel and not settings.forces_calls
@@ -99,7 +99,7 @@ class PromptFormatFeature(RunFeature):
         """Return the name of the format and the hash of its prompt."""
         return {"prompt_format": {"name": self.format.name, "sha256": self.format.sha256}}
 
-    def style(self, style: Style, settings: Settings) -> Style:
+    def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
         """Use the format in the conversation."""
         return style._replace(format=self.format)
 

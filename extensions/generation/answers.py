@@ -17,9 +17,9 @@ from runner.live.engine import Engine, RateLimits
 from runner.live.loop import ModelAnswer
 from runner.models.base import Model, Reply, Request
 from runner.records.codec import members_of
-from runner.records.masking import SecretMask
-from runner.records.record import Key, SpentBudget
+from runner.records.record import Key, RunSpending
 from runner.records.replies import ReplyCache, request_digest
+from runner.records.run_file_mask import SecretMask
 
 DEFINITION_FILE = "definition.json"
 """File of the command's definition, the start time and the command line."""
@@ -37,7 +37,7 @@ class AnswerRecord(NamedTuple):
     draw: int
     """Number of the request for this purpose, from 0."""
     reply: Reply
-    spent: SpentBudget
+    spent: RunSpending
     """Budget spent by then."""
 
 
@@ -76,7 +76,7 @@ class AnswerLog(Ledger[AnswerRecord]):
         about: Key,
         request: Request,
         reply: Reply,
-        spent: SpentBudget,
+        spent: RunSpending,
     ) -> None:
         """Add an answer durably. Raises DataError if the file cannot be written."""
         answered = AnswerRecord(request_digest(asked, about, request), *about, reply, spent)

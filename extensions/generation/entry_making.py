@@ -28,7 +28,7 @@ from extensions.generation.yield_table import (
     YieldTable,
 )
 from runner.live.engine import RunStopped
-from runner.live.meter import Meter
+from runner.live.meter import ProgressDisplay
 from runner.live.settings import Settings
 from runner.models.base import ModelError
 from runner.records.record import Outcome
@@ -128,7 +128,7 @@ class EntryMaker:
         models: EntryModels,
         sieve: FilterChain,
         askers: Sequence[CachedModel],
-        meter: Callable[[int], Meter],
+        meter: Callable[[int], ProgressDisplay],
     ) -> None:
         self._plan = plan
         self._models = models

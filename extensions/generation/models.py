@@ -29,12 +29,12 @@ from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.live.budget import Budget
 from runner.live.loop import ModelAnswer
-from runner.live.meter import Meter
+from runner.live.meter import ProgressDisplay
 from runner.live.run_control import limits_of, secrets_of
 from runner.models.base import CHARACTERS_PER_TOKEN, Model, Request, Usage
 from runner.models.connect import connect, price_of
-from runner.models.model_name import Scripted, chosen, parsed
-from runner.records.masking import SecretMask
+from runner.models.model_name import ScriptedName, chosen, parsed
+from runner.records.run_file_mask import SecretMask
 from runner.records.store import server_meant
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -70,7 +70,9 @@ class GenerationOrder(MakingPlan):
     def live(self) -> list[str]:
         """Distinct models that receive requests."""
         names = [self.model, *([self.solver] if self.solves else []), self.judge]
-        return list(dict.fromkeys([n for n in names if n and not isinstance(parsed(n), Scripted)]))
+        return list(
+            dict.fromkeys([n for n in names if n and not isinstance(parsed(n), ScriptedName)])
+        )
 
     @cached_property
     def secrets(self) -> SecretMask:
@@ -99,14 +101,14 @@ class GenerationOrder(MakingPlan):
             check_name(name, option, task)
             with report_as(option):
                 chosen(name, self.settings.base_url)
-        if isinstance(parsed(self.model), Scripted):
+        if isinstance(parsed(self.model), ScriptedName):
             Shares.named(self.model)
         with report_as("--solver"):
             self.errors()
         if self.judging is not None:
             self.judging.check()
-        scripted = isinstance(parsed(self.solver), Scripted)
-        live = not isinstance(parsed(self.model), Scripted)
+        scripted = isinstance(parsed(self.solver), ScriptedName)
+        live = not isinstance(parsed(self.model), ScriptedName)
         if self.tasks.how.origin == "functions" and scripted and live:
             message = "a scripted solver cannot solve requests that a live model invents"
             raise DataError("--solver", f"{message}; name a live model")
@@ -116,14 +118,14 @@ class GenerationOrder(MakingPlan):
         options = self.settings.request_options()
         roles = {"--model": self.model, **({"--solver": self.solver} if self.solves else {})}
         for option, name in roles.items():
-            if not isinstance(parsed(name), Scripted):
+            if not isinstance(parsed(name), ScriptedName):
                 with report_as(option):
                     model = connect(name, options)
                 await model.close()
 
     def errors(self) -> ErrorRates | None:
         """Return the error rates of a scripted solver; None for a live one."""
-        if not isinstance(parsed(self.solver), Scripted):
+        if not isinstance(parsed(self.solver), ScriptedName):
             return None
         return ErrorRates(ScriptedBehaviour.named(self.solver, policies=False).error_rate)
 
@@ -141,7 +143,7 @@ class GenerationModels:
         self._budget = Budget(settings.max_requests, settings.max_cost, log.spent)
         self.askers: dict[str, CachedModel] = {}
 
-    async def make(self, meter: Callable[[int], Meter]) -> EntryMaker:
+    async def make(self, meter: Callable[[int], ProgressDisplay]) -> EntryMaker:
         """Make all entries within the budget.
 
         Raises DataError if a kind has no suitable task, or an answer cannot be written.
@@ -164,7 +166,7 @@ class GenerationModels:
 
     def _make_writer(self) -> Write:
         order, how = self._order, self._order.tasks.how
-        if isinstance(parsed(order.model), Scripted):
+        if isinstance(parsed(order.model), ScriptedName):
             self._add_asker("writer", NoModel(), {})
             shares = Shares.named(order.model)
             return _make_scripted_writer(ScriptedWriter(how.graph, shares, how.seed, order.own))
@@ -236,7 +238,7 @@ class GenerationModels:
             "from": how.origin,
             "seed": str(how.seed),
         }
-        if not isinstance(parsed(order.model), Scripted):
+        if not isinstance(parsed(order.model), ScriptedName):
             provenance["prompts"] = order.prompts.sha256
         return provenance | ({"solver": order.solver} if order.solves else {})
 
@@ -253,12 +255,12 @@ class GenerationEstimate:
 
     def _add(self, order: GenerationOrder, task: WritingTask) -> None:
         turns, calls = len(task.bare.turns), len(task.steps)
-        if not isinstance(parsed(order.model), Scripted):
+        if not isinstance(parsed(order.model), ScriptedName):
             request = WriterQuestions(order.prompts, order.tasks.how.graph).ask(task)
             characters = sum(len(str(message["content"])) for message in request.messages)
             prompt = characters // CHARACTERS_PER_TOKEN
             self._asked["writer"].update(requests=1, prompt=prompt, completion=turns * _PER_TURN)
-        if order.solves and not isinstance(parsed(order.solver), Scripted):
+        if order.solves and not isinstance(parsed(order.solver), ScriptedName):
             times = order.trials
             times += order.solutions if order.tasks.how.origin == "functions" else 0
             requests = times * (turns + calls)

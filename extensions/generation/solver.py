@@ -29,7 +29,7 @@ from runner.episodes.dialogue import Dialogue
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, Request
-from runner.models.conversation import Style
+from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.tools import OWN_FOOTNOTES, toolbox_of
 from trajectories.prepare import prepare
@@ -131,7 +131,7 @@ def _set_up(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
     prompts = read_prompts(nests=STRICT.execution.checks_arguments)
     return EpisodeSetup(
         prepared=prepare(make_dataset(entry), entry, STRICT),
-        style=Style(toolbox_of(entry, notes=OWN_FOOTNOTES), prompts, "all"),
+        style=ConversationSettings(toolbox_of(entry, notes=OWN_FOOTNOTES), prompts, "all"),
         mode=mode,
         profile=STRICT,
         step_limit=STEP_LIMIT,

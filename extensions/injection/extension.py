@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from runner.data.services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
     from runner.live.settings import Settings
-    from runner.records.record import EpisodeMember, EpisodeRecord
-    from runner.records.run import Run
-    from runner.show.terminal import Line
+    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.records.recorded_run import Run
+    from runner.show.terminal import OutputLine
     from trajectories import schema
     from trajectories.dataset import Dataset
     from trajectories.schema import Category, Trajectory
@@ -79,7 +79,7 @@ class InjectionExtension(Extension):
         found: Sequence[FigureRow] = figures.FIGURES
         return found
 
-    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
+    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
         """Yield whether the attack succeeded."""
         member = record.extensions[self.name]
         yield from member.lines()
@@ -111,7 +111,7 @@ class InjectionExtension(Extension):
             backend.with_unexecuted(member.unexecuted)
         return session
 
-    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+    def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return its data of an episode."""
         return recorded.read_member(member, where)
 

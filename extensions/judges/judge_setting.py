@@ -22,8 +22,8 @@ from runner.live.settings import Settings
 from runner.models.base import Model
 from runner.models.connect import connect
 from runner.models.model_name import parsed
-from runner.records.masking import SecretMask
 from runner.records.replies import ReplyCache
+from runner.records.run_file_mask import SecretMask
 from runner.records.store import server_meant
 from trajectories.errors import DataError
 

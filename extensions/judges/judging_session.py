@@ -13,10 +13,10 @@ from extensions.judges.judge_setting import JudgeSetting
 from extensions.judges.votes import VOTES_FILE, AnyVote, JudgeDefinition, VoteStore
 from extensions.judges.voting import Case, VotingResult, collect_votes
 from runner.live.budget import Budget
-from runner.live.meter import Meter
+from runner.live.meter import ProgressDisplay
 from runner.live.run_control import RunEnding, limits_of
-from runner.records.record import SpentBudget
-from runner.records.redaction import redact_command
+from runner.records.record import RunSpending
+from runner.records.request_secrets import redact_command
 from trajectories.errors import DataError
 
 
@@ -35,7 +35,7 @@ class JudgingSession:
     ) -> None:
         self.setting = setting
         self.stopped: RunEnding | None = None
-        self.used = SpentBudget()
+        self.used = RunSpending()
         self.failed: dict[str, str] = {}
         self.folders: list[Path] = []
         self._command = command
@@ -68,7 +68,7 @@ class JudgingSession:
             requests = settings.max_requests and settings.max_requests - used.requests
             cost = settings.max_cost and settings.max_cost - (used.cost or 0.0)
             budget = Budget(requests, cost, store.spent)
-            meter = Meter(len(cases), sys.stderr, time.monotonic)
+            meter = ProgressDisplay(len(cases), sys.stderr, time.monotonic)
             limits = limits_of(settings)._replace(waits_for_server=False)
 
             async def vote() -> VotingResult[AnyVote]:
@@ -93,7 +93,7 @@ class JudgingSession:
         assert ending is not None
         spent, used = ending.spent, self.used
         cost = used.cost if spent.cost is None else (used.cost or 0.0) + spent.cost
-        self.used = SpentBudget(used.requests + spent.requests, used.tokens + spent.tokens, cost)
+        self.used = RunSpending(used.requests + spent.requests, used.tokens + spent.tokens, cost)
         self.failed |= {f"{id}, trial {trial}": why for (id, trial), why in result.failed.items()}
         if ending.stop_reason is not None:
             self.stopped = ending

@@ -21,7 +21,7 @@ from runner.records.files import (
     sync_folder,
     write_whole,
 )
-from runner.records.record import SpentBudget
+from runner.records.record import RunSpending
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
@@ -64,7 +64,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
         note: Mapping[str, Any],
     ) -> None:
         self.folder = folder
-        self.spent = SpentBudget()
+        self.spent = RunSpending()
         with report_write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:

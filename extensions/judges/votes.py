@@ -17,8 +17,8 @@ from extensions.judges.ledger import Ledger, LedgerFiles, read_definition
 from runner.models.base import Usage
 from runner.records.codec import members_of, read
 from runner.records.files import read_lines
-from runner.records.masking import SecretMask
-from runner.records.record import Key, SpentBudget
+from runner.records.record import Key, RunSpending
+from runner.records.run_file_mask import SecretMask
 
 JUDGED_FOLDER = "judged"
 """Folder within a run's folder, with a folder for each judge definition."""
@@ -77,7 +77,7 @@ class Vote(NamedTuple):
     abstained: str | None = None
     """Reason for an abstention."""
     took: VoteUsage = VoteUsage()
-    spent: SpentBudget = SpentBudget()
+    spent: RunSpending = RunSpending()
     """Budget spent by then."""
 
     @property
@@ -99,7 +99,7 @@ class PreferenceVote(NamedTuple):
     why: Sequence[str] = ()
     """Reason in each order."""
     took: VoteUsage = VoteUsage()
-    spent: SpentBudget = SpentBudget()
+    spent: RunSpending = RunSpending()
 
     @property
     def key(self) -> Key:

@@ -37,7 +37,7 @@ from extensions.judges.votes import AnyVote, PreferenceVote, Vote, VoteStore, Vo
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
 from runner.live.loop import Ask, ModelAnswer
-from runner.live.meter import Meter
+from runner.live.meter import ProgressDisplay
 from runner.live.run_control import RunEnding, watched
 from runner.models.base import CHARACTERS_PER_TOKEN, Model, ModelError, Reply, Request, Usage
 from runner.records.record import Key, Outcome
@@ -314,7 +314,7 @@ class _Voting(Generic[AnyVote]):
 
     store: VoteStore[AnyVote]
     engine: Engine[Case[AnyVote], Case[AnyVote]]
-    meter: Meter
+    meter: ProgressDisplay
     result: VotingResult[AnyVote] = field(default_factory=VotingResult)
 
     async def draw(self, case: Case[AnyVote], ask: Ask) -> Case[AnyVote]:
@@ -353,7 +353,7 @@ async def collect_votes(
     model: Model | None,
     limits: RateLimits,
     budget: Budget,
-    meter: Meter,
+    meter: ProgressDisplay,
 ) -> VotingResult[AnyVote]:
     """Draw the missing votes, keep each one, and return all votes.
 

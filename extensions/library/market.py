@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import Backend, random_stream, writes
 from envs.errors import NotFound
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from extensions.library.bounds import check_between
 
@@ -45,7 +45,7 @@ class MarketQuotes(Backend):
     currencies: dict[str, float] = _CURRENCIES
     _random: RandomStream = RandomStream(_DEFAULT_SEED)
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         self._random = random_stream(config, _DEFAULT_SEED)
 
     @classmethod

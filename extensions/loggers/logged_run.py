@@ -13,7 +13,7 @@ from runner.analysis.replayed_runs import ReplayedRun, dataset_of, replay_run, r
 from runner.analysis.report.run_report import report
 from runner.data.choose import Notify
 from runner.records.annotations import NOTHING
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 
 
 class LoggedRun(NamedTuple):

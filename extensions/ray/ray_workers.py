@@ -29,10 +29,10 @@ from runner.episodes.parallel import (
     evaluate_by,
 )
 from runner.episodes.worker_processes import WorkerPool
-from runner.live.budget import Budget, BudgetShare, Quota
+from runner.live.budget import Budget, BudgetQuota, BudgetShare
 from runner.live.engine import STOPPING, Engine, likely_tokens
-from runner.live.live_run import Job, LiveRun, RunPlan
-from runner.live.pace import AdmittedRequest, Pace, SystemClock, WaitCancelled
+from runner.live.live_run import EpisodeJob, LiveRun, RunPlan
+from runner.live.pace import AdmittedRequest, RateLimiter, SystemClock, WaitCancelled
 from runner.live.run_control import (
     Connect,
     RunEnding,
@@ -45,7 +45,7 @@ from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import FatalError, Model, Reply, Request, Usage
 from runner.models.reply import one_line
-from runner.records.record import AnsweredStep, EpisodeRecord, Key, SpentBudget
+from runner.records.record import EpisodeRecord, Key, RunSpending, UnfinishedEpisodeStep
 from runner.records.store import RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -93,7 +93,7 @@ class RayWorkers(NamedTuple):
         self,
         plan: RunPlan,
         store: RunStore,
-        jobs: Sequence[Job],
+        jobs: Sequence[EpisodeJob],
         connect: Connect,
         watch: RunObserver,
     ) -> RunEnding:
@@ -175,7 +175,7 @@ class Outbox:
 
     record: EpisodeRecord | None = None
     tools: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    steps: list[AnsweredStep] = field(default_factory=list)
+    steps: list[UnfinishedEpisodeStep] = field(default_factory=list)
 
     def append(self, record: EpisodeRecord) -> None:
         """Add the episode's record, which includes its answers."""
@@ -186,11 +186,11 @@ class Outbox:
         """Add a tool list."""
         self.tools[digest] = tools
 
-    def put_step(self, step: AnsweredStep, spent: SpentBudget) -> None:
+    def put_step(self, step: UnfinishedEpisodeStep, spent: RunSpending) -> None:
         """Add an answer; the spent budget is tracked elsewhere."""
         self.steps.append(step)
 
-    def deliver(self, store: RunStore, spent: SpentBudget) -> None:
+    def deliver(self, store: RunStore, spent: RunSpending) -> None:
         """Write the results to the store."""
         for digest, tools in self.tools.items():
             store.put_tools(digest, tools)
@@ -215,13 +215,13 @@ class SharedBudget(Budget):
         self,
         max_requests: int | None = None,
         max_cost: float | None = None,
-        spent: SpentBudget | None = None,
+        spent: RunSpending | None = None,
         requests: int | None = None,
         tokens: int | None = None,
     ) -> None:
         super().__init__(max_requests, max_cost, spent)
-        self._quota = Quota(self)
-        self._pace = Pace(SystemClock(), requests, tokens)
+        self._quota = BudgetQuota(self)
+        self._pace = RateLimiter(SystemClock(), requests, tokens)
         self._started: dict[Key, AdmittedRequest] = {}
         self._shares: dict[Key, BudgetShare] = {}
         self._stop_reason: str | None = None
@@ -272,7 +272,7 @@ class SharedBudget(Budget):
             self._quota.close_all(reason)
             self._pace.give_up()
 
-    def state(self) -> tuple[SpentBudget, str | None, bool]:
+    def state(self) -> tuple[RunSpending, str | None, bool]:
         """Return the spent budget, the stop reason, and whether the run failed."""
         return self.spent, self._stop_reason, self._failed
 
@@ -282,19 +282,19 @@ class EpisodeWorker:
 
     def __init__(self) -> None:
         self._model: Model | None = None
-        self._pace = Pace(SystemClock())
+        self._pace = RateLimiter(SystemClock())
 
     async def alive(self) -> None:
         """Answer a liveness check, unless an environment or agent blocks the thread."""
 
-    async def do(self, needs: Sequence[Awaitable[Any]], job: Job) -> Outbox:
+    async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> Outbox:
         """Run one episode, unless the run stops first; ``needs`` are plan, connect and budget."""
         plan, connect, budget = await gather(*needs)
         outbox = Outbox()
         try:
             if self._model is None:
                 self._model = connect(plan)
-            engine: Engine[Job, EpisodeRecord] = Engine(
+            engine: Engine[EpisodeJob, EpisodeRecord] = Engine(
                 _BudgetedModel(self._model, budget, job),
                 limits_of(plan.settings)._replace(concurrency=1),
                 Random(repr(job.key)),
@@ -314,7 +314,7 @@ class EpisodeWorker:
 class _BudgetedModel:
     """Model wrapper that requests admission from the shared budget."""
 
-    def __init__(self, model: Model, budget: Any, job: Job) -> None:
+    def __init__(self, model: Model, budget: Any, job: EpisodeJob) -> None:
         self._model = model
         self._budget = budget
         self._job = job
@@ -336,7 +336,7 @@ class _BudgetedModel:
 class _BudgetView:
     """Local view of the shared budget."""
 
-    def __init__(self, settings: Settings, spent: SpentBudget, watch: RunObserver) -> None:
+    def __init__(self, settings: Settings, spent: RunSpending, watch: RunObserver) -> None:
         # Without a processor, the actor can always be scheduled.
         remote = library().remote(SharedBudget).options(num_cpus=0)
         self.budget = remote.remote(
@@ -380,7 +380,7 @@ def _interruptible(account: _BudgetView) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _done(job: Job, result: Any) -> Outbox:
+def _done(job: EpisodeJob, result: Any) -> Outbox:
     ray = library()
     if isinstance(result, NoResult):
         return Outbox(job.lost(f"its worker process {result.why}"))

@@ -22,7 +22,13 @@ from runner.models.base import ModelError, TransientError
 from runner.models.connection import explain, secrets_in
 from runner.models.openai_model import checked_url
 from runner.models.reply import Endpoint, secrets_in_address
-from runner.models.transport import HttpRequest, NoHttpAnswer, Transport, check_status, json_in
+from runner.models.transport import (
+    HttpRequest,
+    HttpRequestFailure,
+    Transport,
+    check_status,
+    json_in,
+)
 from runner.records.files import LineFile, WriteError, read_lines
 from trajectories.errors import DataError
 
@@ -111,7 +117,7 @@ class EmbeddingRanker:
         except TimeoutError:
             message = f"no answer from {self._endpoint.address} within {_TIMEOUT:g} seconds"
             raise TransientError(message, kind="timeout") from None
-        except NoHttpAnswer as error:
+        except HttpRequestFailure as error:
             raise explain(error, self._endpoint) from None
         check_status(answer, self._endpoint)
         return json_in(answer, self._endpoint.address)

@@ -12,7 +12,7 @@ from runner.commands.shared import note
 from runner.extension import JsonObject, RunFeature
 from runner.records.codec import members_of, read
 from runner.records.record import EpisodeRecord
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 

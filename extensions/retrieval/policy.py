@@ -22,7 +22,7 @@ from extensions.retrieval.rankings import Ranking
 from runner.models.tools import Document, bfcl_documents, own_documents
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.offering import Offering
+from trajectories.offering import OfferedFunctions
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import JudgingMethod, Trajectory, Turn
 
@@ -116,7 +116,7 @@ class Retrieval(NamedTuple):
 
     def _make_offerings(
         self, chosen: Collection[Trajectory], pool: Corpus
-    ) -> Iterator[tuple[str, Offering]]:
+    ) -> Iterator[tuple[str, OfferedFunctions]]:
         if self.policy.how == "oracle":
             yield from ((t.id, _offer_truth(t)) for t in chosen)
             return
@@ -128,13 +128,13 @@ class Retrieval(NamedTuple):
             finder = Finder(ranking, self.policy.number)
             for t in chosen:
                 handed = tuple([_handed_over(t, number) for number in range(len(t.turns))])
-                yield t.id, Offering(handed, finder)
+                yield t.id, OfferedFunctions(handed, finder)
             return
         words = [turn.words for t in chosen for turn in t.turns]
         queries = list(dict.fromkeys(each for each in words if each.strip()))
         places = [[found.function.name for found in each] for each in ranking.find_all(queries)]
         ranked = dict(zip(queries, places, strict=True))
-        yield from ((t.id, Offering(self._offer_turns(t, ranked, pool))) for t in chosen)
+        yield from ((t.id, OfferedFunctions(self._offer_turns(t, ranked, pool))) for t in chosen)
 
     def _offer_turns(
         self, trajectory: Trajectory, ranked: Mapping[str, Sequence[str]], pool: Corpus
@@ -187,7 +187,7 @@ def _handed_over(trajectory: Trajectory, turn: int) -> frozenset[str]:
     return frozenset(n for earlier in trajectory.turns[: turn + 1] for n in earlier.offers)
 
 
-def _offer_truth(trajectory: Trajectory) -> Offering:
+def _offer_truth(trajectory: Trajectory) -> OfferedFunctions:
     """Return an offering of the ground truth's functions only."""
     needed = frozenset(name for turn in trajectory.turns for name in _needed_functions(turn))
     everything = tuple(list_tools(trajectory.environments))
@@ -195,7 +195,7 @@ def _offer_truth(trajectory: Trajectory) -> Offering:
         (needed | _handed_over(trajectory, number)) & trajectory.offered(everything, number)
         for number in range(len(trajectory.turns))
     ]
-    return Offering(tuple(turns))
+    return OfferedFunctions(tuple(turns))
 
 
 def _needed_functions(turn: Turn) -> frozenset[str]:

@@ -13,7 +13,7 @@ from envs.errors import MalformedCall
 from extensions.retrieval.corpus import Corpus, Signature, load_single_turns, signature
 from runner.data import choose
 from runner.records.record import EpisodeRecord
-from runner.records.run import is_run, open_run
+from runner.records.recorded_run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.replay_queries import read_truth_calls

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from envs.backend import AS_BFCL
 from envs.calls import read_call
 from envs.errors import ConfigError
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.session import Session
 from trajectories.errors import DataError
 
@@ -51,7 +51,7 @@ def _member(line: Mapping[str, Any], where: str, name: str, kind: type, default:
 
 
 def execute(
-    script: CallScript, where: str, pack: Callable[[], BulkPack], *, irregular: bool = True
+    script: CallScript, where: str, pack: Callable[[], LongContextPack], *, irregular: bool = True
 ) -> dict[str, Any]:
     """Execute a script and return ``{"id", "initial_state", "turns": [{"results", "state"}]}``.
 

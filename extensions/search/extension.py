@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.parts import PagePart
     from runner.records import codec
-    from runner.records.record import EpisodeMember, EpisodeRecord
-    from runner.show.terminal import Line
+    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.show.terminal import OutputLine
 else:
     codec = lazy_module("runner.records.codec")
     feature = lazy_module("extensions.search.feature")
@@ -35,11 +35,11 @@ class SearchExtension(Extension):
         )
     }
 
-    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+    def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the tree of an episode."""
         return codec.read(record.SearchRecord, member, f"{where}: $.extensions.search")
 
-    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
+    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
         """Yield the tree of an episode, or one turn of it."""
         view = search_tree.view_of(record)
         if view is not None:

@@ -15,7 +15,7 @@ from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.analysis.report.parts import PagePart
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
-from runner.show.terminal import Line, Tone
+from runner.show.terminal import OutputLine, Tone
 
 _MIN_POINTS = 60
 """Minimum number of a search's answers that a page shows, even for large runs."""
@@ -99,18 +99,18 @@ class SearchView(NamedTuple):
             "tree": [point.to_json() for point in self.points],
         }
 
-    def lines(self, turn: int | None = None) -> Iterator[Line]:
+    def lines(self, turn: int | None = None) -> Iterator[OutputLine]:
         """Yield the lines of the search, or of one of its turns."""
-        yield Line("")
-        yield Line(f"search: {self.summary}", "strong")
-        yield Line("  + kept, - undone, ^ branch given up", "faint")
+        yield OutputLine("")
+        yield OutputLine(f"search: {self.summary}", "strong")
+        yield OutputLine("  + kept, - undone, ^ branch given up", "faint")
         before = None
         for point in self.points:
             number = point.step.turn
             if turn is not None and number != turn:
                 continue
             if number != before:
-                yield Line(f"  turn {number + 1}")
+                yield OutputLine(f"  turn {number + 1}")
                 before = number
             yield from _point_lines(point)
 
@@ -177,13 +177,13 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-def _point_lines(point: TreePoint) -> Iterator[Line]:
+def _point_lines(point: TreePoint) -> Iterator[OutputLine]:
     mark, tone = _MARKS[point.became]
     indent = "  " * min(point.depth, _MAX_DEPTH)
-    yield Line(f"  {point.number:>4}  {indent}{mark} {cut(point.said, _WIDTH)}", tone)
+    yield OutputLine(f"  {point.number:>4}  {indent}{mark} {cut(point.said, _WIDTH)}", tone)
     if point.became == "undone":
         for result in point.step.results:
-            yield Line(f"        {indent}  -> {cut(result, _WIDTH)}", tone)
+            yield OutputLine(f"        {indent}  -> {cut(result, _WIDTH)}", tone)
 
 
 def _words(reply: ReplyRecord) -> str:

@@ -16,13 +16,13 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any, NamedTuple
 
-from runner.live.live_run import Job
+from runner.live.live_run import EpisodeJob
 from runner.live.loop import EpisodePlayer, ModelAnswer
 from runner.models.base import AgentError, Reply, Request
 from runner.records.codec import members_of, read
 from runner.records.files import LineFile, write_whole
 from runner.records.record import EpisodeRecord, Key
-from runner.records.run import read_records
+from runner.records.recorded_run import read_records
 
 CLAIMS_FILE = "claims.jsonl"
 """File of a run folder with the names of the episodes that clients have."""
@@ -202,7 +202,7 @@ class EpisodeBroker:
     def __init__(
         self,
         folder: Path,
-        jobs: Sequence[Job],
+        jobs: Sequence[EpisodeJob],
         limit: int,
         idle: float,
         clock: Callable[[], float],
@@ -227,7 +227,7 @@ class EpisodeBroker:
         episode.name, episode.used = claim.episode, self._clock()
         self._claimed[claim.episode] = episode
 
-    def in_order(self, jobs: Sequence[Job]) -> list[Job]:
+    def in_order(self, jobs: Sequence[EpisodeJob]) -> list[EpisodeJob]:
         """Return the jobs, those that clients already have first."""
         return sorted(jobs, key=lambda job: not self._episodes[job.key].name)
 

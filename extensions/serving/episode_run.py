@@ -28,7 +28,7 @@ from extensions.serving.mcp_server import (
 )
 from extensions.viewer.local_server import listening
 from runner.live.engine import Engine, RateLimits
-from runner.live.live_run import Job, LiveRun, RunPlan
+from runner.live.live_run import EpisodeJob, LiveRun, RunPlan
 from runner.live.run_control import open_jobs, open_store
 from runner.records.definition import Selection
 from runner.records.record import EpisodeRecord
@@ -91,7 +91,7 @@ class EpisodeService(NamedTuple):
             )
             live_run = LiveRun(plan, store, player=ServedPlayer)
             limits = RateLimits(concurrency=self.limit)
-            engine: Engine[Job, EpisodeRecord] = Engine(broker, limits, Random(0))
+            engine: Engine[EpisodeJob, EpisodeRecord] = Engine(broker, limits, Random(0))
 
             async def run() -> None:
                 await live_run.run(engine, broker.in_order(jobs), broker.finish)
@@ -105,7 +105,7 @@ class EpisodeService(NamedTuple):
     async def _serve(
         self,
         broker: EpisodeBroker,
-        engine: Engine[Job, EpisodeRecord],
+        engine: Engine[EpisodeJob, EpisodeRecord],
         run: Callable[[], Coroutine[None, None, None]],
         started: Callable[[str | None], object],
     ) -> None:

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checkers.calls.documents import UnjudgeableEntry
 from checkers.calls.judge import find_unmatched
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from checkers.verdict import TurnOutcome

@@ -18,7 +18,7 @@ from extensions.tau.simulations import DialogueMessage, Recording, Simulation, f
 from extensions.tau.tasks import DOMAINS, Action, ServiceTask
 from extensions.tau.worlds import DESKS, Checkout, make_desk, set_up
 from runner.records.record import EpisodeRecord, Key, RecordedEpisode
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory, Turn

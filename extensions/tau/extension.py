@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from extensions.tau import dialogue, entries, fetching, kind, simulations
     from runner.episodes.entry_kinds import EntryKind
-    from runner.records.record import EpisodeMember
-    from runner.records.run import Run
+    from runner.records.record import ExtensionData
+    from runner.records.recorded_run import Run
     from trajectories import schema
     from trajectories.dataset import Dataset
     from trajectories.schema import Category, Trajectory
@@ -57,7 +57,7 @@ class TauExtension(Extension):
         """Return the way to judge dialogues."""
         return kind.DIALOGUES if trajectory.category is schema.Category.DIALOGUE else None
 
-    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+    def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the dialogue of an episode."""
         return dialogue.read_dialogue(member, where)
 

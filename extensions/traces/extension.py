@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from extensions.export.commands.export import TranscriptsOfRun
     from extensions.traces import export_options, feature, recorded_results
     from runner.records import codec
-    from runner.records.record import EpisodeMember, EpisodeRecord
+    from runner.records.record import EpisodeRecord, ExtensionData
     from runner.show import terminal
-    from runner.show.terminal import Line
+    from runner.show.terminal import OutputLine
 else:
     codec = lazy_module("runner.records.codec")
     export_options = lazy_module("extensions.traces.export_options")
@@ -53,7 +53,7 @@ class TracesExtension(Extension):
         found: RunFeature = feature.recorded(definition, where)
         return found
 
-    def episode(self, member: JsonObject, where: str) -> EpisodeMember:
+    def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the trace of an episode."""
         return codec.read(feature.ImportedTrace, member, f"{where}: $.extensions.traces")
 
@@ -66,14 +66,14 @@ class TracesExtension(Extension):
         found: Session = recorded_results.RecordedSession.of(template, given, trusts=True)
         return found
 
-    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[Line]:
+    def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
         """Yield the results that differ from the recorded ones."""
         trace = record.extensions.get(self.name)
         if trace is None:
             return
         for each in trace.differences:
             if turn in (None, each.turn):
-                yield terminal.Line(f"recorded result: {each}", "faint")
+                yield terminal.OutputLine(f"recorded result: {each}", "faint")
 
     def episode_json(self, record: EpisodeRecord) -> JsonObject:
         """Return the trace of an episode."""

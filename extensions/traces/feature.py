@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runner.live.settings import Settings
-    from runner.models.conversation import Observe, Style
+    from runner.models.conversation import ConversationSettings, Observe
 
 TraceFormat = Literal["openai", "otel", "langsmith", "inspect", "jsonl"]
 
@@ -98,7 +98,7 @@ class ImportFeature(RunFeature):
         """Return the settings of the import."""
         return members_of(self.reference)
 
-    def style(self, style: Style, settings: Settings) -> Style:
+    def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
         """Return the style in which the model reads recorded results unchanged."""
         return style._replace(observe=self.observe(style.observe))
 

@@ -13,10 +13,10 @@ from checkers.profile import Profile
 from checkers.verdict import Verdict
 from envs import __version__
 from runner.analysis.replayed_runs import replay_episodes
-from runner.records import result_file
+from runner.records import bfcl_result_file
+from runner.records.bfcl_result_file import Verdicts
 from runner.records.record import EpisodeRecord, RecordedEpisode, call_text
-from runner.records.result_file import Verdicts
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
@@ -61,7 +61,7 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
         files = [path] if path is not None else _beside(run.path)
         found: Verdicts = {}
         for file in files:
-            found |= result_file.read_verdicts(file, run.ids)
+            found |= bfcl_result_file.read_verdicts(file, run.ids)
     else:
         judged_then = [(record.key, record.verdict) for record in run.records]
         found = {key: verdict.to_json() for key, verdict in judged_then if verdict}
@@ -75,7 +75,7 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
 def _beside(path: Path) -> list[Path]:
     """Return the files of verdicts beside result files, including subfolders."""
     folder = path if path.is_dir() else path.parent
-    file = folder / result_file.VERDICTS_FILE
+    file = folder / bfcl_result_file.VERDICTS_FILE
     files = sorted(path.rglob(file.name)) if path.is_dir() else [file] if file.exists() else []
     if not files:
         raise DataError("--verdicts", f"is needed: {file} does not exist")

@@ -35,7 +35,7 @@ from runner.data.choose import Notify
 from runner.data.errata import open_errata
 from runner.records.definition import DatasetReference
 from runner.records.record import Key
-from runner.records.run import Run, open_run
+from runner.records.recorded_run import Run, open_run
 from runner.records.run_catalog import CatalogRun
 from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errors import DataError

@@ -37,9 +37,9 @@ from extensions.viewer.run_index import RunIndex, RunRow
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
 from runner.analysis.report.parts import parts_of
 from runner.analysis.report.run_report import BOUNDS, about_run, report
-from runner.records.annotations import Annotation, write_annotation
+from runner.records.annotations import TagsAndNote, write_annotation
 from runner.records.record import Key
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from trajectories.errors import DataError
 
 _FRESH = 0.5
@@ -278,7 +278,7 @@ class Viewer:
         found = self._find(query.get("run", ""))
         if (wanted := _key(request)) is not None:
             key = open_run(found.run.folder, only=wanted[0]).episode(*wanted).record.key
-        changed = Annotation(tuple(dict.fromkeys(query.getlist("tag"))), query.get("note", ""))
+        changed = TagsAndNote(tuple(dict.fromkeys(query.getlist("tag"))), query.get("note", ""))
         with self._annotating:
             write_annotation(found.run.folder, key, changed)
         return changed.to_json()

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 from envs.backend import reads, writes
 from envs.calls import Call
 from envs.errors import BackendFault, ConfigProblem, InvalidArgument, Refused
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.notices import Notice
 from envs.worlds import World, WorldSession
 from extensions.worlds.events import (
@@ -68,7 +68,7 @@ class WorldClock(World):
     _now: str = _START
     _until: str = ""
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         self.time = self._now if self.exact_time else ""
 
     @classmethod

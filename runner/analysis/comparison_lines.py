@@ -9,53 +9,53 @@ from checkers.statistics import POWER, RunDifference
 from runner.analysis.comparison import ComparedEntry, RunComparison
 from runner.analysis.figure_lines import errata_line, figure_text, p_text, progress_text
 from runner.analysis.figure_table import beside_scores
-from runner.show.terminal import Line, fitted, table
+from runner.show.terminal import OutputLine, fitted, table
 
 _WIDTH = 160
 
 
-def lines(comparison: RunComparison) -> Iterator[Line]:
+def lines(comparison: RunComparison) -> Iterator[OutputLine]:
     """Yield the lines of a comparison, with the conclusion last."""
     yield from _heading(comparison)
     yield from _flips("A passes more often than B", comparison.lost)
     yield from _flips("B passes more often than A", comparison.gained)
-    yield Line("")
-    yield from map(Line, table(_category_rows(comparison)).splitlines())
+    yield OutputLine("")
+    yield from map(OutputLine, table(_category_rows(comparison)).splitlines())
     if comparison.causes:
-        yield Line("")
-        yield from map(Line, table(_cause_rows(comparison)).splitlines())
+        yield OutputLine("")
+        yield from map(OutputLine, table(_cause_rows(comparison)).splitlines())
     if beside := beside_scores(comparison.figures):
         sides = [
             [label, *(figure_text(row, figures) for row in beside)]
             for label, figures in zip("AB", comparison.figures, strict=True)
         ]
-        yield Line("")
+        yield OutputLine("")
         heading = ["", *(row.label for row in beside)]
-        yield from map(Line, table([heading, *sides]).splitlines())
-    yield Line("")
+        yield from map(OutputLine, table([heading, *sides]).splitlines())
+    yield OutputLine("")
     yield from conclusion(comparison)
 
 
-def conclusion(comparison: RunComparison) -> Iterator[Line]:
+def conclusion(comparison: RunComparison) -> Iterator[OutputLine]:
     """Yield the conclusion: the better run, its confidence, and the entries needed to decide."""
     overall = comparison.overall
-    yield Line(_finding(overall), "strong")
-    yield Line(f"p is from {_test(comparison)}.")
+    yield OutputLine(_finding(overall), "strong")
+    yield OutputLine(f"p is from {_test(comparison)}.")
     if overall.is_noise and overall.needed:
-        yield Line(_what_would_settle(comparison, overall.needed))
+        yield OutputLine(_what_would_settle(comparison, overall.needed))
     if comparison.mended:
-        yield Line(f"Corrected: {_finding(comparison.mended.overall)}", "strong")
-        yield Line(errata_line(comparison.mended.readings))
+        yield OutputLine(f"Corrected: {_finding(comparison.mended.overall)}", "strong")
+        yield OutputLine(errata_line(comparison.mended.readings))
 
 
-def _heading(comparison: RunComparison) -> Iterator[Line]:
+def _heading(comparison: RunComparison) -> Iterator[OutputLine]:
     data, left_out, trials = comparison.dataset, comparison.left_out, comparison.trials
     for label, run in zip("AB", comparison.runs, strict=True):
         part = progress_text(run.progress)
-        yield Line(f"{label}  {run.name}{part and f', {part}'}", "strong")
+        yield OutputLine(f"{label}  {run.name}{part and f', {part}'}", "strong")
     tried = "one trial" if trials == (1, 1) else f"up to {trials[0]} and {trials[1]} trials"
     count = len(comparison.entries)
-    yield Line(
+    yield OutputLine(
         f"{count} common {'entry' if count == 1 else 'entries'}, {tried} each; "
         f"data {data.name} {data.version}, profile {comparison.profile.name}"
     )
@@ -66,12 +66,12 @@ def _heading(comparison: RunComparison) -> Iterator[Line]:
     }
     shown = [f"{count} {reason}" for reason, count in reasons.items() if count]
     if shown:
-        yield Line(f"left out: {', '.join(shown)}")
+        yield OutputLine(f"left out: {', '.join(shown)}")
 
 
-def _flips(title: str, entries: Sequence[ComparedEntry]) -> Iterator[Line]:
-    yield Line("")
-    yield Line(f"{title}: {len(entries)}", "strong")
+def _flips(title: str, entries: Sequence[ComparedEntry]) -> Iterator[OutputLine]:
+    yield OutputLine("")
+    yield OutputLine(f"{title}: {len(entries)}", "strong")
     width = max((len(entry.trajectory.id) for entry in entries), default=0)
     for entry in entries:
         why = entry.diagnosis
@@ -80,7 +80,7 @@ def _flips(title: str, entries: Sequence[ComparedEntry]) -> Iterator[Line]:
         rates = f"{first.passed}/{first.trials} {second.passed}/{second.trials}  "
         if first.trials == second.trials == 1:
             rates = ""
-        yield Line(fitted(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
+        yield OutputLine(fitted(f"  {entry.trajectory.id:{width}}  {rates}{said}".rstrip(), _WIDTH))
 
 
 def _category_rows(comparison: RunComparison) -> list[list[str]]:

@@ -17,7 +17,7 @@ from runner.episodes.entry_kinds import JudgingTerms
 from runner.episodes.evaluate import evaluate, judge_again
 from runner.episodes.info_verdict import fail_without_info
 from runner.records.record import EpisodeRecord
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.prepare import PreparedTrajectory
 

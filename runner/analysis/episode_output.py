@@ -14,11 +14,11 @@ from checkers.verdict import Failure
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief
 from runner import extension
-from runner.analysis.view import WHOLE, EpisodePart, Moment, TurnView, view
+from runner.analysis.view import WHOLE, EpisodeMoment, EpisodePart, TurnView, view
 from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
 from runner.extension import Extension
 from runner.records.record import EpisodeRecord, RecordedEpisode, StepRecord, call_text
-from runner.show.terminal import Line, Tone, fitted
+from runner.show.terminal import OutputLine, Tone, fitted
 from trajectories.schema import Message
 
 Json = dict[str, Any]
@@ -48,7 +48,7 @@ class EpisodeText:
     source: str
     part: EpisodePart = WHOLE
 
-    def turns(self, examined: RejudgedTurns) -> Iterator[Line]:
+    def turns(self, examined: RejudgedTurns) -> Iterator[OutputLine]:
         """Yield the lines for turns."""
         shown = self.part.of(view(examined))
         environments = f"; {', '.join(examined.trajectory.environments)}"
@@ -57,7 +57,7 @@ class EpisodeText:
         )
         return self._lines(examined, environments, course, _turns_ending(examined))
 
-    def pairs(self, examined: RejudgedCalls) -> Iterator[Line]:
+    def pairs(self, examined: RejudgedCalls) -> Iterator[OutputLine]:
         """Yield the lines for one answer."""
         self.part.check_single(examined.trajectory.id)
         shown = _answer_lines(examined, only_diff=self.part.only_diff)
@@ -67,21 +67,21 @@ class EpisodeText:
         self,
         examined: RejudgedEpisode,
         environments: str,
-        course: Iterator[Line],
-        ending: Iterator[Line],
-    ) -> Iterator[Line]:
+        course: Iterator[OutputLine],
+        ending: Iterator[OutputLine],
+    ) -> Iterator[OutputLine]:
         trajectory, recorded = examined.trajectory, examined.recorded
-        yield Line(f"{trajectory.id} ({trajectory.category}{environments})", "strong")
-        yield Line(f"{self.source}, profile {examined.profile.name}", "faint")
+        yield OutputLine(f"{trajectory.id} ({trajectory.category}{environments})", "strong")
+        yield OutputLine(f"{self.source}, profile {examined.profile.name}", "faint")
         if examined.unjudged:
-            yield Line(f"{_ENDED_IN_ERROR}: {recorded and recorded.error}", _BAD)
+            yield OutputLine(f"{_ENDED_IN_ERROR}: {recorded and recorded.error}", _BAD)
         elif recorded and recorded.error:
-            yield Line(f"no steps were recorded: {recorded.error}", _BAD)
+            yield OutputLine(f"no steps were recorded: {recorded.error}", _BAD)
         yield from course
         if recorded and self.part.step is None and not self.part.only_diff:
             for each in _extended(recorded.record):
                 yield from each.episode_lines(recorded.record, self.part.turn)
-        yield Line("")
+        yield OutputLine("")
         yield from _unjudged_ending(recorded.record) if recorded and examined.unjudged else ending
 
 
@@ -153,22 +153,22 @@ def _kept_steps(examined: RejudgedEpisode, turn: int) -> Sequence[StepRecord]:
     return [step for step in examined.recorded.record.steps if step.turn == turn]
 
 
-def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Line]:
-    yield Line("")
+def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[OutputLine]:
+    yield OutputLine("")
     not_judged = "" if turn.judged else " (after the failure, not judged)"
-    yield Line(f"turn {turn.number + 1}{not_judged}", "strong")
+    yield OutputLine(f"turn {turn.number + 1}{not_judged}", "strong")
     yield from _messages(turn.asked.messages)
     if turn.asked.offers:
-        yield Line(f"  added functions: {', '.join(turn.asked.offers)}")
+        yield OutputLine(f"  added functions: {', '.join(turn.asked.offers)}")
     for call in turn.calls:
         yield from _call_lines(call)
     if turn.model is None:
         for number, step in enumerate(kept):
             yield from _kept_lines(number, step)
-        yield Line("  the episode ended here" if kept else "  not reached", _BAD)
+        yield OutputLine("  the episode ended here" if kept else "  not reached", _BAD)
         return
     if turn.unreadable is not None:
-        yield Line(f"  unreadable: {fitted(turn.unreadable, _WIDTH)}", _BAD)
+        yield OutputLine(f"  unreadable: {fitted(turn.unreadable, _WIDTH)}", _BAD)
     if turn.closing is not None:
         yield from _said("assistant", turn.closing)
     if turn.departs:
@@ -177,75 +177,79 @@ def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Lin
         yield _failed(turn.failure, "  ")
         unseen = turn.failure.unseen
         for text in unseen[:_MAX_UNSEEN]:
-            yield Line(f"    not seen: {fitted(text, _WIDTH)}", _BAD)
+            yield OutputLine(f"    not seen: {fitted(text, _WIDTH)}", _BAD)
         if len(unseen) > _MAX_UNSEEN:
-            yield Line(f"    not seen: {len(unseen) - _MAX_UNSEEN} more", _BAD)
+            yield OutputLine(f"    not seen: {len(unseen) - _MAX_UNSEEN} more", _BAD)
 
 
-def _kept_lines(number: int, step: StepRecord) -> Iterator[Line]:
+def _kept_lines(number: int, step: StepRecord) -> Iterator[OutputLine]:
     """Yield a recorded step."""
     for call, result in zip_longest(step.calls, step.results):
-        yield Line(f"  step {number + 1}  {fitted(call, _WIDTH)}")
+        yield OutputLine(f"  step {number + 1}  {fitted(call, _WIDTH)}")
         if result is not None:
-            yield Line(f"{_INDENT}-> {fitted(result, _WIDTH)}")
+            yield OutputLine(f"{_INDENT}-> {fitted(result, _WIDTH)}")
     if step.reply.text:
         yield from _said("assistant", step.reply.text)
 
 
-def _call_lines(call: Moment) -> Iterator[Line]:
+def _call_lines(call: EpisodeMoment) -> Iterator[OutputLine]:
     assert call.traced is not None
     mark, tone = (_MARK, _BAD) if call.diverges else ("  ", _PLAIN)
-    yield Line(f"{mark}step {call.place.step + 1}  {_clipped_call(call.traced)}", tone)
+    yield OutputLine(f"{mark}step {call.place.step + 1}  {_clipped_call(call.traced)}", tone)
     yield _result_line(call.traced.result)
     yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
     for notice in call.notices:
         shown = f"{notice.event}, to {notice.to or 'nobody'}: {notice}"
-        yield Line(f"{_INDENT}event     {fitted(shown, _WIDTH)}", "new")
+        yield OutputLine(f"{_INDENT}event     {fitted(shown, _WIDTH)}", "new")
     yield from _listed(call.strays, f"{_INDENT}off path  ", _BAD, str)
     if call.diverges:
-        yield Line(f"{_INDENT}cause of the failure", _BAD)
+        yield OutputLine(f"{_INDENT}cause of the failure", _BAD)
 
 
-def _truth_lines(turn: TurnView) -> Iterator[Line]:
+def _truth_lines(turn: TurnView) -> Iterator[OutputLine]:
     """Yield the ground truth of a turn and the differences of the state."""
     if turn.diverges:
-        yield Line(f"{_MARK}end of the turn: cause of the failure", _BAD)
-    yield Line("  ground truth:" if turn.truth.calls else "  ground truth: no call")
+        yield OutputLine(f"{_MARK}end of the turn: cause of the failure", _BAD)
+    yield OutputLine("  ground truth:" if turn.truth.calls else "  ground truth: no call")
     for traced in turn.truth.calls:
-        yield Line(f"{_INDENT}{_clipped_call(traced)}")
+        yield OutputLine(f"{_INDENT}{_clipped_call(traced)}")
         yield _result_line(traced.result)
     if turn.differences:
-        yield Line("  state: differs from the ground truth", _BAD)
+        yield OutputLine("  state: differs from the ground truth", _BAD)
     else:
-        yield Line("  state: same as the ground truth")
+        yield OutputLine("  state: same as the ground truth")
     yield from _listed(turn.differences, "    ", _BAD, str)
 
 
-def _unjudged_ending(record: EpisodeRecord) -> Iterator[Line]:
+def _unjudged_ending(record: EpisodeRecord) -> Iterator[OutputLine]:
     turn = record.steps[-1].turn if record.steps else 0
-    yield Line(f"no verdict: ended in turn {turn + 1}; earlier answers: {len(record.steps)}", _BAD)
+    yield OutputLine(
+        f"no verdict: ended in turn {turn + 1}; earlier answers: {len(record.steps)}", _BAD
+    )
 
 
-def _turns_ending(examined: RejudgedTurns) -> Iterator[Line]:
+def _turns_ending(examined: RejudgedTurns) -> Iterator[OutputLine]:
     verdict = examined.verdict
     if verdict.failure and verdict.failed_turn is None:
         yield _failed(verdict.failure)
     turns = f"{verdict.turns_passed} of {verdict.turns} turns"
     yield (
-        Line(f"passed: {turns}", _GOOD) if verdict.valid else Line(f"FAILED: {turns} passed", _BAD)
+        OutputLine(f"passed: {turns}", _GOOD)
+        if verdict.valid
+        else OutputLine(f"FAILED: {turns} passed", _BAD)
     )
     yield from _cause_lines(examined)
 
 
-def _cause_lines(examined: RejudgedEpisode) -> Iterator[Line]:
+def _cause_lines(examined: RejudgedEpisode) -> Iterator[OutputLine]:
     if examined.diagnosis is not None:
-        yield Line(f"cause: {examined.diagnosis.sentence}")
+        yield OutputLine(f"cause: {examined.diagnosis.sentence}")
     if examined.data_error is not None:
-        yield Line(examined.data_error)
+        yield OutputLine(examined.data_error)
 
 
-def _answer_lines(examined: RejudgedCalls, *, only_diff: bool) -> Iterator[Line]:
-    yield Line("")
+def _answer_lines(examined: RejudgedCalls, *, only_diff: bool) -> Iterator[OutputLine]:
+    yield OutputLine("")
     yield from asked_lines(examined)
     for pair in examined.paired.pairs:
         if pair.problem or not only_diff:
@@ -253,38 +257,38 @@ def _answer_lines(examined: RejudgedCalls, *, only_diff: bool) -> Iterator[Line]
     yield from answered_lines(examined)
 
 
-def asked_lines(examined: RejudgedCalls) -> Iterator[Line]:
+def asked_lines(examined: RejudgedCalls) -> Iterator[OutputLine]:
     """Yield the messages, the functions and the aim of a single turn."""
     yield from _messages(examined.trajectory.turns[0].messages)
-    yield Line(f"  functions: {', '.join(examined.paired.offered) or 'none'}", "faint")
+    yield OutputLine(f"  functions: {', '.join(examined.paired.offered) or 'none'}", "faint")
     if examined.paired.aim is not None:
-        yield Line(f"  {examined.paired.aim}", "faint")
+        yield OutputLine(f"  {examined.paired.aim}", "faint")
 
 
-def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[Line]:
+def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[OutputLine]:
     """Yield a call and the expected one; ``width`` is the maximum length of a text."""
     mark = _MARK if pair.problem else "  "
     tone = _BAD if pair.problem else _GOOD
     if pair.call is not None:
-        yield Line(f"{mark}called    {fitted(call_text(pair.call), width)}", tone)
+        yield OutputLine(f"{mark}called    {fitted(call_text(pair.call), width)}", tone)
         mark, tone = "  ", _PLAIN
     if pair.result is not None:
         yield _result_line(pair.result)
     if pair.expected is not None:
-        yield Line(f"{mark}expected  {fitted(pair.expected, width)}", tone)
+        yield OutputLine(f"{mark}expected  {fitted(pair.expected, width)}", tone)
     if pair.expected_result is not None:
         yield _result_line(pair.expected_result)
     wrong = [_describe(argument) for argument in pair.arguments if argument.problem is not None]
     for text in wrong or filter(None, [pair.problem]):
-        yield Line(f"{_INDENT}  {fitted(text, width)}", _BAD)
+        yield OutputLine(f"{_INDENT}  {fitted(text, width)}", _BAD)
 
 
-def answered_lines(examined: RejudgedCalls) -> Iterator[Line]:
+def answered_lines(examined: RejudgedCalls) -> Iterator[OutputLine]:
     """Yield the text of the answer, or its parse error."""
     words, problem, _ = examined.paired.said
     if problem is not None:
         tone = _PLAIN if examined.verdict.valid else _BAD
-        yield Line(f"  unreadable as calls: {fitted(problem, _WIDTH)}", tone)
+        yield OutputLine(f"  unreadable as calls: {fitted(problem, _WIDTH)}", tone)
     if words is not None:
         yield from _said("assistant", words)
 
@@ -297,36 +301,36 @@ def _describe(argument: ArgumentPair) -> str:
     return f"{argument.parameter}: expected {right}{optional}, got {given} ({argument.problem})"
 
 
-def answer_ending(examined: RejudgedCalls) -> Iterator[Line]:
+def answer_ending(examined: RejudgedCalls) -> Iterator[OutputLine]:
     """Yield the verdict on one answer, with the cause of a failure."""
     failure = examined.verdict.failure
     if failure is None:
-        yield Line("passed", _GOOD)
+        yield OutputLine("passed", _GOOD)
         return
     yield _failed(failure)
     if failure.calls is not None:
-        yield from (Line(f"  {fitted(text, _WIDTH)}", _BAD) for text in failure.calls.lines())
+        yield from (OutputLine(f"  {fitted(text, _WIDTH)}", _BAD) for text in failure.calls.lines())
     yield from _cause_lines(examined)
 
 
-def _failed(failure: Failure, indent: str = "") -> Line:
-    return Line(f"{indent}FAILED {failure.reason}: {failure.reason.meaning}", _BAD)
+def _failed(failure: Failure, indent: str = "") -> OutputLine:
+    return OutputLine(f"{indent}FAILED {failure.reason}: {failure.reason.meaning}", _BAD)
 
 
-def _messages(messages: Sequence[Message]) -> Iterator[Line]:
+def _messages(messages: Sequence[Message]) -> Iterator[OutputLine]:
     for message in messages:
         yield from _said(message.role, message.content)
 
 
-def _said(role: str, text: str) -> Iterator[Line]:
+def _said(role: str, text: str) -> Iterator[OutputLine]:
     first, *others = fitted(text, _SAID).split("\n")
-    yield Line(f"  {role}: {first}")
-    yield from (Line(f"    {line}") for line in others)
+    yield OutputLine(f"  {role}: {first}")
+    yield from (OutputLine(f"    {line}") for line in others)
 
 
-def _result_line(result: Result) -> Line:
+def _result_line(result: Result) -> OutputLine:
     arrow = "->" if result.ok else "-> refused:"
-    return Line(f"{_INDENT}{arrow} {fitted(result.observation, _WIDTH)}")
+    return OutputLine(f"{_INDENT}{arrow} {fitted(result.observation, _WIDTH)}")
 
 
 def _clipped_call(traced: TracedCall) -> str:
@@ -335,11 +339,11 @@ def _clipped_call(traced: TracedCall) -> str:
 
 def _listed(
     differences: Sequence[Difference], start: str, tone: Tone, text: Callable[[Difference], str]
-) -> Iterator[Line]:
+) -> Iterator[OutputLine]:
     for difference in differences[:_MAX_ITEMS]:
-        yield Line(f"{start}{text(difference)}", tone)
+        yield OutputLine(f"{start}{text(difference)}", tone)
     if len(differences) > _MAX_ITEMS:
-        yield Line(f"{start}and {len(differences) - _MAX_ITEMS} more places", tone)
+        yield OutputLine(f"{start}and {len(differences) - _MAX_ITEMS} more places", tone)
 
 
 def _change(difference: Difference) -> str:
@@ -378,7 +382,7 @@ def _turn_json(turn: TurnView) -> Json:
     }
 
 
-def _call_json(call: Moment) -> Json:
+def _call_json(call: EpisodeMoment) -> Json:
     assert call.traced is not None
     return {
         **executed(call.traced),

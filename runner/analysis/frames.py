@@ -15,13 +15,13 @@ from checkers.calls.pairs import CallPair
 from envs.calls import Call
 from runner.analysis.figures import totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules
-from runner.analysis.view import Moment, view
+from runner.analysis.view import EpisodeMoment, view
 from runner.data.choose import Notify
 from runner.data.parameters import require_type
 from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
 from runner.records.annotations import NOTHING
 from runner.records.record import call_text
-from runner.records.run import Run, is_run, open_run
+from runner.records.recorded_run import Run, is_run, open_run
 from runner.records.run_catalog import run_folders
 from trajectories.errors import DataError
 
@@ -150,7 +150,7 @@ class _CallRows:
             yield _pair_row(number, pair)
 
 
-def _call_row(moment: Moment) -> Row:
+def _call_row(moment: EpisodeMoment) -> Row:
     assert moment.traced is not None
     call, result, _ = moment.traced
     place = moment.place

@@ -16,9 +16,9 @@ from runner.episodes.evaluate import describe_error
 from runner.episodes.info_verdict import add_reported_info, fail_examined_without_info
 from runner.episodes.offline import examine_recorded
 from runner.extension import recorded_features
-from runner.records import result_file
+from runner.records import bfcl_result_file
 from runner.records.record import EpisodeRecord, Key, RecordedEpisode
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right
 from trajectories.errors import DataError
@@ -179,8 +179,8 @@ def load_plain_dataset(
     if run.dataset is not None:
         return run.dataset
     if run.definition is None:
-        named = any(map(result_file.category_of, run.ids))
-        wanted = result_file.categories_of(run.ids)
+        named = any(map(bfcl_result_file.category_of, run.ids))
+        wanted = bfcl_result_file.categories_of(run.ids)
         name = name or ("bfcl" if named else None)
     else:
         then = run.definition.dataset.name

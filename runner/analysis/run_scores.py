@@ -24,10 +24,10 @@ from runner.data.choose import Notify, profile_for
 from runner.data.errata import open_errata
 from runner.episodes.evaluate import evaluate, run_recorded
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
-from runner.records import result_file
+from runner.records import bfcl_result_file
 from runner.records.codec import read
 from runner.records.record import EpisodeRecord, InfoReport, Outcome, RunProgress
-from runner.records.run import is_run, open_run
+from runner.records.recorded_run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
@@ -170,14 +170,14 @@ def _kept(path: Path, rules: ScoringRules) -> RunScores:
 
 
 def _from_verdicts(path: Path) -> RunScores:
-    lines = result_file.read_verdicts(path, ())
+    lines = bfcl_result_file.read_verdicts(path, ())
     records = [_record(path, *key, line) for key, line in lines.items()]
     profiles = {str(line.get("profile", "unknown")) for line in lines.values()}
     return RunScores(_name(path), path, " and ".join(sorted(profiles)), RunFigures(records))
 
 
 def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> EpisodeRecord:
-    category = line.get("category", result_file.category_of(id))
+    category = line.get("category", bfcl_result_file.category_of(id))
     if not isinstance(category, str):
         raise DataError(str(path), f"has no category for {id}; judge the run again")
     outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "error"}
@@ -214,7 +214,9 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
 def _totals_of_files(path: Path) -> Totals | None:
     """Return the usage that result files record, or None."""
     lines = [
-        line for file in result_file.find_result_files([path]) for _, line in read_objects(file)
+        line
+        for file in bfcl_result_file.find_result_files([path])
+        for _, line in read_objects(file)
     ]
     latencies = [seconds for line in lines for seconds in _numbers(line.get("latency"))]
     if not latencies:

@@ -13,7 +13,7 @@ from runner.show.terminal import table
 from trajectories.schema import Category
 
 
-class CallShape(NamedTuple):
+class AnswerCounts(NamedTuple):
     """Number of answers, of unreadable answers, and of answers with several calls."""
 
     answers: int
@@ -23,7 +23,7 @@ class CallShape(NamedTuple):
     """Answers with more than one call."""
 
     @classmethod
-    def of(cls, records: Iterable[EpisodeRecord]) -> CallShape:
+    def of(cls, records: Iterable[EpisodeRecord]) -> AnswerCounts:
         """Count the answers of episodes."""
         answers = unreadable = several = 0
         for record in records:
@@ -42,7 +42,7 @@ class VariantScore(NamedTuple):
     figures: RunFigures
     planned: int
     """Number of planned episodes."""
-    shape: CallShape = CallShape(0, 0, 0)
+    shape: AnswerCounts = AnswerCounts(0, 0, 0)
 
     @property
     def score(self) -> float | None:

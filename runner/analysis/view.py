@@ -21,7 +21,7 @@ from trajectories.errors import DataError
 from trajectories.schema import Turn
 
 
-class Moment(NamedTuple):
+class EpisodeMoment(NamedTuple):
     """Start of a turn, executed call, or end of a turn."""
 
     place: EpisodePlace
@@ -53,8 +53,8 @@ class TurnView(NamedTuple):
     truth: TracedTurn
     model: TracedTurn | None
     """None if the episode did not reach the turn."""
-    truth_calls: Sequence[Moment]
-    moments: Sequence[Moment]
+    truth_calls: Sequence[EpisodeMoment]
+    moments: Sequence[EpisodeMoment]
     """The start, the model's calls and the end; empty if the turn was not reached."""
     judged: bool = True
     """Whether the turn counts for the verdict; turns after a failure do not."""
@@ -62,12 +62,12 @@ class TurnView(NamedTuple):
     """Failure of the episode, if it is in this turn."""
 
     @property
-    def calls(self) -> Sequence[Moment]:
+    def calls(self) -> Sequence[EpisodeMoment]:
         """The model's calls."""
         return self.moments[1:-1]
 
     @property
-    def steps(self) -> Iterator[tuple[int, list[Moment]]]:
+    def steps(self) -> Iterator[tuple[int, list[EpisodeMoment]]]:
         """Steps with calls, by number."""
         for number, calls in groupby(self.calls, key=lambda call: call.place.step):
             yield number, list(calls)
@@ -133,9 +133,11 @@ def turns_of(
 
 def _moments(
     number: int, truth: TracedTurn, turn: TracedTurn, left: EpisodePlace | None
-) -> Iterator[Moment]:
+) -> Iterator[EpisodeMoment]:
     start, end = EpisodePlace(number, "start"), EpisodePlace(number, "end")
-    first = Moment(start, turn.before, turn.before, off_path=find_off_path(truth, turn.before))
+    first = EpisodeMoment(
+        start, turn.before, turn.before, off_path=find_off_path(truth, turn.before)
+    )
     yield first
     before = first.off_path
     for call in _calls(number, turn, left):
@@ -147,17 +149,19 @@ def _moments(
         yield call._replace(off_path=off, strays=strays)
         before = off
     missing = truth.after.differences(turn.after)
-    yield Moment(end, turn.after, turn.after, off_path=missing, diverges=end == left)
+    yield EpisodeMoment(end, turn.after, turn.after, off_path=missing, diverges=end == left)
 
 
-def _calls(number: int, turn: TracedTurn, left: EpisodePlace | None) -> Iterator[Moment]:
+def _calls(number: int, turn: TracedTurn, left: EpisodePlace | None) -> Iterator[EpisodeMoment]:
     """Yield the calls of a turn, with their changes."""
     before = turn.before
     for step, calls in enumerate(turn.steps):
         for index, traced in enumerate(calls):
             place = EpisodePlace(number, "call", step, index)
             changes = before.differences(traced.after)
-            yield Moment(place, before, traced.after, traced, changes, diverges=place == left)
+            yield EpisodeMoment(
+                place, before, traced.after, traced, changes, diverges=place == left
+            )
             before = traced.after
 
 

@@ -11,13 +11,13 @@ from runner.commands.options import argument, index, option
 from runner.commands.shared import JsonOption
 from runner.records.annotations import (
     NOTHING,
-    Annotation,
+    TagsAndNote,
     read_annotations,
     with_tags,
     write_annotation,
 )
 from runner.records.record import Key
-from runner.records.run import read_run
+from runner.records.recorded_run import read_run
 from runner.show.terminal import say, say_json
 
 EXAMPLE = "turnwise annotate runs/a base_files_band_setlist --tag 'bad data'"
@@ -57,12 +57,12 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _line(key: Key | None, annotation: Annotation) -> str:
+def _line(key: Key | None, annotation: TagsAndNote) -> str:
     name = "run" if key is None else f"{key[0]} trial {key[1]}"
     tags = "".join(f" [{tag}]" for tag in annotation.tags)
     return f"{name}:{tags}{annotation.note and f' {annotation.note}'}"
 
 
-def _json(key: Key | None, annotation: Annotation) -> dict[str, Any]:
+def _json(key: Key | None, annotation: TagsAndNote) -> dict[str, Any]:
     id, trial = key or (None, None)
     return {"id": id, "trial": trial, **annotation.to_json()}

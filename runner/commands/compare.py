@@ -27,7 +27,7 @@ from runner.commands.shared import (
 )
 from runner.data.errata import open_errata
 from runner.records.files import check_writable, written
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
 

@@ -25,8 +25,8 @@ from runner.commands.shared import (
     note,
 )
 from runner.data import choose
-from runner.records.annotations import NOTHING, Annotation, Annotations
-from runner.records.run import open_run
+from runner.records.annotations import NOTHING, Annotations, TagsAndNote
+from runner.records.recorded_run import open_run
 from runner.show.terminal import fitted, say, say_json
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Category
@@ -77,7 +77,7 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _annotation(episode: ReplayedEpisode, notes: Annotations) -> Annotation:
+def _annotation(episode: ReplayedEpisode, notes: Annotations) -> TagsAndNote:
     return notes.get(episode.recorded.record.key, NOTHING)
 
 

@@ -23,11 +23,18 @@ from runner.episodes.offline import run_null, run_oracle, run_scripted
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.extension import RunFeature, add_members
 from runner.live.settings import Settings
-from runner.models.model_name import ModelName, Null, Oracle, Replay, Scripted, chosen
-from runner.records import result_file
+from runner.models.model_name import (
+    ModelName,
+    NullName,
+    OracleName,
+    ReplayName,
+    ScriptedName,
+    chosen,
+)
+from runner.records import bfcl_result_file
 from runner.records.files import check_writable
 from runner.records.record import RecordedEpisode, RunProgress
-from runner.records.run import Run, open_run
+from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -54,7 +61,7 @@ def run(options: Options) -> int:
         raise DataError("--model", "a recorded run cannot be varied; name a model instead")
     if not model.is_live:
         _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
-    recorded = open_run(model.path) if isinstance(model, Replay) else None
+    recorded = open_run(model.path) if isinstance(model, ReplayName) else None
     dataset = _load_dataset(options, recorded)
     for name, own in theirs:
         dataset = extension.load_extension(name).entries(dataset, own)
@@ -86,7 +93,7 @@ def _load_dataset(options: Options, recorded: Run | None) -> Dataset:
         return recorded.dataset
     name = choose.dataset_name(options.dataset, recorded.ids if recorded else ())
     if recorded and options.category is None:
-        categories = result_file.categories_of(recorded.ids)
+        categories = bfcl_result_file.categories_of(recorded.ids)
     else:
         categories = choose.categories(options.category, name)
     return choose.dataset(name, categories, note, options.reach)
@@ -106,7 +113,7 @@ def _evaluate_offline(
     run_one = _choose_player(model, entries)
     features: Sequence[RunFeature] = add_features(options, options.extensions, Settings()).features
     for feature in features:
-        if not (feature.is_offline and isinstance(model, (Oracle, Null))):
+        if not (feature.is_offline and isinstance(model, (OracleName, NullName))):
             models = "live models, oracle and null" if feature.is_offline else "live models"
             raise DataError(feature.flag, f"is for {models}, not {options.model}")
     ids = [each.id for each in trajectories]
@@ -134,11 +141,11 @@ def _choose_player(
     model: ModelName, entries: Mapping[str, RecordedEpisode] | None
 ) -> Callable[..., Verdict]:
     """Return the function that plays and judges an entry for an offline model."""
-    if isinstance(model, Scripted):
+    if isinstance(model, ScriptedName):
         return partial(run_scripted, scripted=ScriptedBehaviour.named(model.text))
     if entries is not None:
         return partial(run_recorded, entries=entries)
-    return run_oracle if isinstance(model, Oracle) else run_null
+    return run_oracle if isinstance(model, OracleName) else run_null
 
 
 _OF_EXPERIMENTS = (

@@ -32,7 +32,7 @@ from runner.models.base import Usage
 from runner.models.model_name import parsed
 from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord, RunProgress
-from runner.records.run import open_run, read_records, read_segments
+from runner.records.recorded_run import open_run, read_records, read_segments
 from runner.records.store import create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset

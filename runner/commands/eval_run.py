@@ -14,8 +14,8 @@ from runner.commands.judging import workers_for
 from runner.commands.model_requests import exit_status
 from runner.commands.shared import EntriesOptions, note
 from runner.data import choose
-from runner.live.live_run import Job, RunPlan
-from runner.live.meter import Meter
+from runner.live.live_run import EpisodeJob, RunPlan
+from runner.live.meter import ProgressDisplay
 from runner.live.run_control import RunEnding, open_jobs, open_store
 from runner.models.base import Model
 from runner.models.connect import connect, load_client
@@ -23,9 +23,9 @@ from runner.models.model_name import parsed
 from runner.records.codec import read
 from runner.records.definition import RunFile, Selection
 from runner.records.files import WriteError
-from runner.records.masking import SecretMask
-from runner.records.record import RunSegment, SpentBudget
-from runner.records.run import is_run
+from runner.records.record import RunSegment, RunSpending
+from runner.records.recorded_run import is_run
+from runner.records.run_file_mask import SecretMask
 from runner.records.run_files import RUN_FILE, read_run_file
 from runner.records.store import RunStore
 from trajectories.schema import Trajectory
@@ -52,7 +52,7 @@ def run_plan(
                 f"warning: {store.folder}: {len(store.lost_tools)} tool lists of episodes are lost "
                 "and cannot be restored from the data; turnwise export skips these episodes"
             )
-        meter = Meter(len(jobs), sys.stderr, time.monotonic)
+        meter = ProgressDisplay(len(jobs), sys.stderr, time.monotonic)
         ending = workers_for(options).conduct(plan, store, jobs, connect_to, meter)
         return ending if jobs else ending._replace(idle=True)
 
@@ -97,7 +97,7 @@ def run_segment(
             ending = play(store)
         except WriteError as error:
             # For example a full disk. Stored episodes are complete, and the run can be resumed.
-            ending = RunEnding(str(error), failed=True, spent=SpentBudget())
+            ending = RunEnding(str(error), failed=True, spent=RunSpending())
         if not ending.idle:
             seconds = round(time.monotonic() - started_at, 3)
             with suppress(WriteError):
@@ -107,7 +107,7 @@ def run_segment(
         return ending, exit_status(ending.stop_reason, failed=ending.failed or errors)
 
 
-def report_jobs(store: RunStore, jobs: Sequence[Job]) -> None:
+def report_jobs(store: RunStore, jobs: Sequence[EpisodeJob]) -> None:
     """Print how many episodes are left, and where they are stored."""
     begun = sum(bool(job.course) for job in jobs)
     resumed = f" ({begun} resumed)" if begun else ""

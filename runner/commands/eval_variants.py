@@ -11,14 +11,14 @@ from pathlib import Path
 
 from runner import extension
 from runner.analysis.figures import RunFigures, totals_of
-from runner.analysis.variants import CallShape, VariantScore
+from runner.analysis.variants import AnswerCounts, VariantScore
 from runner.commands import DONE
 from runner.commands.eval_options import EvalOptions
 from runner.commands.eval_run import run_plan
 from runner.commands.shared import note
 from runner.commands.variants import Variant, Variants, remaining_budget, with_budget
 from runner.live.live_run import RunPlan
-from runner.records.run import is_run, open_run
+from runner.records.recorded_run import is_run, open_run
 from runner.show.terminal import say
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -91,4 +91,4 @@ def _score(variant: Variant, folder: Path, options: EvalOptions) -> VariantScore
     records = list(open_run(place).records) if is_run(place) else []
     figures = RunFigures(records, entries, totals_of(records), options.allow_errors)
     planned = len(entries) * options.trials
-    return VariantScore(variant.name, figures, planned, CallShape.of(records))
+    return VariantScore(variant.name, figures, planned, AnswerCounts.of(records))

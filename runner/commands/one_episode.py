@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.profile import Profile
 from runner.analysis import replayed_runs
 from runner.analysis.replayed_runs import dataset_of, result_rendering
@@ -18,8 +18,8 @@ from runner.data.choose import profile_for
 from runner.episodes.evaluate import describe_error
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged import RejudgedEpisode
-from runner.records.result_file import categories_of
-from runner.records.run import Run, open_run
+from runner.records.bfcl_result_file import categories_of
+from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare

@@ -21,7 +21,7 @@ from runner.commands.shared import (
     note,
 )
 from runner.records.files import check_writable, written
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from runner.show.terminal import say
 
 EXAMPLE = "turnwise report runs/mine --output report.html"

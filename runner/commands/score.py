@@ -17,10 +17,10 @@ from runner.commands.shared import REASONS, DatasetOption, WorkOptions, note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import run_recorded
-from runner.records import result_file
+from runner.records import bfcl_result_file
 from runner.records.files import check_writable
 from runner.records.record import EpisodeRecord
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from trajectories.prepare import PreparedTrajectory
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def run(options: Options) -> int:
     recorded = open_run(*options.paths, mode=options.mode)
     dataset = recorded.dataset or choose.dataset(
         choose.dataset_name(options.dataset, recorded.ids),
-        result_file.categories_of(recorded.ids),
+        bfcl_result_file.categories_of(recorded.ids),
         note,
     )
     profile = profile_for(dataset, options.profile)

@@ -17,7 +17,7 @@ from envs.lazy_modules import lazy_module
 from runner.commands.options import above_zero, index, option, positive, switch
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.limits import limited_memory
-from runner.show.terminal import Line, paint, tell, visible, wants_colour
+from runner.show.terminal import OutputLine, paint, tell, visible, wants_colour
 from trajectories.schema import Subset
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def note(line: str) -> None:
     tell(f"turnwise: {visible(line)}\n", sys.stderr)
 
 
-def show(lines: Iterable[Line]) -> None:
+def show(lines: Iterable[OutputLine]) -> None:
     """Print lines, in colour if standard output supports it."""
     colour = wants_colour(sys.stdout, os.environ)
     for line in lines:

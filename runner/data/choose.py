@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.calls.documents import MissingGrammar
+from checkers.calls.types_and_errors import MissingGrammar
 from checkers.profile import PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.lazy_modules import lazy_module
@@ -16,8 +16,8 @@ from envs.registry import BACKENDS, check_config
 from envs.session import Session
 from runner import extension
 from runner.data.cache import cache_folder, cached_counts
-from runner.records import result_file
-from runner.records.run import Run
+from runner.records import bfcl_result_file
+from runner.records.recorded_run import Run
 from trajectories import bfcl
 from trajectories.dataset import (
     Dataset,
@@ -108,7 +108,7 @@ def is_bfcl(dataset_name: str | None) -> bool:
 
 def dataset_name(name: str | None, ids: Iterable[str]) -> str | None:
     """Return the name of a data set as given, or ``bfcl`` if the ids have BFCL's form."""
-    if name is None and any(map(result_file.category_of, ids)):
+    if name is None and any(map(bfcl_result_file.category_of, ids)):
         return "bfcl"
     return name
 

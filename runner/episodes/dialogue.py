@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self
 
-from checkers.calls.documents import Language, UnreadableOutput
+from checkers.calls.types_and_errors import Language, UnreadableOutput
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
@@ -22,7 +22,7 @@ from runner.episodes.episode import Episode
 from runner.episodes.evaluate import kind_of
 from runner.models.base import Reply, Request
 from runner.models.calling_formats.base import NOTED
-from runner.models.conversation import Style, conversation_of
+from runner.models.conversation import ConversationSettings, conversation_of
 from runner.records.record import ServerRejection
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import ExpectedCalls
@@ -57,7 +57,7 @@ class Dialogue:
     def __init__(
         self,
         prepared: PreparedTrajectory,
-        style: Style,
+        style: ConversationSettings,
         mode: Mode,
         profile: Profile,
         step_limit: int | None,

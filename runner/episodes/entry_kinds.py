@@ -19,7 +19,7 @@ from envs.lazy_modules import lazy_module
 from runner.episodes.episode import STEP_LIMIT, Episode
 from runner.episodes.scripts import Script, oracle, play, start_episode, trace, trace_recorded
 from runner.episodes.scripts import recorded as script_of
-from runner.records.record import EpisodeMember, RecordedEpisode, ServerRejection
+from runner.records.record import ExtensionData, RecordedEpisode, ServerRejection
 from trajectories.prepare import PreparedTrajectory
 
 # Plain judging needs no diagnosis.
@@ -54,7 +54,7 @@ class RecordedAnswers(NamedTuple):
     mode: Mode
     reader: FormatReader | None = None
     """Parser of a prompt format other than the default."""
-    extensions: Mapping[str, EpisodeMember] = {}
+    extensions: Mapping[str, ExtensionData] = {}
     """Members of the record, such as the dialogue with a simulated user."""
 
 

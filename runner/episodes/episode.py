@@ -22,7 +22,7 @@ from trajectories.schema import Message, Trajectory
 
 if TYPE_CHECKING:  # plain judging loads no model code
     from runner.models.conversation import Observe
-    from trajectories.offering import Offering
+    from trajectories.offering import OfferedFunctions
 
 STEP_LIMIT = 20
 """Maximum steps with calls per turn, as in BFCL."""
@@ -60,7 +60,7 @@ class Episode:
         profile: Profile,
         step_limit: int | None = STEP_LIMIT,
         observe: Observe | None = None,
-        offering: Offering | None = None,
+        offering: OfferedFunctions | None = None,
     ) -> None:
         self._observe = observe
         self.offering = offering

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.turn import inference_error, make_force_terminated_verdict

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # plain judging loads no model code
     from checkers.causes.trace import Trace, TracedTurn
     from runner.models.conversation import Observe
     from trajectories import offering as offerings
-    from trajectories.offering import Offering
+    from trajectories.offering import OfferedFunctions
 else:
     # Only retrieval restricts the offered functions, and plain judging keeps no trace.
     traces = lazy_module("checkers.causes.trace")
@@ -33,7 +33,7 @@ Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 """Turns of steps of calls."""
 
 
-def oracle(trajectory: Trajectory, offering: Offering | None = None) -> Script:
+def oracle(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> Script:
     """Return the ground truth, one step per turn; a function search comes first if it is needed."""
     script = [[read_retried_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
     if offering is None or offering.find is None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
-from checkers.calls.documents import ComparisonKind, MissingGrammar, UnreadableOutput
 from checkers.calls.judge import Check, inference_error, judge
 from checkers.calls.one_call import EntryRules, get_shown_name
 from checkers.calls.pairs import pair_answers, pair_results
+from checkers.calls.types_and_errors import ComparisonKind, MissingGrammar, UnreadableOutput
 from checkers.causes.single_turns import PairedAnswer, UnparsedReply
 from checkers.causes.trace import Trace
 from checkers.extra_calls import count_extra_calls, count_selection
@@ -29,8 +29,8 @@ from runner.episodes.entry_kinds import (
 from runner.episodes.episode import Episode
 from runner.episodes.rejudged import RejudgedCalls
 from runner.episodes.scripts import trace_truth
+from runner.records.bfcl_result_file import NO_ANSWER
 from runner.records.record import RecordedEpisode, ServerRejection
-from runner.records.result_file import NO_ANSWER
 from trajectories.errors import DataError
 from trajectories.prepare import PreparedTrajectory
 from trajectories.right_step import make_right_step

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import inf
 
 from runner.models.base import Usage
-from runner.records.record import SpentBudget
+from runner.records.record import RunSpending
 
 _CAUTION = 5.0
 """Assumed ratio of needed to expected requests for a running job."""
@@ -30,9 +30,9 @@ class Budget:
         self,
         max_requests: int | None = None,
         max_cost: float | None = None,
-        spent: SpentBudget | None = None,
+        spent: RunSpending | None = None,
     ) -> None:
-        self.spent = spent or SpentBudget()
+        self.spent = spent or RunSpending()
         self._max_requests = max_requests
         self._max_cost = max_cost
         self._priced = self.spent.requests
@@ -61,7 +61,7 @@ class Budget:
             return f"{_USED_UP} {self._max_requests} requests is used up"
         if self._max_cost is not None and (spent.cost or 0.0) >= self._max_cost:
             return f"{_USED_UP} {self._max_cost} US dollars is used up"
-        self.spent = SpentBudget(spent.requests + 1, spent.tokens, spent.cost)
+        self.spent = RunSpending(spent.requests + 1, spent.tokens, spent.cost)
         return None
 
     def count(self, usage: Usage, cost: float | None) -> None:
@@ -69,7 +69,7 @@ class Budget:
         requests, tokens, known = self.spent
         self._priced += cost is not None
         tokens += (usage.prompt or 0) + (usage.completion or 0)
-        self.spent = SpentBudget(requests, tokens, known if cost is None else (known or 0.0) + cost)
+        self.spent = RunSpending(requests, tokens, known if cost is None else (known or 0.0) + cost)
 
 
 @dataclass(eq=False)
@@ -99,7 +99,7 @@ class BudgetShare:
         self.waiting = None
 
 
-class Quota:
+class BudgetQuota:
     """Distribution of a budget that lets begun jobs finish.
 
     Jobs begin in their order. A job begins only if the budget will probably suffice for it and for

@@ -21,7 +21,7 @@ from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
 from runner.live.activity import Activity
-from runner.live.budget import Budget, BudgetShare, Quota
+from runner.live.budget import Budget, BudgetQuota, BudgetShare
 from runner.live.loop import Ask, ModelAnswer
 from runner.live.pace import (
     FIRST_ALONE_SECONDS,
@@ -30,7 +30,7 @@ from runner.live.pace import (
     AdmittedRequest,
     CancellableWaits,
     Clock,
-    Pace,
+    RateLimiter,
     SystemClock,
     WaitCancelled,
 )
@@ -117,7 +117,7 @@ class Engine(Generic[Job, Done]):
         budget: Budget | None = None,
         say: Callable[[str], object] = lambda _: None,
         clock: Clock | None = None,
-        pace: Pace | None = None,
+        pace: RateLimiter | None = None,
     ) -> None:
         self._clock = clock or SystemClock()
         self.budget = budget or Budget()
@@ -128,8 +128,8 @@ class Engine(Generic[Job, Done]):
         self._model = model
         self._limits = limits
         self._jitter = jitter
-        self.pace = pace or Pace(self._clock, limits.requests, limits.tokens)
-        self._quota = Quota(self.budget)
+        self.pace = pace or RateLimiter(self._clock, limits.requests, limits.tokens)
+        self._quota = BudgetQuota(self.budget)
         self._stopping = asyncio.Event()
         self._at_once = False
         self._interrupted = False

@@ -10,14 +10,14 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Snapshot
 from runner.episodes.dialogue import AnswerOutcome
 from runner.episodes.episode import Episode
-from runner.models.base import RawText, Reply, Request
+from runner.models.base import Reply, Request, VerbatimText
 from runner.records.record import (
     STOPS,
-    AnsweredStep,
     Change,
     ReplyRecord,
     StepRecord,
     TurnEnd,
+    UnfinishedEpisodeStep,
     Why,
     call_text,
 )
@@ -74,7 +74,7 @@ def end_of(taken: AnswerOutcome, reply: Reply, episode: Episode) -> TurnEnd:
     return TurnEnd(turn, why, problem if has_detail else None)
 
 
-def answer_of(earlier: AnsweredStep) -> Reply:
+def answer_of(earlier: UnfinishedEpisodeStep) -> Reply:
     """Return the reply of a step of an earlier run segment."""
     step, message = earlier.step, earlier.message
     # The server expects the other members of the message back.
@@ -84,7 +84,7 @@ def answer_of(earlier: AnsweredStep) -> Reply:
         {name: value for name, value in call.items() if name not in _OUR_MEMBERS_OF_CALLS}
         for call in message.get("tool_calls", ())
     ]
-    verbatim = RawText(members, tuple(calls)) if members or any(calls) else None
+    verbatim = VerbatimText(members, tuple(calls)) if members or any(calls) else None
     return Reply(
         step.reply.text,
         tuple(step.reply.tool_calls),

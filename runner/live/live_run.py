@@ -22,12 +22,17 @@ from runner.live.loop import Ask, EpisodePlayer, EpisodeSetup, ModelAnswer, run_
 from runner.live.settings import Settings
 from runner.models.base import ChatMessage, Request
 from runner.models.connect import names_a_provider, usual_api
-from runner.models.conversation import Style
+from runner.models.conversation import ConversationSettings
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
 from runner.models.tools import OWN_FOOTNOTES, FunctionNotes, toolbox_of
-from runner.records.definition import DatasetReference, RecordedSettings, RunDefinition, Selection
-from runner.records.record import AnsweredStep, EpisodeRecord, Key, StepRecord
+from runner.records.definition import (
+    DatasetReference,
+    RecordedModelSettings,
+    RunDefinition,
+    Selection,
+)
+from runner.records.record import EpisodeRecord, Key, StepRecord, UnfinishedEpisodeStep
 from runner.records.replies import ReplyCache
 from runner.records.store import EpisodeSink, RunStore
 from trajectories.dataset import Dataset
@@ -39,12 +44,12 @@ from trajectories.schema import Trajectory
 Feature = TypeVar("Feature", bound=RunFeature)
 
 
-class Job(NamedTuple):
+class EpisodeJob(NamedTuple):
     """One episode to do."""
 
     trajectory: Trajectory
     trial: int
-    course: Sequence[AnsweredStep] = ()
+    course: Sequence[UnfinishedEpisodeStep] = ()
     """Answers from earlier segments of the run."""
 
     @property
@@ -112,7 +117,7 @@ class RunPlan(NamedTuple):
             notes = notes._replace(response=False)
         return notes
 
-    def style(self, trajectory: Trajectory, trial: int = 0) -> Style:
+    def style(self, trajectory: Trajectory, trial: int = 0) -> ConversationSettings:
         """Return the style of an episode's conversation.
 
         Raises DataError if the documents or texts do not exist.
@@ -128,7 +133,7 @@ class RunPlan(NamedTuple):
         offering = self.dataset.offering_of(trajectory)
         if offering and offering.find:
             toolbox = toolbox.with_function(FINDER)
-        style = Style(toolbox, prompts, settings.reasoning, observe=wording)
+        style = ConversationSettings(toolbox, prompts, settings.reasoning, observe=wording)
         for feature in settings.features:
             style = feature.style(style, settings)
         return style
@@ -137,7 +142,7 @@ class RunPlan(NamedTuple):
         """Return the run definition."""
         data, settings = self.dataset, self.settings
         default_api = usual_api(self.model, settings.request_options())
-        recorded: RecordedSettings = settings.defining()._replace(
+        recorded: RecordedModelSettings = settings.defining()._replace(
             observations=None if self.observations == "own" else self.observations,
             api=None if settings.api == default_api else settings.api,
         )
@@ -184,8 +189,8 @@ class LiveRun:
 
     async def run(
         self,
-        engine: Engine[Job, EpisodeRecord],
-        jobs: Iterable[Job],
+        engine: Engine[EpisodeJob, EpisodeRecord],
+        jobs: Iterable[EpisodeJob],
         on_done: Callable[[EpisodeRecord], None],
     ) -> None:
         """Do jobs, and store their records."""
@@ -197,11 +202,11 @@ class LiveRun:
         do = partial(self._do, engine.budget)
         await engine.run(jobs, do, keep, lambda job: job.expected_requests)
 
-    async def _do(self, budget: Budget, job: Job, ask: Ask) -> EpisodeRecord:
+    async def _do(self, budget: Budget, job: EpisodeJob, ask: Ask) -> EpisodeRecord:
         plan, trajectory = self._plan, job.trajectory
 
         def put_step(step: StepRecord, message: ChatMessage) -> None:
-            self._store.put_step(AnsweredStep(*job.key, step, message), budget.spent)
+            self._store.put_step(UnfinishedEpisodeStep(*job.key, step, message), budget.spent)
 
         try:
             setup = EpisodeSetup(
@@ -223,7 +228,7 @@ class LiveRun:
             return job.lost(describe_error(error))
         return add_members(done._replace(trial=job.trial), plan.settings.features)
 
-    async def _ask(self, ask: Ask, job: Job, request: Request) -> ModelAnswer:
+    async def _ask(self, ask: Ask, job: EpisodeJob, request: Request) -> ModelAnswer:
         """Send a request of an episode, unless the reply cache has its answer."""
         replies = self._replies
         known = replies and replies.find(job.key, request)
@@ -275,12 +280,14 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
     return None if settings.function_docs == "own" else dataset.folder
 
 
-def jobs_of(trajectories: Sequence[Trajectory], trials: int, seed: int | None = None) -> list[Job]:
+def jobs_of(
+    trajectories: Sequence[Trajectory], trials: int, seed: int | None = None
+) -> list[EpisodeJob]:
     """Return the jobs of a run, trial by trial: the longest entries first, or in random order."""
     ordered = sorted(trajectories, key=_count_steps, reverse=True)
     if seed is not None:
         Random(seed).shuffle(ordered)
-    return [Job(trajectory, trial) for trial in range(trials) for trajectory in ordered]
+    return [EpisodeJob(trajectory, trial) for trial in range(trials) for trajectory in ordered]
 
 
 def _count_steps(trajectory: Trajectory) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
 from runner.episodes.dialogue import AnswerOutcome, Dialogue
@@ -22,8 +22,14 @@ from runner.models.base import (
     Request,
     RequestError,
 )
-from runner.models.conversation import Style
-from runner.records.record import AnsweredStep, EpisodeRecord, ServerRejection, StepRecord, TurnEnd
+from runner.models.conversation import ConversationSettings
+from runner.records.record import (
+    EpisodeRecord,
+    ServerRejection,
+    StepRecord,
+    TurnEnd,
+    UnfinishedEpisodeStep,
+)
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
@@ -58,14 +64,14 @@ class EpisodeSetup:
     """
 
     prepared: PreparedTrajectory
-    style: Style
+    style: ConversationSettings
     mode: Mode
     profile: Profile
     step_limit: int
     ask: Ask
     put_tools: PutTools
     put_step: PutStep | None = None
-    course: Sequence[AnsweredStep] = ()
+    course: Sequence[UnfinishedEpisodeStep] = ()
     failures: Collection[ErrorKind] = FAULTS
 
     def dialogue(self) -> Dialogue:

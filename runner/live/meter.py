@@ -8,7 +8,7 @@ from typing import TextIO
 
 from envs.state import cut
 from runner.live.activity import Activity
-from runner.records.record import Outcome, SpentBudget
+from runner.records.record import Outcome, RunSpending
 from runner.show.terminal import tell, visible
 
 _PLAIN_SECONDS = 10.0
@@ -17,7 +17,7 @@ _MIN_WAIT_SECONDS = 5.0
 _MAX_ERROR_CHARS = 120
 
 
-class Meter:
+class ProgressDisplay:
     """Progress display of a run with ``total`` episodes."""
 
     def __init__(
@@ -38,14 +38,14 @@ class Meter:
         self._activity = Activity(clock)
         self._unfinished_line = False
 
-    def count(self, outcome: Outcome | None, spent: SpentBudget) -> None:
+    def count(self, outcome: Outcome | None, spent: RunSpending) -> None:
         """Count a finished episode."""
         self._done += 1
         self._passed += outcome == "passed"
         self._errors += outcome == "error"
         self._show(spent)
 
-    def look(self, activity: Activity, spent: SpentBudget) -> None:
+    def look(self, activity: Activity, spent: RunSpending) -> None:
         """Show the current state of the run."""
         self._activity = activity
         if self._done < self._total:
@@ -62,7 +62,7 @@ class Meter:
             tell("\n", self._stream)
             self._unfinished_line = False
 
-    def _show(self, spent: SpentBudget) -> None:
+    def _show(self, spent: RunSpending) -> None:
         moving, now = self._moving, self._clock()
         is_over = self._done == self._total
         if not is_over and now - self._shown_at < (_UPDATE_SECONDS if moving else _PLAIN_SECONDS):
@@ -77,7 +77,7 @@ class Meter:
     def _clear_line(self) -> str:
         return "\r\x1b[K" if self._unfinished_line else ""
 
-    def _format_parts(self, now: float, spent: SpentBudget) -> Iterator[str]:
+    def _format_parts(self, now: float, spent: RunSpending) -> Iterator[str]:
         at = self._activity
         failed = self._done - self._passed - self._errors
         ended = f"{self._passed} passed, {failed} failed, {_count(self._errors, 'error')}"

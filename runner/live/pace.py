@@ -121,7 +121,7 @@ class _QueuedRequest(NamedTuple):
     tokens: float
 
 
-class Pace:
+class RateLimiter:
     """Rate limiter of requests.
 
     Args:

@@ -17,7 +17,7 @@ from runner.data.cache import replies_folder
 from runner.live.activity import Activity
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
-from runner.live.live_run import Job, LiveRun, RunPlan, jobs_of, restore_tools
+from runner.live.live_run import EpisodeJob, LiveRun, RunPlan, jobs_of, restore_tools
 from runner.live.loop import EpisodePlayer, EpisodeSetup
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
@@ -31,18 +31,18 @@ from runner.models.base import (
 )
 from runner.models.calling_formats.base import TextFormat
 from runner.models.conversation import conversation_of
-from runner.models.model_name import Agent, parsed
+from runner.models.model_name import AgentName, parsed
 from runner.models.reply import secrets_in_address
 from runner.models.tools import FunctionNames, as_tool
 from runner.records.definition import Selection
-from runner.records.masking import SecretMask
-from runner.records.record import EpisodeRecord, Outcome, SpentBudget
-from runner.records.redaction import (
+from runner.records.record import EpisodeRecord, Outcome, RunSpending
+from runner.records.replies import ReplyCache
+from runner.records.request_secrets import (
     is_secret_header,
     redact_command,
     secrets_in_body,
 )
-from runner.records.replies import ReplyCache
+from runner.records.run_file_mask import SecretMask
 from runner.records.store import RunStore
 from trajectories.schema import Message, Trajectory
 
@@ -69,7 +69,7 @@ class RunEnding(NamedTuple):
 
     stop_reason: str | None
     failed: bool
-    spent: SpentBudget
+    spent: RunSpending
     idle: bool = False
 
 
@@ -80,10 +80,10 @@ Connect = Callable[[RunPlan], Model]
 class RunObserver(Protocol):
     """Observer of a run's progress."""
 
-    def count(self, outcome: Outcome | None, spent: SpentBudget) -> None:
+    def count(self, outcome: Outcome | None, spent: RunSpending) -> None:
         """Count a finished episode."""
 
-    def look(self, activity: Activity, spent: SpentBudget) -> None:
+    def look(self, activity: Activity, spent: RunSpending) -> None:
         """Show the current state of the run."""
 
     def say(self, text: str) -> None:
@@ -108,7 +108,7 @@ class Estimate(NamedTuple):
         return cls(*map(sum, zip(*estimates, strict=True)))
 
 
-def estimate(jobs: Sequence[Job], tools_size: Callable[[Trajectory], int]) -> Estimate:
+def estimate(jobs: Sequence[EpisodeJob], tools_size: Callable[[Trajectory], int]) -> Estimate:
     """Return the estimate of jobs, given the characters of a trajectory's function documents."""
     requests = tokens = answered = 0
     for job in jobs:
@@ -157,7 +157,7 @@ def open_jobs(
     trials: int,
     only: Only | None,
     seed: int | None = None,
-) -> list[Job]:
+) -> list[EpisodeJob]:
     """Return the open jobs; ``only`` reopens finished episodes with this outcome.
 
     With a seed, they are in random order.
@@ -226,7 +226,7 @@ async def _send_probe(model: Model, request: Request) -> None:
 def conduct_here(
     plan: RunPlan,
     store: RunStore,
-    jobs: Sequence[Job],
+    jobs: Sequence[EpisodeJob],
     connect: Connect,
     watch: RunObserver,
     player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
@@ -249,7 +249,7 @@ def limits_of(settings: Settings) -> RateLimits:
 async def execute_run(
     plan: RunPlan,
     store: RunStore,
-    jobs: Sequence[Job],
+    jobs: Sequence[EpisodeJob],
     connect: Connect,
     watch: RunObserver,
     player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer,
@@ -261,7 +261,7 @@ async def execute_run(
     # An agent may have state beyond the messages, so its episodes cannot be resumed.
     goes_on = not isinstance(model, AgentModel)
     live_run = LiveRun(plan, store, goes_on=goes_on, replies=replies_of(plan), player=player)
-    engine: Engine[Job, EpisodeRecord] = Engine(
+    engine: Engine[EpisodeJob, EpisodeRecord] = Engine(
         model, limits_of(settings), Random(0), budget, say=watch.say
     )
     try:
@@ -351,7 +351,7 @@ def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -
 def _is_key(variable: str, model: str) -> bool:
     """Tell whether a variable may hold a key of a model's provider, or of OpenAI."""
     name = variable.upper()
-    if isinstance(parsed(model), Agent):
+    if isinstance(parsed(model), AgentName):
         # An agent may use any provider.
         return name.endswith("_API_KEY")
     provider = model.partition("/")[0].lower() if "/" in model else "openai"

@@ -26,8 +26,8 @@ from runner.models.settings import (
     sent_as,
 )
 from runner.models.tools import legal_name
-from runner.records.definition import RecordedSettings
-from runner.records.redaction import MASK, is_secret_header, redact_address, redact_body
+from runner.records.definition import RecordedModelSettings
+from runner.records.request_secrets import MASK, is_secret_header, redact_address, redact_body
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import check_finite
 
@@ -108,7 +108,7 @@ class Settings(LiveSettings):
             if (kind in failures) != (kind in FAULTS)
         }
 
-    def defining(self) -> RecordedSettings:
+    def defining(self) -> RecordedModelSettings:
         """Return the settings that determine a run's result, without secrets."""
         server = self.base_url or os.environ.get("OPENAI_BASE_URL")
         other = {
@@ -117,8 +117,8 @@ class Settings(LiveSettings):
             "extra_body": redact_body(self.extra_body),
             "errors_as": self._list_exceptions() or None,
         }
-        return RecordedSettings(
-            **{name: other.get(name, vars(self)[name]) for name in RecordedSettings._fields}
+        return RecordedModelSettings(
+            **{name: other.get(name, vars(self)[name]) for name in RecordedModelSettings._fields}
         )
 
     def of_requests(self) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from runner.episodes import parallel, worker_processes
     from runner.live import run_control
-    from runner.live.live_run import Job, RunPlan
+    from runner.live.live_run import EpisodeJob, RunPlan
     from runner.live.run_control import Connect, RunEnding, RunObserver
     from runner.live.settings import Settings
     from runner.records.store import RunStore
@@ -53,7 +53,7 @@ class Workers(Protocol):
         self,
         plan: RunPlan,
         store: RunStore,
-        jobs: Sequence[Job],
+        jobs: Sequence[EpisodeJob],
         connect: Connect,
         watch: RunObserver,
     ) -> RunEnding:
@@ -95,7 +95,7 @@ class LocalWorkers(NamedTuple):
         self,
         plan: RunPlan,
         store: RunStore,
-        jobs: Sequence[Job],
+        jobs: Sequence[EpisodeJob],
         connect: Connect,
         watch: RunObserver,
     ) -> RunEnding:

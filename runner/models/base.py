@@ -20,7 +20,7 @@ Wire = Literal[ApiName, "functions", "completions"]
 CHARACTERS_PER_TOKEN = 4
 
 
-class Same:
+class IdentityKey:
     """A dictionary key that compares by identity; the value must not change."""
 
     __slots__ = ("value",)
@@ -30,7 +30,7 @@ class Same:
 
     def __eq__(self, other: object) -> bool:
         """Tell whether both keys hold the same object."""
-        return isinstance(other, Same) and other.value is self.value
+        return isinstance(other, IdentityKey) and other.value is self.value
 
     def __hash__(self) -> int:
         """Return the object's identity."""
@@ -57,7 +57,7 @@ ToolForm = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 @lru_cache(maxsize=8192)
-def _encoded(tool: Same, form: ToolForm) -> bytes:
+def _encoded(tool: IdentityKey, form: ToolForm) -> bytes:
     """Return a tool as JSON, cached for all lists that have the tool."""
     return json.dumps(form(tool.value), separators=(",", ":")).encode()
 
@@ -72,7 +72,9 @@ class ToolList:
     def formed(self, form: ToolForm) -> bytes:
         """Return the tools in the form of an API, as comma-separated JSON."""
         if form not in self._formed:
-            self._formed[form] = b",".join([_encoded(Same(tool), form) for tool in self.tools])
+            self._formed[form] = b",".join(
+                [_encoded(IdentityKey(tool), form) for tool in self.tools]
+            )
         return self._formed[form]
 
     @cached_property
@@ -181,7 +183,7 @@ class RequestOptions:
 USUAL = RequestOptions()
 
 
-class RawText(NamedTuple):
+class VerbatimText(NamedTuple):
     """Parts of an answer that its server expects back unchanged, such as signed reasoning."""
 
     message: Mapping[str, Any]
@@ -201,7 +203,7 @@ class Reply(NamedTuple):
     """Seconds from sending the request to reading the answer, without our own waits."""
     cost: float | None = None
     """US dollars; None if the price is unknown."""
-    verbatim: RawText | None = None
+    verbatim: VerbatimText | None = None
 
 
 class Model(Protocol):

@@ -15,7 +15,7 @@ from envs.lazy_modules import lazy_module
 from runner.models.agent import AgentModel, agent_named, refuse_options
 from runner.models.base import USUAL, ApiName, FatalError, Model, Price, RequestOptions
 from runner.models.caching import refuse_marks
-from runner.models.model_name import Agent, parsed
+from runner.models.model_name import AgentName, parsed
 from runner.models.providers import PROVIDERS
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
@@ -65,7 +65,7 @@ def load_client(name: str, options: RequestOptions = USUAL) -> None:
 
 
 def _make_client(name: str, options: RequestOptions) -> Model:
-    if isinstance(parsed(name), Agent):
+    if isinstance(parsed(name), AgentName):
         refuse_options(name, options)
         return AgentModel(agent_named(name), options.timeout)
     refuse_marks(name, options)

@@ -42,7 +42,7 @@ Observe = Callable[[Session, Call | MalformedCall, Result], str | None]
 """Returns the observation of a call; None for the result's own text."""
 
 
-class Style(NamedTuple):
+class ConversationSettings(NamedTuple):
     """The settings of a conversation that do not depend on its messages."""
 
     toolbox: Toolbox
@@ -83,7 +83,7 @@ class Conversation(ABC):
         tools: Tools of the next request; None for a prompting model.
     """
 
-    def __init__(self, style: Style) -> None:
+    def __init__(self, style: ConversationSettings) -> None:
         self.messages: list[ChatMessage] = []
         self.tools: ToolList | None = None
         self._style = style
@@ -198,10 +198,10 @@ class Conversation(ABC):
             self._thoughts = self._thoughts[len(over) :]
 
 
-class FunctionCalling(Conversation):
+class ToolCallConversation(Conversation):
     """A conversation with structured tool calls."""
 
-    def __init__(self, style: Style) -> None:
+    def __init__(self, style: ConversationSettings) -> None:
         super().__init__(style)
         self._native = style.protocol if isinstance(style.protocol, NativeFormat) else TOOLS
         self._late: tuple[str, ...] = ()
@@ -288,7 +288,7 @@ class FunctionCalling(Conversation):
         return id
 
 
-class Prompting(Conversation):
+class PromptConversation(Conversation):
     """A conversation with calls as text, in our prompt or a prompt format."""
 
     def start_turn(
@@ -370,10 +370,10 @@ class Prompting(Conversation):
         return PendingMessages(given, reply._replace(text=written) if others else None)
 
 
-class ByCallingFormat(Conversation):
+class CallingFormatConversation(Conversation):
     """A conversation with calls as text in a calling format; its steps have structured calls."""
 
-    def __init__(self, style: Style, calling_format: TextFormat) -> None:
+    def __init__(self, style: ConversationSettings, calling_format: TextFormat) -> None:
         super().__init__(style)
         self._format = calling_format
         self._documents: Sequence[Document] = ()
@@ -491,11 +491,11 @@ class ByCallingFormat(Conversation):
         return reply._replace(reasoning=thoughts) if thoughts and not reply.reasoning else reply
 
 
-def conversation_of(style: Style, mode: Mode) -> Conversation:
+def conversation_of(style: ConversationSettings, mode: Mode) -> Conversation:
     """Return an empty conversation."""
     if isinstance(style.protocol, TextFormat):
-        return ByCallingFormat(style, style.protocol)
-    return FunctionCalling(style) if mode == "fc" else Prompting(style)
+        return CallingFormatConversation(style, style.protocol)
+    return ToolCallConversation(style) if mode == "fc" else PromptConversation(style)
 
 
 def _split_calls(calls: Sequence[Call], name: str) -> tuple[Mapping[str, Any] | None, list[Call]]:

@@ -27,19 +27,19 @@ class ModelName:
         return self.text.partition(":")[2]
 
 
-class Oracle(ModelName):
+class OracleName(ModelName):
     """A model that plays the ground truth."""
 
 
-class Null(ModelName):
+class NullName(ModelName):
     """A model that never calls a function."""
 
 
-class Scripted(ModelName):
+class ScriptedName(ModelName):
     """A model that errs on purpose: ``scripted:RATE`` or ``scripted:POLICY``."""
 
 
-class Replay(ModelName):
+class ReplayName(ModelName):
     """The answers of a recorded run: ``replay:PATH``."""
 
     plays_entries = False
@@ -50,20 +50,24 @@ class Replay(ModelName):
         return Path(self.argument)
 
 
-class Agent(ModelName):
+class AgentName(ModelName):
     """The user's own agent: ``python:MODULE:FUNCTION``."""
 
     is_live = True
 
 
-class Live(ModelName):
+class LiveName(ModelName):
     """A model on a server."""
 
     is_live = is_hosted = True
 
 
-PREFIXES: Mapping[str, type[ModelName]] = {"scripted": Scripted, "replay": Replay, "python": Agent}
-_WORDS: Mapping[str, type[ModelName]] = {"oracle": Oracle, "null": Null}
+PREFIXES: Mapping[str, type[ModelName]] = {
+    "scripted": ScriptedName,
+    "replay": ReplayName,
+    "python": AgentName,
+}
+_WORDS: Mapping[str, type[ModelName]] = {"oracle": OracleName, "null": NullName}
 _OFFLINE = ("oracle", "null", "scripted:RATE", "replay:PATH")
 
 
@@ -71,9 +75,9 @@ def parsed(text: str) -> ModelName:
     """Return the type of a name; any other text names a model on a server."""
     prefix, colon, argument = text.partition(":")
     kind = _WORDS.get(text) or (PREFIXES.get(prefix) if colon else None)
-    if kind is Replay and not argument:
+    if kind is ReplayName and not argument:
         kind = None
-    return (kind or Live)(text)
+    return (kind or LiveName)(text)
 
 
 def chosen(text: str, base_url: str | None) -> ModelName:
@@ -85,7 +89,7 @@ def chosen(text: str, base_url: str | None) -> ModelName:
         raise DataError("--model", f"{text!r} names no model")
     model = parsed(text)
     close = find_nearest(text.lower(), _OFFLINE, least=0.7)
-    if isinstance(model, Live) and close and not base_url:
+    if isinstance(model, LiveName) and close and not base_url:
         raise DataError("--model", f"{text!r}: did you mean {close}?")
     return model
 

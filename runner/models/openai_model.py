@@ -35,7 +35,7 @@ from runner.models.streaming import STREAMED, read_stream
 from runner.models.transport import (
     HttpAnswer,
     HttpRequest,
-    NoHttpAnswer,
+    HttpRequestFailure,
     Transport,
     check_status,
     json_in,
@@ -65,7 +65,7 @@ class OpenAIModel(Client):
         provider: The provider, or OpenAI for compatible servers.
     """
 
-    FAILURES = (NoHttpAnswer,)
+    FAILURES = (HttpRequestFailure,)
 
     def __init__(self, name: str, options: RequestOptions, provider: Provider = OPENAI) -> None:
         url, key = _find_address(provider, options), provider.key

@@ -17,12 +17,12 @@ from runner.models.base import (
     ErrorKind,
     FatalError,
     ModelError,
-    RawText,
     Reply,
     RequestError,
     ToolCall,
     TransientError,
     Usage,
+    VerbatimText,
 )
 from runner.models.rejections import OVER_QUOTA, fault_in
 from runner.models.waiting import retry_after
@@ -354,7 +354,7 @@ def _read_reasoning(message: Mapping[Any, Any]) -> str | None:
     return None
 
 
-def _read_verbatim(message: Mapping[Any, Any]) -> RawText | None:
+def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimText | None:
     """Return the members that a server expects back unchanged."""
     members = _take_members(message, (*_THOUGHTS, "extra_content"))
     content = message.get("content")
@@ -364,7 +364,7 @@ def _read_verbatim(message: Mapping[Any, Any]) -> RawText | None:
     signed = [
         _take_members(_as_object(entry), _SIGNATURES) for entry in _list_call_entries(message)
     ]
-    return RawText(members, tuple(signed)) if members or any(signed) else None
+    return VerbatimText(members, tuple(signed)) if members or any(signed) else None
 
 
 def _take_members(holder: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:

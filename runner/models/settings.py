@@ -64,7 +64,7 @@ class SettingInfo:
     """Type in the definition, if it differs from the setting's."""
 
 
-class DefiningMember(NamedTuple):
+class DefinitionSetting(NamedTuple):
     """A setting in the run definition."""
 
     name: str
@@ -92,12 +92,12 @@ def flag_of(member: Field[Any]) -> str:
     return about(member).flag or f"--{member.name.replace('_', '-')}"
 
 
-def recorded(record: type) -> list[DefiningMember]:
+def recorded(record: type) -> list[DefinitionSetting]:
     """Return the settings that define a run, in the order of the definition."""
     hints = get_type_hints(record)
     chosen = [member for member in fields(record) if about(member).place]
     return [
-        DefiningMember(
+        DefinitionSetting(
             member.name,
             about(member).recorded_as or _find_recorded_type(hints[member.name]),
             about(member).place <= _ALWAYS_RECORDED,

@@ -15,7 +15,7 @@ from envs.registry import backend_class, with_worlds
 from envs.session import Session
 from envs.tool import Document as Document
 from envs.tool import Tool
-from runner.models.base import Same, ToolList
+from runner.models.base import IdentityKey, ToolList
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
@@ -259,12 +259,12 @@ class Toolbox:
     def _make_tool(self, document: Document, note: str) -> dict[str, Any]:
         notes, legal = self._notes, self.names.legal(document["name"])
         options = note, notes.float, notes.bare_items, notes.response
-        return _make_shared_tool(Same(document), legal, *options)
+        return _make_shared_tool(IdentityKey(document), legal, *options)
 
 
 @lru_cache(maxsize=4096)
 def _make_shared_tool(
-    document: Same, legal: str, note: str, float_note: str, bare_items: bool, response: bool
+    document: IdentityKey, legal: str, note: str, float_note: str, bare_items: bool, response: bool
 ) -> dict[str, Any]:
     """Return a document as a tool, cached for all lists that have the tool."""
     names = FunctionNames([document.value["name"]], {document.value["name"]: legal})

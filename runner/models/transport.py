@@ -44,7 +44,7 @@ class HttpAnswer(NamedTuple):
     content: bytes
 
 
-class NoHttpAnswer(Exception):
+class HttpRequestFailure(Exception):
     """A request without an HTTP answer; the exception's cause has the reason."""
 
 
@@ -62,7 +62,7 @@ class Transport:
         self._tls = _make_tls_context() if secure else True
         self._connector: aiohttp.TCPConnector | None = None
         self._session: aiohttp.ClientSession | None = None
-        self._heads: dict[URL, _Head] = {}
+        self._heads: dict[URL, _RequestHead] = {}
 
     async def post(self, request: HttpRequest) -> HttpAnswer:
         """Send one request and read its whole answer.
@@ -82,7 +82,7 @@ class Transport:
             except (RequestError, TransientError):
                 raise
             except Exception as error:
-                raise NoHttpAnswer from error
+                raise HttpRequestFailure from error
             place = got.headers.get("location") if got.status in _REDIRECTS else None
             if place is None:
                 return got
@@ -114,7 +114,7 @@ class Transport:
         if head is None or (
             head.headers is not request.headers and head.headers != request.headers
         ):
-            head = self._heads[url] = _Head.of(url, request.headers)
+            head = self._heads[url] = _RequestHead.of(url, request.headers)
         assert self._connector is not None
         try:
             connection = await self._connector.connect(head.request, [], _TIMEOUT)
@@ -154,7 +154,7 @@ class Transport:
             return HttpAnswer(got.status, got.headers, await _read_whole(got.headers, got.content))
 
 
-class _Head(NamedTuple):
+class _RequestHead(NamedTuple):
     """The head of all requests to one address."""
 
     headers: Mapping[str, str]
@@ -165,7 +165,7 @@ class _Head(NamedTuple):
     """Bytes between the size and the content."""
 
     @classmethod
-    def of(cls, url: URL, headers: Mapping[str, str]) -> _Head:
+    def of(cls, url: URL, headers: Mapping[str, str]) -> _RequestHead:
         """Return the head of requests. Raises ValueError if a header is invalid."""
         loop = asyncio.get_running_loop()
         request = aiohttp.ClientRequest("POST", url, headers=headers, data=b"", loop=loop)

@@ -21,7 +21,7 @@ MAX_TAGS, MAX_TAG_CHARS, MAX_NOTE_CHARS = 20, 40, 4_000
 _MAX_FILE_BYTES = 64_000_000
 
 
-class Annotation(NamedTuple):
+class TagsAndNote(NamedTuple):
     """Tags and a note."""
 
     tags: tuple[str, ...] = ()
@@ -32,21 +32,21 @@ class Annotation(NamedTuple):
         return {"tags": [*self.tags], "note": self.note}
 
 
-NOTHING = Annotation()
+NOTHING = TagsAndNote()
 
-Annotations = Mapping[Key | None, Annotation]
+Annotations = Mapping[Key | None, TagsAndNote]
 """Annotations by episode; the run's own is under None."""
 
 
-class _Line(NamedTuple):
+class _AnnotationLine(NamedTuple):
     id: str | None
     trial: int
     tags: tuple[str, ...]
     note: str
 
 
-class _File(NamedTuple):
-    annotations: tuple[_Line, ...]
+class _AnnotationFile(NamedTuple):
+    annotations: tuple[_AnnotationLine, ...]
 
 
 def read_annotations(folder: Path) -> Annotations:
@@ -60,14 +60,14 @@ def read_annotations(folder: Path) -> Annotations:
         return {}
     except OSError as error:
         raise DataError(str(path), str(error.strerror)) from None
-    lines = read(_File, parse_object(text, str(path)), str(path)).annotations
+    lines = read(_AnnotationFile, parse_object(text, str(path)), str(path)).annotations
     return {
-        None if each.id is None else (each.id, each.trial): Annotation(tuple(each.tags), each.note)
+        None if each.id is None else (each.id, each.trial): TagsAndNote(tuple(each.tags), each.note)
         for each in lines
     }
 
 
-def write_annotation(folder: Path, key: Key | None, changed: Annotation) -> None:
+def write_annotation(folder: Path, key: Key | None, changed: TagsAndNote) -> None:
     """Set the annotation of an episode, or of the run if ``key`` is None.
 
     Raises DataError if tags or note are too long or unprintable, or a file cannot be read or
@@ -84,7 +84,7 @@ def write_annotation(folder: Path, key: Key | None, changed: Annotation) -> None
     write_whole(folder / ANNOTATIONS_FILE, [f"{text}\n".encode()])
 
 
-def with_tags(known: Annotation, add: Iterable[str], remove: Iterable[str]) -> Annotation:
+def with_tags(known: TagsAndNote, add: Iterable[str], remove: Iterable[str]) -> TagsAndNote:
     """Return an annotation with tags added and removed. Raises DataError if it lacks a tag."""
     tags = dict.fromkeys([*known.tags, *add])
     for tag in remove:
@@ -94,7 +94,7 @@ def with_tags(known: Annotation, add: Iterable[str], remove: Iterable[str]) -> A
     return known._replace(tags=tuple(tags))
 
 
-def _check(annotation: Annotation) -> None:
+def _check(annotation: TagsAndNote) -> None:
     for tag in annotation.tags:
         if not tag.isprintable() or not tag.strip() or len(tag) > MAX_TAG_CHARS or "," in tag:
             limit = f"1 to {MAX_TAG_CHARS} printable characters without a comma"

@@ -56,12 +56,12 @@ def recorded_settings_class(settings: type) -> Any:
     members = recorded(settings)
     late = [None for member in members if not member.always]
     make: Any = namedtuple
-    made = make("RecordedSettings", [m.name for m in members], defaults=late, module=__name__)
+    made = make("RecordedModelSettings", [m.name for m in members], defaults=late, module=__name__)
     made.__annotations__ = {member.name: member.kind for member in members}
     return made
 
 
-class RecordedSettings(recorded_settings_class(LiveSettings)):  # type: ignore[misc]
+class RecordedModelSettings(recorded_settings_class(LiveSettings)):  # type: ignore[misc]
     """Settings of the model that influence its answers."""
 
     __slots__ = ()
@@ -77,7 +77,7 @@ class RunDefinition(NamedTuple):
 
     model: str
     """Name of the model."""
-    settings: RecordedSettings
+    settings: RecordedModelSettings
     prompts_sha256: str
     """Hash of Turnwise's own prompts in hex."""
     dataset: DatasetReference

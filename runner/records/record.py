@@ -1,7 +1,7 @@
 """Records of episodes: messages, steps, turn ends and verdicts, as in a run folder.
 
 Each record is one JSON object with its members under the same names. ``runner.records.store``
-writes them and ``runner.records.run`` reads them.
+writes them and ``runner.records.recorded_run`` reads them.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class StepRecord(NamedTuple):
     """Number of the request, from 0, if the search undid some; otherwise left out."""
 
 
-class AnsweredStep(NamedTuple):
+class UnfinishedEpisodeStep(NamedTuple):
     """One answered request of an unfinished episode: a line of ``underway.jsonl``.
 
     The line also has the budget spent by then, as ``spent``.
@@ -151,7 +151,7 @@ class AnsweredStep(NamedTuple):
         return step.asked if isinstance(step.asked, int) else step.request_messages
 
 
-class SpentBudget(NamedTuple):
+class RunSpending(NamedTuple):
     """Budget that a run has spent so far, over all resumes."""
 
     requests: int = 0
@@ -219,7 +219,7 @@ class ServerRejection(NamedTuple):
     """The server's message in one line."""
 
 
-class EpisodeMember(Protocol):
+class ExtensionData(Protocol):
     """Data of an extension in an episode: a named tuple, or a class with ``to_json``."""
 
     @property
@@ -278,7 +278,7 @@ class EpisodeRecord(NamedTuple):
     fault: ServerRejection | None = None
     """Rejection that ended the last turn, if any."""
     extensions: Mapping[str, Any] = {}
-    """Data of extensions by name, each an ``EpisodeMember``; left out if empty."""
+    """Data of extensions by name, each an ``ExtensionData``; left out if empty."""
     base: str | None = None
     """Base entry of the trajectory, after the outcome; left out if the id names it."""
     tags: Sequence[str] = ()
@@ -329,7 +329,7 @@ class EpisodeRecord(NamedTuple):
         return derive_base(self.id, self.category) if self.base is None else self.base
 
     @property
-    def answered(self) -> list[AnsweredStep]:
+    def answered(self) -> list[UnfinishedEpisodeStep]:
         """The steps, each with its answer as a message."""
         found = []
         for step in self.requests:
@@ -337,7 +337,7 @@ class EpisodeRecord(NamedTuple):
             if message is None and step.request_messages < len(self.messages):
                 message = self.messages[step.request_messages]
             if message is not None:
-                found.append(AnsweredStep(self.id, self.trial, step, message))
+                found.append(UnfinishedEpisodeStep(self.id, self.trial, step, message))
         return found
 
     @property
@@ -346,7 +346,7 @@ class EpisodeRecord(NamedTuple):
         return next((each.all_steps(self.steps) for each in self._extended), self.steps)
 
     @property
-    def _extended(self) -> Sequence[EpisodeMember]:
+    def _extended(self) -> Sequence[ExtensionData]:
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
@@ -422,7 +422,7 @@ def upgrade_record(value: Any) -> Any:
     return {**members, "extensions": {"search": members.pop("search")}}
 
 
-def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, EpisodeMember]:
+def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, ExtensionData]:
     """Parse the members of extensions.
 
     Raises DataError if an extension is not installed, or its member is invalid.

@@ -16,8 +16,8 @@ from typing import Any
 
 from runner.models.base import Reply, Request
 from runner.records.codec import read, to_json_value
-from runner.records.masking import SecretMask
 from runner.records.record import Key
+from runner.records.run_file_mask import SecretMask
 from trajectories.errors import DataError
 
 _FORMAT = 1

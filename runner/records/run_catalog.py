@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from runner.extension import RunFeature, recorded_features
-from runner.records import result_file
+from runner.records import bfcl_result_file
 from runner.records.annotations import (
     NOTHING,
-    Annotation,
+    TagsAndNote,
     read_annotations,
 )
 from runner.records.codec import read
 from runner.records.definition import RunDefinition, RunFile
 from runner.records.files import LOCK_FILE, read_raw_lines, read_run_text
 from runner.records.record import EpisodeRecord, Outcome, RunProgress
-from runner.records.redaction import MASK
-from runner.records.run import is_run
+from runner.records.recorded_run import is_run
+from runner.records.request_secrets import MASK
 from runner.records.run_files import EPISODES_FILE, RUN_FILE, read_run_file
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
@@ -64,7 +64,7 @@ class CatalogRun(NamedTuple):
     """Why the run cannot be read."""
     features: tuple[RunFeature, ...] = ()
     """Changes by extensions."""
-    annotation: Annotation = NOTHING
+    annotation: TagsAndNote = NOTHING
     """Tags and note of the run itself."""
 
     @property
@@ -189,7 +189,7 @@ def run_folders(
                 (inside if entry.is_dir(follow_symlinks=False) else files).append(entry.name)
     except OSError:
         return
-    if results and result_file.has_result_file(files):
+    if results and bfcl_result_file.has_result_file(files):
         yield folder
         return
     for name in sorted(inside) if deepest else ():

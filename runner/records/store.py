@@ -36,18 +36,18 @@ from runner.records.files import (
     unfinished_path,
     write_whole,
 )
-from runner.records.masking import SecretMask
 from runner.records.record import (
     FORMAT,
-    AnsweredStep,
     EpisodeRecord,
     Key,
     Outcome,
     RunSegment,
-    SpentBudget,
+    RunSpending,
     StepRecord,
+    UnfinishedEpisodeStep,
 )
-from runner.records.redaction import MASK
+from runner.records.request_secrets import MASK
+from runner.records.run_file_mask import SecretMask
 from runner.records.run_files import (
     EPISODES_FILE,
     LIVES_FILE,
@@ -87,22 +87,22 @@ class EpisodeSink(Protocol):
         """Store a tool list before an episode names it."""
         ...
 
-    def put_step(self, step: AnsweredStep, spent: SpentBudget) -> None:
+    def put_step(self, step: UnfinishedEpisodeStep, spent: RunSpending) -> None:
         """Store an answer of an unfinished episode and the budget spent so far."""
         ...
 
 
 class _AnswerLine(NamedTuple):
-    """A line of ``underway.jsonl``: an ``AnsweredStep`` and the budget spent by then."""
+    """A line of ``underway.jsonl``: an ``UnfinishedEpisodeStep`` and the budget spent by then."""
 
     id: str
     trial: int
     step: EncodedJson
     message: Mapping[str, Any]
-    spent: SpentBudget
+    spent: RunSpending
 
 
-class _KeptAnswer(NamedTuple):
+class _StoredAnswer(NamedTuple):
     """A stored answer of an unfinished episode."""
 
     place: int
@@ -118,10 +118,10 @@ class _KeptAnswer(NamedTuple):
         return EncodedJson(self.raw[self.begin : self.end].decode())
 
 
-class _SpentLine(NamedTuple):
+class _SpendingLine(NamedTuple):
     """A line with the budget spent by then."""
 
-    spent: SpentBudget
+    spent: RunSpending
 
 
 class RunStore(LockedFolder):
@@ -145,10 +145,10 @@ class RunStore(LockedFolder):
     ) -> None:
         self.folder = folder
         self.secrets = SecretMask(secrets, said)
-        self.spent = SpentBudget()
+        self.spent = RunSpending()
         self.lost_tools: set[str] = set()
         self._done: dict[Key, Outcome] = {}
-        self._underway: dict[Key, list[_KeptAnswer]] = {}
+        self._underway: dict[Key, list[_StoredAnswer]] = {}
         self._obsolete = 0
         self._steps: LineFile | None = None
         self._digests: set[str] = set()
@@ -249,7 +249,7 @@ class RunStore(LockedFolder):
             self._digests.add(digest)
             self.lost_tools.discard(digest)
 
-    def put_step(self, step: AnsweredStep, spent: SpentBudget) -> None:
+    def put_step(self, step: UnfinishedEpisodeStep, spent: RunSpending) -> None:
         """Store an answer of an unfinished episode, unless it holds a secret, and the budget spent.
 
         Raises DataError if the file cannot be written.
@@ -272,10 +272,10 @@ class RunStore(LockedFolder):
         file.append(json.dumps(members_of(life), allow_nan=False).encode() + b"\n")
         file.close()
 
-    def underway(self, key: Key) -> list[AnsweredStep]:
+    def underway(self, key: Key) -> list[UnfinishedEpisodeStep]:
         """Return the answers of an unfinished episode, in order."""
         kept = self._underway.get(key, ())
-        return [read(AnsweredStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
+        return [read(UnfinishedEpisodeStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
         """Move finished episodes to the file of superseded ones, so that they run again.
@@ -355,16 +355,16 @@ class RunStore(LockedFolder):
         self._steps = LineFile(path)
         for line in self._steps.mended():
             found += 1
-            self.spent = read(_SpentLine, line.value, line.where).spent
+            self.spent = read(_SpendingLine, line.value, line.where).spent
             if "step" in line.value:
-                answered = read(AnsweredStep, line.value, line.where)
-                self._go_on(answered.key, _KeptAnswer(answered.place, line.raw))
+                answered = read(UnfinishedEpisodeStep, line.value, line.where)
+                self._go_on(answered.key, _StoredAnswer(answered.place, line.raw))
         for key in self._done.keys() & self._underway.keys():
             del self._underway[key]
         if found > sum(map(len, self._underway.values())):
             self._write_underway()
 
-    def _line_of(self, answered: AnsweredStep) -> _KeptAnswer | None:
+    def _line_of(self, answered: UnfinishedEpisodeStep) -> _StoredAnswer | None:
         """Return the stored form of an answer; None if it holds a secret."""
         id, trial, step, message = answered
         text = EncodedJson(encode(step))
@@ -372,9 +372,9 @@ class RunStore(LockedFolder):
         if raw is None:
             return None
         begin = raw.index(_BEFORE_STEP) + len(_BEFORE_STEP)
-        return _KeptAnswer(answered.place, raw, step, begin, begin + len(text))
+        return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
 
-    def _go_on(self, key: Key, kept: _KeptAnswer) -> None:
+    def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
         """Add an answer, and drop those from an earlier start, at the same or a later place."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
@@ -408,7 +408,7 @@ class RunStore(LockedFolder):
     def _leave_underway(self) -> None:
         """Drop the answers of finished episodes, unless the disk is full."""
         with suppress(WriteError):
-            if self._steps is not None or self.spent != SpentBudget():
+            if self._steps is not None or self.spent != RunSpending():
                 self._write_underway()
 
     def _finish_superseding(self) -> None:
@@ -435,7 +435,7 @@ class RunStore(LockedFolder):
             self._syncing.result()
 
 
-def _written(record: EpisodeRecord, kept: Sequence[_KeptAnswer]) -> dict[str, Sequence[object]]:
+def _written(record: EpisodeRecord, kept: Sequence[_StoredAnswer]) -> dict[str, Sequence[object]]:
     """Return an episode's steps, with the text of those that this process already wrote."""
     texts = {id(each.step): each for each in kept if each.step is not None}
     steps = [texts[id(step)].text if id(step) in texts else step for step in record.steps]

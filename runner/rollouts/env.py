@@ -27,7 +27,7 @@ from runner.episodes.dialogue import AnswerOutcome, Dialogue
 from runner.episodes.episode import STEP_LIMIT
 from runner.extension import RunFeature
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
-from runner.models.conversation import Observe, Style
+from runner.models.conversation import ConversationSettings, Observe
 from runner.models.prompting import PromptTexts, read_prompts
 from runner.models.reply import read_completion
 from runner.models.settings import Observations
@@ -331,14 +331,14 @@ def _prepare(
 
 def _style(
     trajectory: Trajectory, wording: Wording | None, features: Sequence[RunFeature]
-) -> Style:
+) -> ConversationSettings:
     observe: Observe | None = wording
     for feature in features:
         observe = feature.observe(observe)
     if wording is None:
-        return Style(toolbox_of(trajectory), _prompts(), "all", observe=observe)
+        return ConversationSettings(toolbox_of(trajectory), _prompts(), "all", observe=observe)
     toolbox = toolbox_of(trajectory, notes=wording.notes())
-    return Style(toolbox, wording.prompts(_prompts()), "all", observe=observe)
+    return ConversationSettings(toolbox, wording.prompts(_prompts()), "all", observe=observe)
 
 
 def _with_seed(trajectory: Trajectory, seed: int) -> Trajectory:

@@ -30,7 +30,7 @@ from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
 from runner.extension import RunFeature
 from runner.live.live_run import RunPlan
-from runner.live.meter import Meter
+from runner.live.meter import ProgressDisplay
 from runner.live.run_control import open_jobs, open_store
 from runner.live.settings import Settings
 from runner.live.workers import workers_of
@@ -40,7 +40,7 @@ from runner.models.model_name import agent_name
 from runner.models.prompting import read_prompts
 from runner.records.definition import Selection
 from runner.records.record import EpisodeRecord
-from runner.records.run import read_run
+from runner.records.recorded_run import read_run
 from runner.records.run_catalog import read_catalog_run
 from runner.records.store import RunStore, create_folder, default_folder
 from runner.rollouts.env import single_dataset
@@ -159,8 +159,8 @@ def _open(folder: Path, plan: RunPlan, chosen: Selection, episodes: int, resumes
         return open_store(folder, plan, chosen, _COMMAND, episodes=episodes, resumes=resumes)
 
 
-def _meter(episodes: int) -> Meter:
-    return Meter(episodes, sys.stderr, time.monotonic)
+def _meter(episodes: int) -> ProgressDisplay:
+    return ProgressDisplay(episodes, sys.stderr, time.monotonic)
 
 
 def _summarize(folder: Path, stopped: str | None) -> Evaluation:

@@ -29,7 +29,7 @@ _BAR = 30
 _CODES: Mapping[Tone, str] = {"strong": "1", "faint": "2", "good": "32", "bad": "31", "new": "33"}
 
 
-class Line(NamedTuple):
+class OutputLine(NamedTuple):
     """One line of output."""
 
     text: str
@@ -42,7 +42,7 @@ def wants_colour(stream: IO[str], environment: Mapping[str, str]) -> bool:
     return stream.isatty() and not refused
 
 
-def paint(line: Line, *, colour: bool) -> str:
+def paint(line: OutputLine, *, colour: bool) -> str:
     """Return a line with its colour codes."""
     text = visible(line.text)
     code = _CODES.get(line.tone) if colour and text else None

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from runner.data import choose
 from runner.data.cache import cache_folder
 from runner.live.live_run import jobs_of
-from runner.records.run import read_segments
+from runner.records.recorded_run import read_segments
 from tests.whole_runs import Timed, bfcl_generate, timed, turnwise_eval
 from trajectories.dataset import Dataset
 from trajectories.schema import Category

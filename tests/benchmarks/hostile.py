@@ -15,8 +15,8 @@ from random import Random
 from typing import Any, NamedTuple
 
 from checkers.answer_text.numbers import list_mentions
-from checkers.answer_text.words import Utterance
-from checkers.calls.documents import UnjudgeableEntry, UnreadableOutput
+from checkers.answer_text.words import FinalAnswer
+from checkers.calls.types_and_errors import UnjudgeableEntry, UnreadableOutput
 from checkers.causes.turn_endings import classify_unparsed_calls, is_question, is_refusal
 from checkers.profile import PROFILES, Mode, Profile
 from checkers.replies.formats import read_json, read_xml
@@ -100,7 +100,7 @@ def readers() -> dict[str, Callable[[str], object]]:
         "one call": read_call,
         "JSON": read_json,
         "XML": read_xml,
-        "numbers told": lambda text: list_mentions(Utterance(text)),
+        "numbers told": lambda text: list_mentions(FinalAnswer(text)),
         "asks": is_question,
         "declines": is_refusal,
         "unread calls": lambda text: classify_unparsed_calls(text, ["ls", "cd"]),

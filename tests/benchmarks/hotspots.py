@@ -22,8 +22,8 @@ from typing import Any
 from checkers.profile import BFCL
 from runner.data import choose
 from runner.episodes.scripts import oracle
-from runner.records import result_file
-from runner.records.run import open_run
+from runner.records import bfcl_result_file
+from runner.records.recorded_run import open_run
 from runner.show.terminal import table
 from tests.benchmarks.measuring import HERE
 from tests.judging import run_recorded, run_script
@@ -86,7 +86,7 @@ def _profiled(profile: Profile, run: Path | None) -> int:
     else:
         with profile:
             recorded = open_run(*sorted(run.glob("*multi_turn_*_result.json")))
-            dataset = choose.dataset("bfcl", result_file.categories_of(recorded.ids), print)
+            dataset = choose.dataset("bfcl", bfcl_result_file.categories_of(recorded.ids), print)
             trajectories = choose.trajectories(dataset, recorded)
             entries = recorded.entries()
 

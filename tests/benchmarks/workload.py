@@ -13,7 +13,7 @@ from typing import Any
 
 from envs.calls import parse_call
 from runner.data import choose
-from runner.records import result_file
+from runner.records import bfcl_result_file
 from trajectories import bfcl
 from trajectories.jsonl import read_objects
 from trajectories.schema import MULTI_TURN, Category
@@ -57,7 +57,7 @@ def _recorded(entries: Mapping[str, Any], folder: Path) -> Iterator[dict[str, An
     # BFCL keeps an entry's objects per model name, so each run needs a name of its own.
     for number, run in enumerate(sorted({path.parent for path in folder.glob("*/*_result.json")})):
         files = sorted(run.glob("*multi_turn_*_result.json"))
-        for line in (line for file in files for line in result_file.read(file)):
+        for line in (line for file in files for line in bfcl_result_file.read(file)):
             if line.turns is not None:
                 yield {**entries[line.id], "run": f"run_{number}", "turns": line.turns}
 

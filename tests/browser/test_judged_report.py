@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from extensions.judges.judged_episode import exhibits
 from extensions.judges.label_rules import TurnObservation
 from extensions.judges.votes import JudgeDefinition, Vote, VoteStore, find_votes_folder
-from runner.records.masking import SecretMask
+from runner.records.run_file_mask import SecretMask
 from tests.browser.conftest import check_with_axe, within
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import RIGHT, WRONG

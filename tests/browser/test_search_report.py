@@ -11,7 +11,7 @@ from extensions.search.record import search_of
 from runner.analysis.replayed_runs import replay_run
 from runner.analysis.report.run_report import report
 from runner.cli import main
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.browser.conftest import check_with_axe
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from runner.records.annotations import Annotation, read_annotations, write_annotation
+from runner.records.annotations import TagsAndNote, read_annotations, write_annotation
 from runner.records.store import RunStore
 from tests.browser.conftest import DESKTOP, FOCUSED, PATIENCE, PHONE, becomes, check_with_axe
 from tests.browser.test_hostile import TEXTS
@@ -376,11 +376,11 @@ def test_tags_are_set_kept_and_chosen_by(view: Open, runs: Path) -> None:
     page.click(".annotation dialog button >> text=Save")
     expect(page.locator(".annotation .tag")).to_have_text(["odd", "<b>"])
     kept = read_annotations(runs / "a")
-    assert kept == {("help_desk_0", 0): Annotation(("odd", "<b>"), "See the log.")}
+    assert kept == {("help_desk_0", 0): TagsAndNote(("odd", "<b>"), "See the log.")}
     page.click("text=← Episodes")
     page.select_option('label[data-name="tag"] select', "odd")
     expect(page.locator("table.episodes td.id a")).to_have_text(["help_desk_0"])
-    write_annotation(runs / "b", None, Annotation(("baseline",)))
+    write_annotation(runs / "b", None, TagsAndNote(("baseline",)))
     page = view()
     page.select_option('label[data-name="tag"] select', "baseline")
     expect(names(page)).to_have_text(["b"])

@@ -1,7 +1,13 @@
 from __future__ import annotations
 
-from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from checkers.calls.judge import judge
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+    SingleTurnTask,
+)
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Hallucinations, Verdict
 from envs.calls import parse_call
@@ -46,9 +52,11 @@ def made_up(*turns, profile=STRICT):
 def answered(kind, *texts, mode="prompt"):
     """Return what calls of a single turn made up."""
     answers = (
-        () if kind is ComparisonKind.IRRELEVANCE else (Answer("weather.now", {"city": ["Rome"]}),)
+        ()
+        if kind is ComparisonKind.IRRELEVANCE
+        else (ExpectedCall("weather.now", {"city": ["Rome"]}),)
     )
-    task = Task(kind, Language.PYTHON, (WEATHER,), answers)
+    task = SingleTurnTask(kind, Language.PYTHON, (WEATHER,), answers)
     return judge(task, f"[{', '.join(texts)}]", mode, STRICT).hallucinated
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import UnjudgeableEntry
 from checkers.calls.judge import find_unmatched
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.reasons import Reason
 from checkers.results import (
     Comparison,

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from checkers.calls.judge import judge
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+    SingleTurnTask,
+)
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.verdict import FunctionSelection, Verdict
@@ -66,14 +72,14 @@ def test_a_turn_that_is_not_reached_has_chosen_nothing():
     assert chosen([LAMP, DOOR]) == FunctionSelection(3, 2, 2, 0)
 
 
-TASK = Task(
+TASK = SingleTurnTask(
     ComparisonKind.MULTIPLE,
     Language.PYTHON,
     (
         FunctionDocument("weather.now", {"city": {"type": "string"}}, ["city"]),
         FunctionDocument("weather.later", {"city": {"type": "string"}}, ["city"]),
     ),
-    (Answer("weather.now", {"city": ["Rome"]}),),
+    (ExpectedCall("weather.now", {"city": ["Rome"]}),),
 )
 
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.registry import BACKENDS
 from tests.conformance import (
     handlers,
@@ -105,7 +105,7 @@ def main() -> int:
 
 
 def read_of_refusals(
-    options: argparse.Namespace, data: Path, entries: Sequence[Trajectory], pack: BulkPack
+    options: argparse.Namespace, data: Path, entries: Sequence[Trajectory], pack: LongContextPack
 ) -> int:
     """Compare what models read of refused calls; return how many floors are not reached."""
     python = options.bfcl_python
@@ -119,7 +119,7 @@ def read_of_refusals(
 
 
 def ground_truth(
-    python: Path, category: Category, entries: Sequence[Trajectory], pack: BulkPack
+    python: Path, category: Category, entries: Sequence[Trajectory], pack: LongContextPack
 ) -> int:
     """Compare one category's ground truth; return the number of differences."""
     tally = Tally()
@@ -138,7 +138,7 @@ def ground_truth(
     return len(tally.findings)
 
 
-def random_scripts(python: Path, scripts: Iterable[Script], pack: BulkPack) -> int:
+def random_scripts(python: Path, scripts: Iterable[Script], pack: LongContextPack) -> int:
     """Compare random scripts; return the number of differences."""
     tally = Tally()
     equal = played = 0

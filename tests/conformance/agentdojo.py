@@ -19,7 +19,7 @@ from typing import Any
 from checkers.profile import STRICT
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import evaluate, run_recorded
-from runner.records.run import Run, open_run
+from runner.records.recorded_run import Run, open_run
 
 SAMPLE = 20
 """Every so many episodes are judged by ``make conformance``."""

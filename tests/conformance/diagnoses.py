@@ -21,7 +21,7 @@ from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.profile import BFCL
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded
-from runner.records.run import Run, open_run
+from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.prepare import prepare
 from trajectories.schema import MULTI_TURN

@@ -15,7 +15,7 @@ from typing import Any
 
 from envs.calls import read_call
 from envs.errors import SimulatorError
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.registry import BACKENDS
 from envs.session import Session
 from envs.state import copy_json
@@ -49,7 +49,9 @@ class Generator:
         seed: Same seed, same scripts (as long as the backends do the same).
     """
 
-    def __init__(self, trajectories: Sequence[Trajectory], pack: BulkPack, seed: int) -> None:
+    def __init__(
+        self, trajectories: Sequence[Trajectory], pack: LongContextPack, seed: int
+    ) -> None:
         self._random = Random(seed)
         self._pack = pack
         self._configs = _configs(trajectories)

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from checkers.profile import BFCL
 from envs.calls import Call
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from runner.data.literals import load_texts
 from runner.data.wording import Wording, read_table
 from runner.episodes.scripts import recorded
-from runner.records import result_file
+from runner.records import bfcl_result_file
 from tests.conformance.known import rewritten
 from tests.conformance.sides import Script, play_on_bfcl
 from tests.conformance.wording import Met, met, same
@@ -87,7 +87,9 @@ def compare(found: Iterable[Met], wording: Wording) -> Compared:
     return Compared(equal, total, reasons, examples)
 
 
-def run(python: Path, data: Path, pack: BulkPack, scripts: Iterable[Script], what: str) -> int:
+def run(
+    python: Path, data: Path, pack: LongContextPack, scripts: Iterable[Script], what: str
+) -> int:
     """Play scripts and print how many refusals read the same; return 1 below the floor."""
     wording = Wording(load_texts(data), read_table())
     found = (
@@ -114,7 +116,7 @@ def recorded_scripts(folder: Path, trajectories: Iterable[Trajectory]) -> Iterat
     """Yield the calls of recorded runs, each step as a turn of its own."""
     known = {trajectory.id: trajectory for trajectory in trajectories}
     for path in sorted(folder.rglob("*multi_turn*_result.json")):
-        for entry in result_file.read(path):
+        for entry in bfcl_result_file.read(path):
             trajectory = known.get(entry.id)
             if trajectory is None or entry.turns is None:
                 continue

@@ -11,7 +11,7 @@ from threading import Thread
 from typing import Any, NamedTuple, Self
 
 from envs.errors import BackendFault
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from extensions.scripts.execute import execute, read_script
 from trajectories.errors import DataError
 
@@ -107,7 +107,7 @@ def _feed(
         sent.put(error)
 
 
-def play_on_turnwise(script: Script, pack: BulkPack) -> Reply:
+def play_on_turnwise(script: Script, pack: LongContextPack) -> Reply:
     """Play a script on our own backends, as ``turnwise exec`` does."""
     try:
         record = execute(read_script(script._asdict(), script.id), script.id, lambda: pack)

@@ -4,16 +4,24 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+    SingleTurnTask,
+)
 from tests.conformance.rules import RULES, deciding_rules
 
 SHARES = {"type": "array", "items": {"type": "float"}}
 
 
-def task(schema: dict[str, Any], allowed: list[Any], language: Language) -> Task:
+def task(schema: dict[str, Any], allowed: list[Any], language: Language) -> SingleTurnTask:
     """Return an entry with one function of one parameter."""
     document = FunctionDocument("f", {"a": schema}, ())
-    return Task(ComparisonKind.SIMPLE, language, (document,), (Answer("f", {"a": allowed}),))
+    return SingleTurnTask(
+        ComparisonKind.SIMPLE, language, (document,), (ExpectedCall("f", {"a": allowed}),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -46,7 +54,7 @@ def test_the_rule_that_decides(
 
 
 def test_a_broken_call_where_none_fits_takes_two_rules() -> None:
-    entry = Task(ComparisonKind.IRRELEVANCE, Language.PYTHON, ())
+    entry = SingleTurnTask(ComparisonKind.IRRELEVANCE, Language.PYTHON, ())
     rules = deciding_rules(entry, [{"f": "{"}], "fc")
     assert rules == ("read_tool_calls", "counts_broken_calls")
     assert set(rules) < set(RULES)

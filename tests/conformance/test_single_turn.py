@@ -5,18 +5,24 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+    SingleTurnTask,
+)
 from tests.conformance.bfcl_single_turn_driver import typed, untyped
 from tests.conformance.code_texts import random_replies, random_values
 from tests.conformance.mutants import random_outputs
 from tests.conformance.single_turn import _compare
 
 ALLOWED = {"a": [1, ""], "b": [["x", "y"]], "c": [{"k": [True, ""]}]}
-TASK = Task(
+TASK = SingleTurnTask(
     ComparisonKind.SIMPLE,
     Language.PYTHON,
     (FunctionDocument("f.g", {"a": {"type": "integer"}}, ()),),
-    (Answer("f.g", ALLOWED),),
+    (ExpectedCall("f.g", ALLOWED),),
 )
 
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from envs.backend import AS_BFCL
 from envs.calls import Call, read_call
 from envs.errors import BackendFault, ConfigError, MalformedCall
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.results import DeclinedResult, Result
 from envs.session import Session
 from runner.data.literals import Given, Texts, load_texts
@@ -100,7 +100,7 @@ Key = tuple[str, str, str]
 """Backend, function, and kind of our error."""
 
 
-def met(script: Script, theirs: Reply, pack: BulkPack) -> Iterator[Met]:
+def met(script: Script, theirs: Reply, pack: LongContextPack) -> Iterator[Met]:
     """Yield the calls of a script that both sides refuse, up to where they part."""
     material = pack if script.long_context else None
     try:

@@ -19,7 +19,7 @@ from envs.errors import (
     Refused,
     UnknownFunction,
 )
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from envs.registry import check_config
 from envs.session import Session
@@ -41,7 +41,7 @@ class Shelf(Backend):
     count: int = 0
     _random: RandomStream = RandomStream(1)
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         self.count = len(self.books)
         self._random = random_stream(config, 1)
 

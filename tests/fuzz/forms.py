@@ -15,8 +15,8 @@ from extensions.judges.scripted import ScriptedJudge
 from extensions.judges.votes import JUDGE_FILE, VOTES_FILE, JudgeDefinition, Vote, VoteStore
 from runner.analysis.replayed_runs import replay_episodes
 from runner.episodes.episode import STEP_LIMIT
-from runner.records.masking import SecretMask
-from runner.records.run import open_run, read_run
+from runner.records.recorded_run import open_run, read_run
+from runner.records.run_file_mask import SecretMask
 from tests.conftest import bfcl_files
 from trajectories import bfcl
 from trajectories.dataset import DATA, load_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from extensions.export.transcripts import export_bfcl
-from runner.records.run import read_run
+from runner.records.recorded_run import read_run
 from tests.conftest import bfcl_files
 from tests.fuzz.forms import FORMAT_1, Form, forms
 from tests.fuzz.more_forms import more_forms

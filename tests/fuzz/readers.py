@@ -23,8 +23,8 @@ from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.queries import load_queries, match_queries
 from runner.models.base import Reply, Request, Usage
 from runner.models.tools import documents_of
-from runner.records.masking import SecretMask
 from runner.records.replies import ReplyCache
+from runner.records.run_file_mask import SecretMask
 from tests.extensions.debugger.episodes import examined
 from tests.fuzz.reply_readers import REPLY_READERS
 from trajectories.dataset import load_path, read_trajectory

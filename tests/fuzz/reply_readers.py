@@ -27,7 +27,7 @@ from runner.models import agent, connect
 from runner.models.apis import APIS
 from runner.models.base import ModelError, Reply, Usage
 from runner.models.calling_formats.base import TextFormat
-from runner.models.conversation import Style
+from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.providers import PROVIDERS
 from runner.models.reply import Endpoint, classify, read_completion
@@ -82,7 +82,9 @@ def replies(given: Path) -> None:
 def _goes_on(reply: Reply) -> None:
     """Have an episode take a reply, after which the model is done."""
     trajectory = _entry()
-    style = Style(Toolbox(own_documents(trajectory.environments)), read_prompts(), "all")
+    style = ConversationSettings(
+        Toolbox(own_documents(trajectory.environments)), read_prompts(), "all"
+    )
     for profile in (STRICT, BFCL):
         left = [reply]
 

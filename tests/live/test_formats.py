@@ -9,7 +9,7 @@ import pytest
 
 from runner.cli import main
 from runner.models.prompting import ALL, DEFAULT
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.live.running import ready_and, records
 from tests.servers.answers import of_dataset
 from tests.servers.serving import Answer, Asked, FakeServer

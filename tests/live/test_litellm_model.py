@@ -27,7 +27,7 @@ from runner.models.base import (
     Usage,
 )
 from runner.models.connect import takes_choice
-from runner.models.conversation import FunctionCalling, Style
+from runner.models.conversation import ConversationSettings, ToolCallConversation
 from runner.models.litellm_model import LiteLLMModel, is_provider
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
@@ -317,7 +317,7 @@ def marks(body: dict[str, Any]) -> int:
 def test_a_growing_conversation_is_marked_for_the_cache(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    chat = FunctionCalling(Style(Toolbox([CD]), read_prompts(), "all"))
+    chat = ToolCallConversation(ConversationSettings(Toolbox([CD]), read_prompts(), "all"))
     chat.start_turn([Message("system", "Be brief."), Message("user", "Go.")], frozenset(["cd"]), ())
     bodies = []
 
@@ -372,7 +372,7 @@ def test_nobody_else_gets_marks(server: FakeServer, way: str) -> None:
 def test_signed_thoughts_go_back_as_they_came(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chat = FunctionCalling(Style(Toolbox([CD]), read_prompts(), "all"))
+    chat = ToolCallConversation(ConversationSettings(Toolbox([CD]), read_prompts(), "all"))
     chat.start_turn([Message("user", "Go.")], frozenset(["cd"]), ())
 
     async def talking(model: Model) -> None:

@@ -13,21 +13,21 @@ from envs.results import Result
 from runner.models.base import (
     FatalError,
     Price,
-    RawText,
     Reply,
     RequestError,
     RequestOptions,
     ToolCall,
     TransientError,
     Usage,
+    VerbatimText,
 )
 from runner.models.connect import connect
-from runner.models.conversation import FunctionCalling, Style
+from runner.models.conversation import ConversationSettings, ToolCallConversation
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
 from runner.models.settings import ReasoningPolicy
 from runner.models.tools import Toolbox
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.live.asking import CD, ask, talk
 from tests.live.running import BASE, Ended
 from tests.servers.responses import call, responding, response, said, thought
@@ -57,7 +57,7 @@ def test_what_is_read(server: FakeServer) -> None:
         Usage(12, 3, 8, 2),
         reply.latency,
         4 * 2 + 8 * 1 + 3 * 10,
-        RawText({"output_items": [*CALLED, said("Let me look.")]}, ({},)),
+        VerbatimText({"output_items": [*CALLED, said("Let me look.")]}, ({},)),
     )
 
 
@@ -85,7 +85,7 @@ def test_what_is_sent(server: FakeServer) -> None:
 
 def history(server: FakeServer, output: list[Any], reasoning: ReasoningPolicy) -> tuple[Any, Any]:
     """Return what was sent after an answer in its turn, and in the turn after it."""
-    chat = FunctionCalling(Style(Toolbox([CD]), read_prompts(), reasoning))
+    chat = ToolCallConversation(ConversationSettings(Toolbox([CD]), read_prompts(), reasoning))
     chat.start_turn([Message("user", "Go.")], frozenset(["cd"]), ())
     sent = []
 

@@ -18,7 +18,7 @@ import pytest
 from extensions.export.transcripts import export_bfcl
 from runner.cli import main
 from runner.commands import OVER_BUDGET
-from runner.records.run import open_run, read_segments
+from runner.records.recorded_run import open_run, read_segments
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from tests.live.running import (
     BASE,

@@ -20,7 +20,7 @@ from runner.episodes.offline import examine_recorded
 from runner.episodes.scripts import trace_recorded
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
-from runner.models.conversation import Style
+from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
 from runner.rollouts.env import RolloutEnv
@@ -48,9 +48,9 @@ def ready() -> PreparedTrajectory:
     return prepare(DATA, DESK, STRICT)
 
 
-def style() -> Style:
+def style() -> ConversationSettings:
     """Return how a model is talked to."""
-    return Style(Toolbox(own_documents(DESK.environments)), read_prompts(), "all")
+    return ConversationSettings(Toolbox(own_documents(DESK.environments)), read_prompts(), "all")
 
 
 def as_tool_calls(steps: Steps) -> list[Reply]:

@@ -17,7 +17,7 @@ from checkers.replies.decoding import Step
 from envs import registry
 from envs.calls import Call, parse_call
 from runner.data import choose
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from runner.models.base import (
     FatalError,
     ModelError,
-    RawText,
     RequestError,
     ToolCall,
     TransientError,
     Usage,
+    VerbatimText,
 )
 
 CD = {"name": "cd", "arguments": '{"folder": "docs"}'}
@@ -53,7 +53,7 @@ class Shape(NamedTuple):
     usage: Usage = Usage(12, 3)
     error: type[ModelError] | None = None
     """What is raised instead of a reply."""
-    verbatim: RawText | None = None
+    verbatim: VerbatimText | None = None
     """What goes back to the server."""
     strict_client: bool = True
     """Whether a client that checks answers for their form lets it through unchanged."""
@@ -85,7 +85,9 @@ def _with_id(id: object, read: str | None) -> Shape:
 
 def _thinking(member: str, value: object) -> Shape:
     message = {"role": "assistant", "content": "Yes.", member: value}
-    return Shape(completion(message), "Yes.", reasoning="Hm.", verbatim=RawText({member: value}))
+    return Shape(
+        completion(message), "Yes.", reasoning="Hm.", verbatim=VerbatimText({member: value})
+    )
 
 
 def _counting(usage: object, read: Usage) -> Shape:
@@ -232,7 +234,7 @@ SHAPES: dict[str, Shape] = {
             _THINKING,
             "Yes.",
             reasoning="Hm.",
-            verbatim=RawText({"content": _THINKING}),
+            verbatim=VerbatimText({"content": _THINKING}),
         )
     ),
     "thoughts-in-nested-parts": _loose(
@@ -240,14 +242,14 @@ SHAPES: dict[str, Shape] = {
             _NESTED,
             "One two.",
             reasoning="Hm.",
-            verbatim=RawText({"content": _NESTED}),
+            verbatim=VerbatimText({"content": _NESTED}),
         )
     ),
     "thoughts-only": _loose(
         Shape(
             completion({"role": "assistant", "content": None, "reasoning_content": "Hm."}),
             reasoning="Hm.",
-            verbatim=RawText({"reasoning_content": "Hm."}),
+            verbatim=VerbatimText({"reasoning_content": "Hm."}),
         )
     ),
     "thoughts-empty": _loose(_thinking("reasoning_content", "")._replace(reasoning=None)),
@@ -264,7 +266,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "call-signed": _loose(
         _called([CALL, _SIGNED], READ, READ)._replace(
-            verbatim=RawText({}, ({}, {"extra_content": _SIGNED["extra_content"]}))
+            verbatim=VerbatimText({}, ({}, {"extra_content": _SIGNED["extra_content"]}))
         )
     ),
     "thoughts-in-text": _loose(_said("<think>\nHm.\n</think>\n\nYes.", "Yes.", reasoning="Hm.")),

@@ -10,7 +10,7 @@ from checkers.profile import STRICT
 from envs.calls import Call, read_call
 from extensions.authoring.held_back import unpack
 from runner.episodes.entry_kinds import ComparedState
-from tools.solutions import Solution, Solved, read_solutions, summary
+from tools.solutions import Solution, SolverResult, read_solutions, summary
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -37,7 +37,7 @@ def test_fifty_hard_scenarios_and_more_were_solved_and_nearly_all_ended_alike():
     assert len(entries) >= 50
     assert all(data().trajectories[id].tier is Tier.HARD for id in entries - held_back())
     assert entries & held_back() == held_back()
-    count = Counter(solution.ending is not Solved.STATE for solution in solutions())
+    count = Counter(solution.ending is not SolverResult.STATE for solution in solutions())
     assert count[True] / count.total() >= 0.95
 
 
@@ -46,7 +46,7 @@ def test_what_is_held_back_is_not_told():
 
 
 def test_what_ended_right_still_does():
-    right = [s for s in solutions() if s.turns and s.ending is Solved.RIGHT]
+    right = [s for s in solutions() if s.turns and s.ending is SolverResult.RIGHT]
     assert len(right) >= 50
     for solution in right:
         script = [[[read_call(text)] for text in turn.calls] for turn in solution.turns]
@@ -57,7 +57,7 @@ def test_what_ended_right_still_does():
 
 
 def test_an_objection_is_answered():
-    assert [s.entry for s in solutions() if s.ending is Solved.STATE and not s.mended] == []
+    assert [s.entry for s in solutions() if s.ending is SolverResult.STATE and not s.mended] == []
 
 
 def test_a_broken_line_is_named(tmp_path):
@@ -68,7 +68,7 @@ def test_a_broken_line_is_named(tmp_path):
 
 
 def test_the_sum_of_it():
-    endings = [Solved.RIGHT, Solved.FACTS, Solved.STATE, Solved.RIGHT]
+    endings = [SolverResult.RIGHT, SolverResult.FACTS, SolverResult.STATE, SolverResult.RIGHT]
     said = summary([Solution("base_a", "S", ending, mended="x") for ending in endings])
     assert said.startswith("Blind solvers played 4 hard scenarios. In 3 of them (75.0%, ")
     assert "in 2 of them, the solver also saw every fact" in said

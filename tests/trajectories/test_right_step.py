@@ -7,31 +7,33 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import (
-    Answer,
+from checkers.calls.judge import judge
+from checkers.calls.types_and_errors import (
     ComparisonKind,
+    ExpectedCall,
     FunctionDocument,
     Language,
-    Task,
+    SingleTurnTask,
     UnjudgeableEntry,
     expected,
 )
-from checkers.calls.judge import judge
 from checkers.profile import BFCL, PROFILES, STRICT
 from trajectories.right_step import IN_WORDS, make_right_step, write_source
 
 each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: p.name)
 
 
-def task(schema: dict[str, Any], *allowed: Any, language: str = "python", **members: Any) -> Task:
+def task(
+    schema: dict[str, Any], *allowed: Any, language: str = "python", **members: Any
+) -> SingleTurnTask:
     """Return a task whose one function has one required parameter."""
     document = FunctionDocument("clock.tick", {"x": schema}, ["x"])
-    answers = (Answer("clock.tick", {"x": allowed}),) if allowed else ()
-    made = Task(ComparisonKind.SIMPLE, Language(language), (document,), answers)
+    answers = (ExpectedCall("clock.tick", {"x": allowed}),) if allowed else ()
+    made = SingleTurnTask(ComparisonKind.SIMPLE, Language(language), (document,), answers)
     return made._replace(**members)
 
 
-def argument(made: Task, profile: Any = STRICT) -> Any:
+def argument(made: SingleTurnTask, profile: Any = STRICT) -> Any:
     (call,) = make_right_step(made, profile)  # type: ignore[misc]
     ((name, text),) = call.items()
     assert name == "clock_tick"
@@ -61,13 +63,17 @@ def test_the_first_right_value_is_given(schema: Any, allowed: Any, given: Any) -
 
 def test_what_may_only_be_left_out_is_left_out() -> None:
     document = FunctionDocument("f", {"x": {"type": "integer"}}, [])
-    made = Task(ComparisonKind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"x": [""]}),))
+    made = SingleTurnTask(
+        ComparisonKind.SIMPLE, Language.PYTHON, (document,), (ExpectedCall("f", {"x": [""]}),)
+    )
     assert make_right_step(made, STRICT) == [{"f": "{}"}]
 
 
 def test_a_parameter_that_the_document_lacks_is_not_given() -> None:
     document = FunctionDocument("f", {}, [])
-    made = Task(ComparisonKind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"x": [1]}),))
+    made = SingleTurnTask(
+        ComparisonKind.SIMPLE, Language.PYTHON, (document,), (ExpectedCall("f", {"x": [1]}),)
+    )
     assert make_right_step(made, STRICT) == [{"f": "{}"}]
 
 
@@ -98,7 +104,7 @@ def test_where_any_call_will_do_it_has_what_is_required(
 
 
 def test_an_answer_without_a_document_cannot_be_given() -> None:
-    made = task({"type": "integer"}, 3)._replace(answers=(Answer("other", {}),))
+    made = task({"type": "integer"}, 3)._replace(answers=(ExpectedCall("other", {}),))
     with pytest.raises(UnjudgeableEntry, match="other, which has no document"):
         make_right_step(made, STRICT)
 

@@ -7,7 +7,7 @@ import pytest
 
 from checkers.required_info import Date, Items, Number, Text, YesNo
 from trajectories.errors import DataError
-from trajectories.schema import Alternative, Category, LongContext
+from trajectories.schema import AlternativeCall, Category, LongContext
 from trajectories.validation import to_json, validate
 
 WHERE = "file.jsonl:7"
@@ -21,7 +21,7 @@ def test_a_trajectory_comes_back_from_its_json(help_desk, folders):
         long_context=LongContext("generated", 3, 10),
         provenance={"source": "by hand"},
     )
-    alternative = Alternative("get_ticket(ticket_id=1)", ("get_user_tickets()",))
+    alternative = AlternativeCall("get_ticket(ticket_id=1)", ("get_user_tickets()",))
     last = replace(help_desk.turns[2], accepts=(alternative,))
     accepting = replace(help_desk, turns=(*help_desk.turns[:2], last))
     for trajectory in (help_desk, folders, long, accepting):

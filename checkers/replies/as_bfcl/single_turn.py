@@ -12,7 +12,12 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from checkers.calls.documents import ExpectedType, Language, UnjudgeableEntry, UnreadableOutput
+from checkers.calls.types_and_errors import (
+    ExpectedType,
+    Language,
+    UnjudgeableEntry,
+    UnreadableOutput,
+)
 from checkers.reasons import Reason
 from checkers.replies.as_bfcl.decoding import add_brackets, resolve_calls
 from checkers.replies.code import get_text, list_nodes, parse

@@ -23,8 +23,8 @@ from runner.commands.shared import DataOptions, ErrataOption, JsonOption, note
 from runner.data import choose
 from runner.data.choose import profile_for
 from runner.data.errata import open_errata
-from runner.records import result_file
-from runner.records.run import Run
+from runner.records import bfcl_result_file
+from runner.records.recorded_run import Run
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errata.record import Assessment
@@ -70,7 +70,7 @@ def run(options: Options) -> int:
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
     name = choose.dataset_name(options.dataset, ids)
-    dataset = choose.dataset(name, result_file.categories_of(ids), note)
+    dataset = choose.dataset(name, bfcl_result_file.categories_of(ids), note)
     for recorded in runs.values():
         choose.require_languages(choose.trajectories(dataset, recorded))
     if options.category:

@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Any
 
 from envs.calls import Call, parse_call
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.results import Result
 from envs.schema import make_spec
 from envs.session import Session
@@ -33,7 +33,7 @@ def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
 
 
 @lru_cache(maxsize=4)
-def _pack(wanted: LongContext) -> BulkPack:
+def _pack(wanted: LongContext) -> LongContextPack:
     return generate_pack(wanted)
 
 

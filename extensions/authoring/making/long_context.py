@@ -29,7 +29,7 @@ from extensions.authoring.making.scenario_words import (
 )
 from trajectories.errors import DataError
 from trajectories.filling.bulk_settings import KINDS
-from trajectories.schema import Alternative, Category, LongContext, Trajectory, Turn
+from trajectories.schema import AlternativeCall, Category, LongContext, Trajectory, Turn
 from trajectories.stated_values import list_messages, shown, write_documents
 
 SEEDS = 20
@@ -378,13 +378,17 @@ def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
 
 
 def _adapt_alternative(
-    alternative: Alternative, turn: Turn, truth: Sequence[str], taken: _LongArguments
-) -> Alternative:
+    alternative: AlternativeCall, turn: Turn, truth: Sequence[str], taken: _LongArguments
+) -> AlternativeCall:
     call = truth[turn.ground_truth.index(alternative.call)]
-    return Alternative(call, tuple([str(taken.call(parse_call(t))) for t in alternative.instead]))
+    return AlternativeCall(
+        call, tuple([str(taken.call(parse_call(t))) for t in alternative.instead])
+    )
 
 
-def _still_shows(was: Alternative, is_now: Alternative, short: Session, long: Session) -> bool:
+def _still_shows(
+    was: AlternativeCall, is_now: AlternativeCall, short: Session, long: Session
+) -> bool:
     """Tell whether an alternative shows in the longer world a value that it showed in the base.
 
     The end of a lengthened file, for instance, shows bulk only. A changed number is also right if

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from checkers.calls.documents import UnjudgeableEntry
 from checkers.calls.judge import judge
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.profile import BFCL
 from checkers.verdict import TurnOutcome
 from envs.calls import Call

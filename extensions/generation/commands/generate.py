@@ -37,13 +37,13 @@ from runner.commands.model_requests import CachedRequestOptions, check_budget, e
 from runner.commands.options import argument, index, option, positive, switch
 from runner.commands.shared import JsonOption, note
 from runner.live.engine import Engine
-from runner.live.meter import Meter
+from runner.live.meter import ProgressDisplay
 from runner.live.settings import Settings
-from runner.models.model_name import Scripted, parsed
+from runner.models.model_name import ScriptedName, parsed
 from runner.records.files import written
-from runner.records.masking import SecretMask
-from runner.records.record import SpentBudget
-from runner.records.redaction import redact_command
+from runner.records.record import RunSpending
+from runner.records.request_secrets import redact_command
+from runner.records.run_file_mask import SecretMask
 from runner.records.store import server_meant
 from runner.show.terminal import say, say_json
 from trajectories.dataset import DATA, Dataset, load_embedded
@@ -160,7 +160,9 @@ def run(options: Options) -> int:
         if log.spent.requests:
             note(f"{log.spent.requests} requests of earlier runs are answered from {work}")
         models = GenerationModels(order, log, note)
-        maker = asyncio.run(models.make(lambda total: Meter(total, sys.stderr, time.monotonic)))
+        maker = asyncio.run(
+            models.make(lambda total: ProgressDisplay(total, sys.stderr, time.monotonic))
+        )
         outcome = _Outcome(maker, models, log.spent)
     if outcome.stopped is not None:
         note(outcome.stopped)
@@ -181,7 +183,7 @@ class _Outcome(NamedTuple):
 
     maker: EntryMaker
     models: GenerationModels
-    spent: SpentBudget
+    spent: RunSpending
 
     @property
     def stopped(self) -> str | None:
@@ -270,7 +272,7 @@ def _make_order(
         calls=options.calls or (3 if has_paths else 4),
     )
     each, more = divmod(options.number, len(kinds))
-    scripted = isinstance(parsed(options.model), Scripted)
+    scripted = isinstance(parsed(options.model), ScriptedName)
     return GenerationOrder(
         options.model,
         options.solver or ("scripted:0" if scripted else options.model),

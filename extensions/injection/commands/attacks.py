@@ -14,7 +14,7 @@ from runner.commands import DONE
 from runner.commands.options import argument, index, option
 from runner.commands.shared import note
 from runner.data import choose
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -17,14 +17,14 @@ from extensions.injection.dojo.versions import TaskTexts
 from runner.models.base import ToolCall, Usage
 from runner.records import codec
 from runner.records.record import (
-    EpisodeMember,
     EpisodeRecord,
+    ExtensionData,
     RecordedEpisode,
     ReplyRecord,
     StepRecord,
 )
-from runner.records.run import Run
-from runner.show.terminal import Line
+from runner.records.recorded_run import Run
+from runner.show.terminal import OutputLine
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory
 
@@ -76,7 +76,7 @@ class DojoEpisode(NamedTuple):
     """Calls of the last answer that were never executed; judges see them."""
 
 
-class DojoMember(DojoEpisode, EpisodeMember):
+class DojoMember(DojoEpisode, ExtensionData):
     """The same as a member of a record."""
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
@@ -96,11 +96,11 @@ class DojoMember(DojoEpisode, EpisodeMember):
         absent = {} if verdict else {"utility": None, "attack_succeeded": None}
         return {**absent, "agentdojo": own}
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[OutputLine]:
         """Yield AgentDojo's recorded verdict."""
         security = {True: "attack succeeded", False: "attack failed", None: "no verdict"}
         attack = f", {security[self.security]}" if self.is_attacked else ""
-        yield Line(f"recorded by AgentDojo {self.version}: utility {self.utility}{attack}")
+        yield OutputLine(f"recorded by AgentDojo {self.version}: utility {self.utility}{attack}")
 
     def _replayed(self, verdict: Verdict | None) -> DojoVerdict:
         if verdict is not None:

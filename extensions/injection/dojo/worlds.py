@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 from envs import registry
 from envs.backend import Backend
 from envs.errors import Refused
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.session import Session
 from envs.tool import Tool
 from extensions.injection.dojo import library, tools
@@ -48,7 +48,7 @@ class DojoBackend(Backend):
     _live: Any = None
     _unexecuted: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
-    def _load(self, config: Mapping[str, Any], pack: BulkPack | None) -> None:
+    def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
         self._keep(library.load_environment(self.suite, config.get("injections", {})))
 
     def _keep(self, live: Any) -> None:

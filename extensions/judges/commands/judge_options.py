@@ -16,7 +16,7 @@ from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, index, option, positive, switch
 from runner.commands.shared import JsonOption, JudgingOptions, SampleOptions, note
 from runner.data import choose
-from runner.records.run import Run, open_run
+from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from envs.errors import BackendFault
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.registry import check_config
 from extensions.scripts.execute import execute, read_script
 from runner.commands import DONE, RUN_ERROR
@@ -36,7 +36,7 @@ def run(options: Options) -> int:
     """Print the results and states of every script."""
 
     @cache
-    def pack() -> BulkPack:
+    def pack() -> LongContextPack:
         return bfcl.load_pack(choose.bfcl_folder(options.dataset, note))
 
     status = DONE

@@ -35,16 +35,16 @@ from runner.data import choose
 from runner.data.choose import profile_for
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted_models import ScriptedBehaviour
-from runner.live.live_run import Job, RunPlan, jobs_of
-from runner.live.meter import Meter
+from runner.live.live_run import EpisodeJob, RunPlan, jobs_of
+from runner.live.meter import ProgressDisplay
 from runner.live.run_control import RunEnding, conduct_here, estimate, open_jobs, open_store
 from runner.models.base import Model
 from runner.models.connect import connect
-from runner.models.model_name import Agent, Scripted, chosen, parsed
+from runner.models.model_name import AgentName, ScriptedName, chosen, parsed
 from runner.models.settings import Observations
 from runner.records.files import check_writable, written
 from runner.records.record import EpisodeRecord
-from runner.records.run import is_run, open_run, read_records
+from runner.records.recorded_run import is_run, open_run, read_records
 from runner.records.store import RunStore, create_folder, default_folder
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
@@ -137,7 +137,7 @@ def run(options: Options) -> int:
     if options.dry_run:
         _print_estimate(methods, trajectories)
         return DONE
-    scripted = isinstance(parsed(options.model), Scripted)
+    scripted = isinstance(parsed(options.model), ScriptedName)
     if not (scripted or options.no_preflight) and not is_ready(plan, connect_model):
         return RUN_ERROR
     with ExitStack() as opened:
@@ -167,14 +167,14 @@ def _check(options: Options) -> None:
         raise DataError(str(options.resume), f"has no search to resume: no run in {REACT}")
     if options.run_dir and is_run(options.run_dir / REACT):
         raise DataError(str(options.run_dir), "contains a search already; use --resume")
-    if isinstance(parsed(options.model), Scripted):
+    if isinstance(parsed(options.model), ScriptedName):
         ScriptedBehaviour.named(options.model, policies=False)
         if options.mode not in (None, "fc"):
             raise DataError("--mode", "must be fc for a scripted model; leave it out")
     elif not chosen(options.model, options.base_url).is_live:
         why = f"{options.model} makes no errors; name a live model or scripted:RATE"
         raise DataError("--model", why)
-    elif isinstance(parsed(options.model), Agent):
+    elif isinstance(parsed(options.model), AgentName):
         raise DataError("--model", "an agent may remember undone steps; name a model")
 
 
@@ -191,7 +191,7 @@ def _make_plan(options: Options) -> tuple[RunPlan, list[Trajectory]]:
         raise DataError("--category", f"{dataset.name} has no multi-turn entries in it")
     settings = settings_of(options, "search")
     has_format = any(each.protocol for each in settings.features)
-    if has_format and isinstance(parsed(options.model), Scripted):
+    if has_format and isinstance(parsed(options.model), ScriptedName):
         raise DataError("--calling-format", "is for live models; leave it out")
     if settings.reply_cache is not None:
         raise DataError("reply_cache", "is for eval only; leave it out")
@@ -234,7 +234,7 @@ def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajector
 
 def connect_model(plan: RunPlan) -> Model:
     """Connect to the model of a plan, or return a scripted model."""
-    if isinstance(parsed(plan.model), Scripted):
+    if isinstance(parsed(plan.model), ScriptedName):
         rate = ScriptedBehaviour.named(plan.model, policies=False).error_rate
         return FallibleModels(plan, ErrorRates(rate))
     return connect(plan.model, plan.settings.request_options())
@@ -326,12 +326,14 @@ def _copy_first_episodes(store: RunStore, folder: Path) -> None:
             store.append(record)
 
 
-def _conduct(plan: RunPlan, store: RunStore, jobs: Sequence[Job], *, told: bool) -> RunEnding:
+def _conduct(
+    plan: RunPlan, store: RunStore, jobs: Sequence[EpisodeJob], *, told: bool
+) -> RunEnding:
     reference = reference_of(plan)
     if told:
         report_jobs(store, jobs)
     limits = SearchLimits(reference.children, reference.max_calls, reference.max_nodes)
-    meter = Meter(len(jobs), sys.stderr, time.monotonic)
+    meter = ProgressDisplay(len(jobs), sys.stderr, time.monotonic)
     prompts = plan.settings.prompts
     texts = search_texts(Path(prompts) if prompts else None)
     player = partial(SearchPlayer, limits, reference.finish, texts=texts)

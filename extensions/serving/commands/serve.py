@@ -31,9 +31,9 @@ from runner.live.settings import Settings
 from runner.models.conversation import Observe
 from runner.models.prompting import read_prompts
 from runner.models.settings import Observations
+from runner.records.bfcl_result_file import categories_of
 from runner.records.record import RunProgress
-from runner.records.result_file import categories_of
-from runner.records.run import read_records
+from runner.records.recorded_run import read_records
 from trajectories.errors import DataError, require_extra
 from trajectories.jsonl import parse_object
 from trajectories.prepare import load_session

@@ -27,7 +27,7 @@ from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from runner.records.definition import Selection
 from runner.records.record import EpisodeRecord, RunProgress
-from runner.records.run import is_run
+from runner.records.recorded_run import is_run
 from runner.records.store import RunStore, create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset

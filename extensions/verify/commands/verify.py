@@ -16,8 +16,8 @@ from runner.commands import DONE
 from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, option
 from runner.commands.shared import DatasetOption, JudgingOptions, note, show
-from runner.records.run import Run, open_run
-from runner.show.terminal import Line, progress
+from runner.records.recorded_run import Run, open_run
+from runner.show.terminal import OutputLine, progress
 
 EXAMPLE = "turnwise verify runs/mine"
 
@@ -54,7 +54,7 @@ def run(options: Options) -> int:
     return DONE if all(episode.same for episode in found) else DIFFERENT
 
 
-def _lines(found: Sequence[VerifiedEpisode], run: Run) -> Iterator[Line]:
+def _lines(found: Sequence[VerifiedEpisode], run: Run) -> Iterator[OutputLine]:
     for episode in found:
         if not episode.same:
             yield from _difference_lines(episode)
@@ -64,26 +64,28 @@ def _lines(found: Sequence[VerifiedEpisode], run: Run) -> Iterator[Line]:
         results = sum(episode.result is None for episode in found)
         yield _count_line(f"{results} of {len(found)} episodes' results", results == len(found))
     if len(found) < len(run.episodes):
-        yield Line(f"{len(run.episodes) - len(found)} episodes have no verdict to compare with")
+        yield OutputLine(
+            f"{len(run.episodes) - len(found)} episodes have no verdict to compare with"
+        )
 
 
-def _count_line(count: str, same: bool) -> Line:
-    return Line(f"{count} are as recorded", "good" if same else "bad")
+def _count_line(count: str, same: bool) -> OutputLine:
+    return OutputLine(f"{count} are as recorded", "good" if same else "bad")
 
 
-def _difference_lines(episode: VerifiedEpisode) -> Iterator[Line]:
+def _difference_lines(episode: VerifiedEpisode) -> Iterator[OutputLine]:
     id, trial = episode.now.key
     if episode.members:
         members = ", ".join(episode.members)
         was, now = _describe_verdict(episode.then), _describe_verdict(episode.now.verdict_line())
-        yield Line(f"{id}, trial {trial}: was {was}, is {now} ({members})", "bad")
+        yield OutputLine(f"{id}, trial {trial}: was {was}, is {now} ({members})", "bad")
     if episode.result is not None:
         turn, step, call, then, new = episode.result
-        yield Line(
+        yield OutputLine(
             f"{id}, trial {trial}: result differs in turn {turn + 1}, step {step + 1}: {call}"
         )
-        yield Line(f"  was {_describe_result(then)}")
-        yield Line(f"  is  {_describe_result(new)}")
+        yield OutputLine(f"  was {_describe_result(then)}")
+        yield OutputLine(f"  is  {_describe_result(new)}")
 
 
 def _describe_verdict(verdict: Mapping[str, Any]) -> str:

@@ -13,11 +13,11 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, brief
 from runner.analysis.episode_output import Json
 from runner.analysis.report.value_bounds import ValueBounds
-from runner.analysis.view import Moment, TurnView, view
+from runner.analysis.view import EpisodeMoment, TurnView, view
 from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
 from runner.records.codec import members_of
 from runner.records.record import EpisodeRecord, call_text
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from trajectories.schema import Trajectory, Turn
 
 _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost", "attempts")
@@ -77,7 +77,7 @@ class SharedValues:
 
 
 @dataclass(frozen=True)
-class Card:
+class EpisodeCard:
     """Layout of a recorded episode as page data."""
 
     record: EpisodeRecord
@@ -164,7 +164,7 @@ class Card:
     def _says(self, turn: Turn) -> list[list[str]]:
         return [[message.role, self.bounds.cut(message.content)] for message in turn.messages]
 
-    def _call(self, moment: Moment) -> Json:
+    def _call(self, moment: EpisodeMoment) -> Json:
         assert moment.traced is not None
         call, result, _ = moment.traced
         text = call.message if isinstance(call, MalformedCall) else str(call)

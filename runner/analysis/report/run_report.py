@@ -17,7 +17,7 @@ from runner.analysis.figure_lines import errata_line, headline
 from runner.analysis.figure_table import behaviour_list, beside_scores, usage_list
 from runner.analysis.figures import GpuServerUsage, RunFigures, totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
-from runner.analysis.report.cards import Card, SharedValues
+from runner.analysis.report.cards import EpisodeCard, SharedValues
 from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.report.parts import PagePart, parts_of
 from runner.analysis.report.value_bounds import ValueBounds
@@ -125,7 +125,7 @@ def card_json(
     record, examined = episode.recorded.record, episode.examined
     if examined and examined.show(_Count())[1] > EPISODE_BOUNDS.calls:
         bounds = min(bounds, BOUNDS[-1])  # refused calls repeat the same state
-    card = Card(record, shared, bounds)
+    card = EpisodeCard(record, shared, bounds)
     shown = examined.show(card) if examined else card.asked(episode.trajectory)
     return {**shown, **_joined(part.card(episode, bounds) for part in parts)}
 

@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import (
-    Answer,
+from checkers.calls.judge import inference_error, judge
+from checkers.calls.types_and_errors import (
     ComparisonKind,
+    ExpectedCall,
     FunctionDocument,
     Language,
-    Task,
+    SingleTurnTask,
     UnjudgeableEntry,
     expected,
 )
-from checkers.calls.judge import inference_error, judge
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from checkers.verdict import Verdict
 
@@ -45,10 +45,12 @@ def task(
     allowed: dict[str, list[Any]],
     kind: ComparisonKind = ComparisonKind.SIMPLE,
     required: tuple[str, ...] = (),
-) -> Task:
+) -> SingleTurnTask:
     """Return an entry with one function and one answer."""
     document = DOCUMENT._replace(required=required)
-    return Task(kind, Language.PYTHON, (document,), (Answer("shop.order", allowed),))
+    return SingleTurnTask(
+        kind, Language.PYTHON, (document,), (ExpectedCall("shop.order", allowed),)
+    )
 
 
 def step(**arguments: Any) -> list[dict[str, str]]:
@@ -233,13 +235,15 @@ def test_a_failed_request_is_the_models_fault_to_the_reference_only(
 
 def test_an_unknown_type_is_no_verdict() -> None:
     document = FunctionDocument("f", {"a": {"type": "quaternion"}}, ())
-    entry = Task(ComparisonKind.SIMPLE, Language.PYTHON, (document,), (Answer("f", {"a": [1]}),))
+    entry = SingleTurnTask(
+        ComparisonKind.SIMPLE, Language.PYTHON, (document,), (ExpectedCall("f", {"a": [1]}),)
+    )
     with pytest.raises(UnjudgeableEntry, match="'quaternion' is not a type of python"):
         judge(entry, [{"f": '{"a": 1}'}], "fc", BFCL)
 
 
 def test_an_answer_without_a_document_is_no_verdict() -> None:
-    entry = task({}, ComparisonKind.MULTIPLE)._replace(answers=(Answer("unknown", {}),))
+    entry = task({}, ComparisonKind.MULTIPLE)._replace(answers=(ExpectedCall("unknown", {}),))
     with pytest.raises(UnjudgeableEntry, match="unknown, which has no document"):
         judge(entry, step(), "fc", BFCL)
 
@@ -261,10 +265,12 @@ def test_an_answer_without_a_list_of_values_is_no_verdict(
         outcome({**allowed, "count": [1, ""]}, by_first, **given)
 
 
-def code_task(language: Language, word: str, allowed: list[Any]) -> Task:
+def code_task(language: Language, word: str, allowed: list[Any]) -> SingleTurnTask:
     """Return an entry of Java or JavaScript with one parameter."""
     document = FunctionDocument("A.f", {"a": {"type": word}}, ())
-    return Task(ComparisonKind.SIMPLE, language, (document,), (Answer("A.f", {"a": allowed}),))
+    return SingleTurnTask(
+        ComparisonKind.SIMPLE, language, (document,), (ExpectedCall("A.f", {"a": allowed}),)
+    )
 
 
 @pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
@@ -332,7 +338,7 @@ def test_a_verdict_shows_its_evidence() -> None:
     ],
 )
 def test_evidence_has_no_member_for_an_argument_that_was_left_out(
-    entry: Task, expected: dict[str, Any]
+    entry: SingleTurnTask, expected: dict[str, Any]
 ) -> None:
     shown = judge(entry, step(), "fc", BFCL).to_json()["calls"]
     assert {name: shown[name] for name in ("expected", "actual") if name in shown} == expected

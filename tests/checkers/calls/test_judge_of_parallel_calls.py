@@ -6,17 +6,23 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from checkers.calls.judge import judge
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+    SingleTurnTask,
+)
 from checkers.profile import BFCL, STRICT
 
 DOCUMENTS = tuple(FunctionDocument(name, {"x": {"type": "integer"}}, ("x",)) for name in ("f", "g"))
 
 
-def task(*answers: tuple[str, list[Any]]) -> Task:
+def task(*answers: tuple[str, list[Any]]) -> SingleTurnTask:
     """Return an entry with parallel calls."""
-    expected = tuple(Answer(name, {"x": allowed}) for name, allowed in answers)
-    return Task(ComparisonKind.PARALLEL, Language.PYTHON, DOCUMENTS, expected)
+    expected = tuple(ExpectedCall(name, {"x": allowed}) for name, allowed in answers)
+    return SingleTurnTask(ComparisonKind.PARALLEL, Language.PYTHON, DOCUMENTS, expected)
 
 
 def step(*calls: tuple[str, int]) -> list[dict[str, str]]:

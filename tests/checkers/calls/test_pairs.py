@@ -4,10 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.documents import Answer, ComparisonKind, FunctionDocument, Language, Task
 from checkers.calls.judge import check_calls
 from checkers.calls.one_call import EntryRules
 from checkers.calls.pairs import MAX_PAIRS, pair_answers
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+    SingleTurnTask,
+)
 from checkers.profile import BFCL, STRICT
 from envs.calls import Call
 from envs.state import ABSENT
@@ -18,12 +24,12 @@ RING = FunctionDocument("clock.ring", NUMBERS, ("n",))
 
 
 def task(*answers, kind=ComparisonKind.PARALLEL):
-    return Task(kind, Language.PYTHON, (WAIT, RING), answers)
+    return SingleTurnTask(kind, Language.PYTHON, (WAIT, RING), answers)
 
 
 def wait(*values, unit=("s", "")):
     """Return an answer."""
-    return Answer("clock.wait", {"n": [*values], "unit": [*unit]})
+    return ExpectedCall("clock.wait", {"n": [*values], "unit": [*unit]})
 
 
 def made(name="clock.wait", **arguments):
@@ -60,8 +66,8 @@ def test_what_is_left_out_is_absent():
 
 def test_an_empty_text_is_a_value_where_the_parameter_is_required():
     say = FunctionDocument("say", {"text": {"type": "string"}}, ("text",))
-    answer = Answer("say", {"text": [""]})
-    entry = Task(ComparisonKind.SIMPLE, Language.PYTHON, (say,), (answer,))
+    answer = ExpectedCall("say", {"text": [""]})
+    entry = SingleTurnTask(ComparisonKind.SIMPLE, Language.PYTHON, (say,), (answer,))
     (pair,) = pair_answers([Call("say", (), {"text": ""})], entry, rules())
     assert (pair.arguments[0].allowed, pair.arguments[0].optional) == (("",), False)
     assert pair.expected == "say(text='')"

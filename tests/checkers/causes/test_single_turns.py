@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from checkers.calls.documents import (
-    Answer,
-    ComparisonKind,
-    FunctionDocument,
-    Language,
-    Task,
-    UnreadableOutput,
-)
 from checkers.calls.judge import judge
 from checkers.calls.one_call import EntryRules
 from checkers.calls.pairs import CallPair, pair_answers
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+    SingleTurnTask,
+    UnreadableOutput,
+)
 from checkers.causes.diagnosis import Cause
 from checkers.causes.single_turns import PairedAnswer, UnparsedReply, diagnose_calls
 from checkers.evidence import CallEvidence
@@ -26,7 +26,7 @@ from envs.calls import Call, parse_call
 WAIT = FunctionDocument("wait", {"n": {"type": "integer"}, "unit": {"type": "string"}}, ("n",))
 RING = FunctionDocument("ring", {"n": {"type": "integer"}}, ("n",))
 OFFERED = ("wait", "ring")
-FIVE, SIX = (Answer("wait", {"n": [n], "unit": ["s", ""]}) for n in (5, 6))
+FIVE, SIX = (ExpectedCall("wait", {"n": [n], "unit": ["s", ""]}) for n in (5, 6))
 
 
 def call(name="wait", **arguments):
@@ -35,7 +35,7 @@ def call(name="wait", **arguments):
 
 def why(step, *answers, kind=ComparisonKind.PARALLEL, profile=STRICT):
     """Return why a function-calling model's step fails."""
-    task = Task(kind, Language.PYTHON, (WAIT, RING), answers)
+    task = SingleTurnTask(kind, Language.PYTHON, (WAIT, RING), answers)
     verdict = judge(task, step, "fc", profile)
     assert verdict.failure is not None
     assert verdict.failure.calls is not None
@@ -102,7 +102,7 @@ def test_what_should_not_be_given_has_no_expected_value():
 
 
 def test_several_right_values_are_all_named():
-    assert why([call(n=7)], Answer("wait", {"n": [5, 6]})).evidence["expected"] == [5, 6]
+    assert why([call(n=7)], ExpectedCall("wait", {"n": [5, 6]})).evidence["expected"] == [5, 6]
 
 
 def test_the_number_of_calls_comes_before_what_is_wrong_with_them():
@@ -120,8 +120,8 @@ RATE = FunctionDocument("grow", {"rate": {"type": "float"}}, ("rate",))
 
 @pytest.mark.parametrize("given", [5, 5.0])
 def test_five_percent_given_as_five_is_a_wrong_scale(given):
-    task = Task(
-        ComparisonKind.SIMPLE, Language.PYTHON, (RATE,), (Answer("grow", {"rate": [0.05]}),)
+    task = SingleTurnTask(
+        ComparisonKind.SIMPLE, Language.PYTHON, (RATE,), (ExpectedCall("grow", {"rate": [0.05]}),)
     )
     step = [call("grow", rate=given)]
     failure = judge(task, step, "fc", STRICT).failure
@@ -195,7 +195,7 @@ def test_no_call_where_any_would_do():
 
 
 def test_a_failed_request_leaves_no_record():
-    task = Task(ComparisonKind.PARALLEL, Language.PYTHON, (WAIT,), (FIVE,))
+    task = SingleTurnTask(ComparisonKind.PARALLEL, Language.PYTHON, (WAIT,), (FIVE,))
     failure = judge(task, None, "fc", STRICT).failure
     pairs = pair_answers([], task, EntryRules(task.language, STRICT.calls, underscores=True))
     assert failure.calls is not None

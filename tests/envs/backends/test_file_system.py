@@ -19,13 +19,13 @@ from envs.errors import (
     NotFound,
     Refused,
 )
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.schema import make_spec
 from envs.session import Session
 from tests.examples import examples
 
 NAME = "GorillaFileSystem"
-PACK = BulkPack(
+PACK = LongContextPack(
     file_suffix="<more>",
     untouched_files=["keep.txt"],
     extra_files=["e1.jpg", "e2.jpg"],

@@ -21,14 +21,14 @@ from envs.errors import (
     Refused,
     ToolError,
 )
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.results import Result
 from envs.session import Session
 from tests.envs.backends.calling import assert_refused, call, state
 from tests.examples import examples
 
 OPEN = {"authenticated": True, "market_status": "Open"}
-PACK = BulkPack(
+PACK = LongContextPack(
     file_suffix="",
     untouched_files=[],
     extra_files=[],
@@ -47,13 +47,13 @@ PACK = BulkPack(
 )
 
 
-def broker(pack: BulkPack | None = None, **config: Any) -> Session:
+def broker(pack: LongContextPack | None = None, **config: Any) -> Session:
     """Return a session that is logged in while the market is open, unless the config differs."""
     config = {"TradingBot": OPEN | config}
     return Session.load(["TradingBot"], config, pack, behaviour=AS_BFCL)
 
 
-def irregular(pack: BulkPack | None = None, **config: Any) -> Session:
+def irregular(pack: LongContextPack | None = None, **config: Any) -> Session:
     """Return a session with a config that the strict check would refuse."""
     return Session.load(["TradingBot"], {"TradingBot": OPEN | config}, pack, tolerant=True)
 

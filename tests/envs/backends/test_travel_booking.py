@@ -22,7 +22,7 @@ from envs.errors import (
     Refused,
     ToolError,
 )
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.results import Result
 from envs.session import Session
 from tests.envs.backends.calling import assert_refused, call, state
@@ -47,7 +47,7 @@ CONFIG = {
     "credit_card_list": {"c1": {"balance": 1000}, "c2": {"balance": 50.5}},
     "booking_record": {"b1": BOOKING},
 }
-PACK = BulkPack(
+PACK = LongContextPack(
     file_suffix="",
     untouched_files=[],
     extra_files=[],
@@ -68,13 +68,13 @@ PACK = BulkPack(
 MOVED = {"card_id": "c1", "travel_cost": 400.0}
 
 
-def agency(pack: BulkPack | None = None, **config: Any) -> Session:
+def agency(pack: LongContextPack | None = None, **config: Any) -> Session:
     """Return a session that is logged in, unless the config differs, and behaves as BFCL's."""
     config = {"TravelAPI": CONFIG | config}
     return Session.load(["TravelAPI"], config, pack, behaviour=AS_BFCL)
 
 
-def irregular(pack: BulkPack | None = None, **config: Any) -> Session:
+def irregular(pack: LongContextPack | None = None, **config: Any) -> Session:
     """Return a session with a config that the strict check would refuse."""
     return Session.load(["TravelAPI"], {"TravelAPI": CONFIG | config}, pack, tolerant=True)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from envs.backends.vehicle_control import VehicleControlAPI
 from envs.calls import Call
 from envs.errors import ConfigError, InvalidArgument, NotFound, Refused
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from envs.session import Session
 from extensions.contract.contract import refuse, state, succeed
 
@@ -19,7 +19,7 @@ DOORS = ("driver", "passenger", "rear_left", "rear_right")
 LOCKED = dict.fromkeys(DOORS, "locked")
 UNLOCKED = dict.fromkeys(DOORS, "unlocked")
 READY = {"doorStatus": LOCKED, "brakePedalStatus": "pressed", "brakePedalForce": 1000.0}
-PACK = BulkPack(
+PACK = LongContextPack(
     file_suffix="",
     untouched_files=[],
     extra_files=[],
@@ -38,7 +38,7 @@ PACK = BulkPack(
 )
 
 
-def car(pack: BulkPack | None = None, **config: Any) -> Session:
+def car(pack: LongContextPack | None = None, **config: Any) -> Session:
     """Return a session with a car of any config, irregular ones included."""
     return Session.load(["VehicleControlAPI"], {"VehicleControlAPI": config}, pack, tolerant=True)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from envs.calls import parse_call
-from runner.records.run import read_records
+from runner.records.recorded_run import read_records
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 

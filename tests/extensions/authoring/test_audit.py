@@ -6,7 +6,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from extensions.authoring.audit import audit, execute_runs
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from tests.runner.analysis.entries import ANSWER, RIGHT, WAIT, WRONG
 from tests.runner.records.made import answered
 

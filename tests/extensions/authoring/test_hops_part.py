@@ -5,7 +5,7 @@ from pathlib import Path
 from extensions.authoring.hops_part import hops_part
 from extensions.authoring.statistics import count_entry, count_hops
 from runner.analysis.replayed_runs import dataset_of, replay_run, resolve_rules
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category

@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 
 import trajectories
-from checkers.calls.documents import Answer, ComparisonKind, Language, Task, expected
 from checkers.calls.judge import judge
+from checkers.calls.types_and_errors import (
+    ComparisonKind,
+    ExpectedCall,
+    Language,
+    SingleTurnTask,
+    expected,
+)
 from checkers.profile import PROFILES, Profile
 from envs.calls import Call
 from extensions.authoring.rule_sets import validate
@@ -46,11 +52,11 @@ def of(category: str) -> list[Trajectory]:
     return [t for t in entries() if t.category == category]
 
 
-def passes(task: Task, calls: list[Call], profile: Profile) -> bool:
+def passes(task: SingleTurnTask, calls: list[Call], profile: Profile) -> bool:
     return judge(task, to_tool_calls(calls), "fc", profile).valid
 
 
-def wants_calls(task: Task) -> bool:
+def wants_calls(task: SingleTurnTask) -> bool:
     return task.kind not in (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
@@ -181,7 +187,7 @@ def test_an_optional_argument_at_its_default_may_be_given_or_left_out() -> None:
     assert left_out >= 20
 
 
-def _needed(call: Call, answer: Answer) -> Call:
+def _needed(call: Call, answer: ExpectedCall) -> Call:
     kept = {k: v for k, v in call.kwargs.items() if "" not in answer.allowed[k]}
     return call._replace(kwargs=kept)
 
@@ -190,7 +196,7 @@ def _with(calls: list[Call], position: int, call: Call) -> list[Call]:
     return [*calls[:position], call, *calls[position + 1 :]]
 
 
-def _python(task: Task) -> bool:
+def _python(task: SingleTurnTask) -> bool:
     return task.language is Language.PYTHON
 
 

@@ -21,7 +21,7 @@ from runner.analysis.view import EpisodePart
 from runner.cli import main
 from runner.records.definition import DatasetReference
 from runner.records.record import call_text
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.planted_faults import KINDS, plant
 from tests.planted_faults import dataset_of as entries_of
 from tests.runner.analysis.replayed_runs import RunDefinition, write_run

@@ -9,9 +9,9 @@ from checkers.verdict import Failure, Verdict
 from extensions.export.transcripts import export_bfcl, export_openai_messages
 from runner.cli import main
 from runner.models.base import Usage
-from runner.records import result_file
+from runner.records import bfcl_result_file
 from runner.records.record import EpisodeRecord, ReplyRecord
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from runner.records.store import RunStore
 from tests.runner.records.made import defining
 from tests.runner.records.made import step as request
@@ -148,18 +148,18 @@ def test_a_single_turn_is_its_step_in_the_folder_of_its_group(run_of, tmp_path, 
             "latency": 0.5,
         }
     ]
-    [entry] = result_file.read(path)
+    [entry] = bfcl_result_file.read(path)
     assert entry.turns == [[[{"f": "{}"}]]]
-    assert result_file.find_result_files([tmp_path]) == [path]
+    assert bfcl_result_file.find_result_files([tmp_path]) == [path]
 
 
 def test_an_executed_answer_is_found_again(run_of, tmp_path):
     one = episode("ours", category="exec_simple", steps=[step(0, 10, 2)], result=[[[CALL]]])
     [path] = export_bfcl(run_of(one), tmp_path)
     assert path == tmp_path / "org_model" / "other" / "BFCL_v4_exec_simple_result.json"
-    [entry] = result_file.read(path)
+    [entry] = bfcl_result_file.read(path)
     assert entry.turns == [[[CALL]]]
-    assert result_file.find_result_files([tmp_path]) == [path]
+    assert bfcl_result_file.find_result_files([tmp_path]) == [path]
 
 
 def test_an_error_is_text_where_turns_would_be(run_of, tmp_path):
@@ -167,7 +167,7 @@ def test_an_error_is_text_where_turns_would_be(run_of, tmp_path):
     assert entries(path) == [
         {"id": "multi_turn_base_9", "result": "Error during inference: no answer"}
     ]
-    [entry] = result_file.read(path)
+    [entry] = bfcl_result_file.read(path)
     assert entry.turns is None
 
 
@@ -224,7 +224,7 @@ def test_what_is_exported_is_scored_like_any_recorded_run(
         episode("multi_turn_long_context_0", category="long_context", result=[[step, "Done."]]),
     )
     [path, _] = export_bfcl(run, tmp_path / "result")
-    assert {entry.mode for entry in result_file.read(path)} == {mode}
+    assert {entry.mode for entry in bfcl_result_file.read(path)} == {mode}
     verdicts = tmp_path / "verdicts.jsonl"
     options = ["--dataset", f"bfcl:{bfcl_folder}", "--output", str(verdicts)]
     assert main(["score", str(tmp_path / "result"), *options]) == 0

@@ -14,7 +14,7 @@ from extensions.formats.registry import PROTOCOLS, calling_formats_named
 from runner.cli import main
 from runner.data import choose
 from runner.models.calling_formats.base import NativeFormat, TextFormat
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.live.oracle import GROUPS, knowing, played
 from tests.live.running import records
 from tests.servers.protocols import refusal

@@ -13,7 +13,7 @@ from envs.results import Result
 from extensions.formats.registry import PROTOCOLS
 from runner.models.base import Reply, Usage
 from runner.models.calling_formats.base import TextFormat
-from runner.models.conversation import Style, conversation_of
+from runner.models.conversation import ConversationSettings, conversation_of
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox
 from trajectories.schema import Message
@@ -28,7 +28,7 @@ WRITTEN = [each for each in PROTOCOLS.values() if isinstance(each, TextFormat)]
 @pytest.mark.parametrize("place", range(len(NAMES)))
 def test_calls_come_back_as_the_real_ones(protocol: TextFormat, place: int) -> None:
     assert STRICT.replies.answers_unreadable_steps
-    style = Style(Toolbox(DOCUMENTS), read_prompts(), "all", protocol=protocol)
+    style = ConversationSettings(Toolbox(DOCUMENTS), read_prompts(), "all", protocol=protocol)
     chat = conversation_of(style, "fc")
     chat.start_turn([Message("user", "Go.")], frozenset(NAMES), ())
     shown = chat._documents[place]["name"]  # type: ignore[attr-defined]

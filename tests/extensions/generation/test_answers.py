@@ -8,8 +8,8 @@ import pytest
 
 from extensions.generation.answers import ANSWERS_FILE, DEFINITION_FILE, AnswerLog
 from runner.models.base import Reply, Request, Usage
-from runner.records.masking import SecretMask
-from runner.records.record import SpentBudget
+from runner.records.record import RunSpending
+from runner.records.run_file_mask import SecretMask
 from trajectories.errors import DataError
 
 ASKED = {"model": "m"}
@@ -25,7 +25,7 @@ def reply(text: str) -> Reply:
 
 
 def keep(answers: AnswerLog, text: str, draw: int = 0) -> None:
-    answers.keep(ASKED, ("a", draw), REQUEST, reply(text), SpentBudget(draw + 1, 7, 0.01))
+    answers.keep(ASKED, ("a", draw), REQUEST, reply(text), RunSpending(draw + 1, 7, 0.01))
 
 
 def test_an_answer_is_found_by_all_that_was_asked(tmp_path: Path) -> None:
@@ -43,11 +43,11 @@ def test_an_answer_is_found_by_all_that_was_asked(tmp_path: Path) -> None:
 
 def test_what_was_used_is_of_all_lives(tmp_path: Path) -> None:
     with log(tmp_path / "work") as answers:
-        assert answers.spent == SpentBudget()
+        assert answers.spent == RunSpending()
         keep(answers, "Fine.", 0)
         keep(answers, "Good.", 1)
     with log(tmp_path / "work") as answers:
-        assert answers.spent == SpentBudget(2, 7, 0.01)
+        assert answers.spent == RunSpending(2, 7, 0.01)
 
 
 def test_an_unfinished_line_is_cut_off_and_other_damage_told(tmp_path: Path) -> None:

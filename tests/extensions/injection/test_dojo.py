@@ -17,7 +17,7 @@ from checkers.profile import STRICT
 from envs.calls import Call
 from runner.cli import main
 from runner.episodes.evaluate import judge_recorded
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
 

@@ -12,7 +12,7 @@ from extensions.judges.opinions import load_opinions
 from extensions.judges.votes import JudgeDefinition, Vote, VoteStore, find_votes_folder
 from runner.analysis.replayed_runs import ReplayedRun
 from runner.analysis.report.run_report import report
-from runner.records.masking import SecretMask
+from runner.records.run_file_mask import SecretMask
 from tests.runner.analysis.report.making import call, source_of, unpacked, viewed
 
 TURNS = [

@@ -20,14 +20,14 @@ from extensions.judges.votes import (
     load_votes,
 )
 from runner.models.base import Usage
-from runner.records.masking import SecretMask
-from runner.records.record import SpentBudget
+from runner.records.record import RunSpending
+from runner.records.run_file_mask import SecretMask
 from trajectories.errors import DataError
 
 JUDGE = JudgeDefinition("org/judge", {"temperature": 0.5}, "0" * 64, "steps")
 SEEN = TurnObservation(0, "yes", True, False, "solved", "as asked")
 FIRST = Vote(
-    "a", 0, 0, "b0", [SEEN], took=VoteUsage(Usage(10, 2), 0.5, 0.01, 1), spent=SpentBudget(1, 12)
+    "a", 0, 0, "b0", [SEEN], took=VoteUsage(Usage(10, 2), 0.5, 0.01, 1), spent=RunSpending(1, 12)
 )
 
 
@@ -50,7 +50,7 @@ def test_votes_are_read_back_in_order(tmp_path: Path) -> None:
             "it is 7",
         )
         assert kept.cast(("b", 0), "b0")[0].labels == ["pass"]
-        assert kept.spent == SpentBudget(1, 12)
+        assert kept.spent == RunSpending(1, 12)
 
 
 def test_a_vote_on_what_was_shown_otherwise_is_passed_over(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from extensions.loggers.logged_run import load_logged_run
 from runner.cli import main
-from runner.records.annotations import Annotation, write_annotation
+from runner.records.annotations import TagsAndNote, write_annotation
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.schema import Trajectory
 
@@ -30,7 +30,7 @@ def run(
     right = record(data, "folders_0", truth_turns(folders))
     desk = record(data, "help_desk_0", [["No."], ["No."], ["No."]])
     folder = write_run(tmp_path / "a", definition(data), right, desk)
-    write_annotation(folder, None, Annotation(("baseline",)))
+    write_annotation(folder, None, TagsAndNote(("baseline",)))
     return folder
 
 

@@ -5,7 +5,7 @@ import asyncio
 from extensions.ray.ray_workers import SharedBudget
 from runner.live.budget import Budget
 from runner.models.base import Usage
-from runner.records.record import SpentBudget
+from runner.records.record import RunSpending
 
 REFUSAL = "the budget of 2 requests is used up"
 
@@ -13,8 +13,8 @@ REFUSAL = "the budget of 2 requests is used up"
 def test_requests_are_admitted_until_the_budget_is_used_up():
     for budget in (Budget(2), SharedBudget(2)):
         assert [budget.admit() for _ in range(3)] == [None, None, REFUSAL]
-        assert budget.spent == SpentBudget(2, 0, None)
-    assert budget.state() == (SpentBudget(2, 0, None), REFUSAL, False)
+        assert budget.spent == RunSpending(2, 0, None)
+    assert budget.state() == (RunSpending(2, 0, None), REFUSAL, False)
 
 
 def test_an_episode_waits_until_the_budget_is_likely_to_suffice_for_it():
@@ -61,7 +61,7 @@ def test_a_limit_of_requests_a_minute_is_one_for_all_workers():
         assert [task.done() for task in waiting] == [True, False, False]
         budget.stop("interrupted")
         assert await asyncio.gather(*waiting) == [None, "interrupted", "interrupted"]
-        assert budget.state() == (SpentBudget(1), "interrupted", False)
+        assert budget.state() == (RunSpending(1), "interrupted", False)
 
     asyncio.run(asyncio.wait_for(main(), 20))
 
@@ -86,7 +86,7 @@ def test_answers_cost():
     assert budget.admit() is None
     budget.count(Usage(None, 5), 0.25)
     assert budget.admit() == "the budget of 0.5 US dollars is used up"
-    assert budget.spent == SpentBudget(2, 15, 0.5)
+    assert budget.spent == RunSpending(2, 15, 0.5)
 
 
 def test_no_price_is_no_cost():
@@ -100,4 +100,4 @@ def test_a_stopped_run_makes_no_request_and_the_first_reason_stands():
     budget.stop("a wrong key", failed=True)
     budget.stop("another")
     assert budget.admit() == "a wrong key"
-    assert budget.state() == (SpentBudget(), "a wrong key", True)
+    assert budget.state() == (RunSpending(), "a wrong key", True)

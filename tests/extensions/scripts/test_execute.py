@@ -6,7 +6,7 @@ import pytest
 
 from envs.backends.ticket import TicketAPI
 from envs.errors import BackendFault
-from envs.long_context import BulkPack
+from envs.long_context import LongContextPack
 from extensions.scripts.execute import execute, read_script
 from trajectories.errors import DataError
 
@@ -75,7 +75,7 @@ def test_long_context_material_is_asked_for_where_it_is_wanted():
         "long_context": True,
         "turns": [["ls()"]],
     }
-    pack = BulkPack(extra_files=("a.txt", "b.txt", "c.txt"))
+    pack = LongContextPack(extra_files=("a.txt", "b.txt", "c.txt"))
     [turn] = run(line, lambda: pack)["turns"]
     listed = json.loads(turn["results"][0])["current_directory_content"]
     assert listed == list(pack.extra_files)

@@ -12,7 +12,7 @@ from extensions.formats.action_families import TOOLLLAMA
 from extensions.search.search import GIVE_UP, SearchLimits, search, search_texts, texts_hash
 from runner.episodes.dialogue import Dialogue
 from runner.models.base import Reply, ToolCall, TransientError, Usage
-from runner.models.conversation import Style
+from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
 from trajectories.errors import DataError
@@ -57,7 +57,7 @@ def run(dataset_of, trajectory, ask, limits=LIMITS, step_limit=None, protocol=No
     """Search a trajectory; every scripted reply must be asked for."""
     prepared = prepare(dataset_of(trajectory), trajectory, STRICT)
     toolbox = Toolbox(own_documents(trajectory.environments))
-    style = Style(toolbox, read_prompts(), "all", protocol=protocol)
+    style = ConversationSettings(toolbox, read_prompts(), "all", protocol=protocol)
     dialogue, effort = asyncio.run(
         search(Dialogue(prepared, style, ask.mode, STRICT, step_limit), ask, limits, texts=texts)
     )

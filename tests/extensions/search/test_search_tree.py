@@ -12,7 +12,7 @@ from runner.analysis.replayed_runs import replay_run
 from runner.analysis.report.run_report import report
 from runner.cli import main
 from runner.records.record import StepRecord
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.runner.records.made import episode, step
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category

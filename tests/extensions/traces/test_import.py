@@ -10,7 +10,7 @@ import pytest
 
 from runner.cli import main
 from runner.records.record import EpisodeRecord
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.extensions.traces.conversations import (
     BLOCKS,
     FIRST,

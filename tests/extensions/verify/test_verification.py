@@ -9,7 +9,7 @@ from checkers.profile import BFCL, STRICT
 from envs import __version__
 from extensions.verify.verification import ResultChange, changes, recorded_verdicts, verify
 from runner.analysis.replayed_runs import dataset_of
-from runner.records.run import Run, open_run
+from runner.records.recorded_run import Run, open_run
 from tests.runner.analysis.entries import ANSWER, COUNT, LAST, RIGHT, WAIT, WRONG, executed_entry
 from tests.runner.analysis.replayed_runs import (
     definition,

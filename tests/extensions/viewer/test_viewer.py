@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.records.annotations import Annotation, read_annotations
+from runner.records.annotations import TagsAndNote, read_annotations
 from tests.extensions.viewer.viewing import Viewing, fetched, viewing, write_noted
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns
 from tests.runner.analysis.report.making import unpacked
@@ -302,7 +302,7 @@ def posted(viewer: Viewing, query: str, **headers: str) -> tuple[int, str]:
 def test_an_annotation_is_written_and_in_the_pages_data(viewer: Viewing, runs: Path) -> None:
     query = "run=a&id=help_desk_0&trial=0&tag=odd&tag=odd&note=see+log"
     assert posted(viewer, query) == (200, '{"tags": ["odd"], "note": "see log"}')
-    assert read_annotations(runs / "a") == {("help_desk_0", 0): Annotation(("odd",), "see log")}
+    assert read_annotations(runs / "a") == {("help_desk_0", 0): TagsAndNote(("odd",), "see log")}
     rows = {row["id"]: row["tags"] for row in viewer.data("run/a")["rows"]}
     assert rows == {"folders_0": [], "help_desk_0": ["odd"]}
     assert posted(viewer, "run=a&tag=baseline")[0] == 200

@@ -10,7 +10,7 @@ from checkers.causes.diagnosis import Cause
 from checkers.profile import BFCL, STRICT
 from runner.analysis.comparison import compare_runs
 from runner.analysis.comparison_lines import lines
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from tests.runner.analysis import entries
 from tests.runner.records.made import answered
 from trajectories.errors import DataError

@@ -11,7 +11,7 @@ import turnwise
 from extensions.export.tables import write_frames
 from runner.analysis.frames import RunFrames, load_runs
 from runner.cli import main
-from runner.records.annotations import Annotation, write_annotation
+from runner.records.annotations import TagsAndNote, write_annotation
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -32,7 +32,7 @@ def run(
 
 
 def test_episodes_and_calls_are_rows(run: Path) -> None:
-    write_annotation(run, ("folders_0", 0), Annotation(("x", "y"), "look"))
+    write_annotation(run, ("folders_0", 0), TagsAndNote(("x", "y"), "look"))
     found = turnwise.load_runs(run)
     assert repr(found) == f"RunFrames(2 episodes, {len(found.calls)} calls)"
     right, wrong = found.episodes

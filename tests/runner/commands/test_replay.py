@@ -15,7 +15,7 @@ from extensions.debugger.breakpoints import BreakpointOptions, read_place
 from runner.cli import main
 from runner.commands.options import build_parser, parse
 from runner.commands.replay import EXAMPLE, Options
-from runner.records.run import read_run
+from runner.records.recorded_run import read_run
 from tests.runner.analysis.replayed_runs import (
     definition,
     error_record,

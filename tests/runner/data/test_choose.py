@@ -7,7 +7,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from runner.data import choose, fetch
-from runner.records.run import Run, open_run
+from runner.records.recorded_run import Run, open_run
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category

@@ -5,14 +5,14 @@ import json
 
 import pytest
 
-from checkers.calls.documents import UnjudgeableEntry
+from checkers.calls.types_and_errors import UnjudgeableEntry
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from runner.episodes.evaluate import evaluate
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.calling_formats.base import NOTED
-from runner.models.conversation import Style
+from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.tools import toolbox_of
 from runner.rollouts.env import RolloutEnv
@@ -65,7 +65,7 @@ def live_on(data, trajectory, mode, profile, replies, *, limit=20, asks_on=True)
         asked.append(request._replace(messages=[*request.messages]))
         return ModelAnswer(replies[min(len(asked), len(replies)) - 1], 1)
 
-    style = Style(toolbox_of(trajectory), read_prompts(), "all", asks_on=asks_on)
+    style = ConversationSettings(toolbox_of(trajectory), read_prompts(), "all", asks_on=asks_on)
     setup = EpisodeSetup(
         prepared=prepare(data, trajectory, profile),
         style=style,

@@ -9,7 +9,7 @@ import pytest
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
 from runner.models.base import Reply, Request, Usage
-from runner.records.record import SpentBudget
+from runner.records.record import RunSpending
 
 QUESTION = Request([{"role": "user", "content": "?"}], None)
 BUDGET = 1000
@@ -77,15 +77,15 @@ def test_nine_tenths_of_a_budget_of_money_go_into_finished_jobs(concurrency):
 
 
 def test_a_budget_counts_what_was_used_before():
-    budget = Budget(BUDGET, None, SpentBudget(700, 7000, None))
+    budget = Budget(BUDGET, None, RunSpending(700, 7000, None))
     kept, made = finished(64, 1, 0, budget)
     assert made == 300
     assert kept >= 0.9 * 300
-    assert budget.spent._replace(cost=None) == SpentBudget(1000, 10_000)
+    assert budget.spent._replace(cost=None) == RunSpending(1000, 10_000)
 
 
 def test_a_budget_that_is_used_up_already_admits_nothing():
-    assert finished(16, 1, 0, Budget(BUDGET, None, SpentBudget(BUDGET))) == (0, 0)
+    assert finished(16, 1, 0, Budget(BUDGET, None, RunSpending(BUDGET))) == (0, 0)
 
 
 def test_a_stop_lets_nobody_ask_who_waits_for_a_turn():

@@ -24,7 +24,7 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
-from runner.records.record import SpentBudget
+from runner.records.record import RunSpending
 from tests.runner.live.clock import FakeClock
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -368,7 +368,7 @@ def test_a_server_that_comes_back_is_asked_again():
 def test_what_is_spent_is_counted():
     replies = [says(cost=0.25), BUSY, says(cost=0.5), says(prompt=None, completion=None)]
     run = Recorder(Scripted(*replies), QUICK._replace(concurrency=1)).run(range(3))
-    assert run.engine.budget.spent == SpentBudget(requests=4, tokens=24, cost=0.75)
+    assert run.engine.budget.spent == RunSpending(requests=4, tokens=24, cost=0.75)
 
 
 def test_an_unknown_price_is_not_free():
@@ -378,7 +378,7 @@ def test_an_unknown_price_is_not_free():
 
 def test_requests_that_fail_are_counted():
     run = Recorder(Scripted(BUSY), QUICK._replace(concurrency=1)).run(range(2), recorded)
-    assert run.engine.budget.spent == SpentBudget(requests=6, tokens=0, cost=None)
+    assert run.engine.budget.spent == RunSpending(requests=6, tokens=0, cost=None)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

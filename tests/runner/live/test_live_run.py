@@ -17,7 +17,7 @@ from runner.analysis.figures import Totals, totals_of
 from runner.live import live_run as module
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
-from runner.live.live_run import Job, LiveRun, RunPlan, function_docs_folder, jobs_of
+from runner.live.live_run import EpisodeJob, LiveRun, RunPlan, function_docs_folder, jobs_of
 from runner.live.run_control import open_jobs
 from runner.live.settings import Settings
 from runner.models.base import (
@@ -31,7 +31,7 @@ from runner.models.base import (
 )
 from runner.models.prompting import read_prompts
 from runner.records.record import TIMING_FIELDS
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from runner.records.store import RunStore
 from tests.runner.records.made import EVERYTHING
@@ -168,7 +168,7 @@ def test_all_entries_are_done_once_before_any_is_done_again(help_desk, folders):
         ("help_desk_0", 1),
         ("folders_0", 1),
     ]
-    assert jobs[0] == Job(help_desk, 0)
+    assert jobs[0] == EpisodeJob(help_desk, 0)
     assert jobs_of([], 5) == []
 
 

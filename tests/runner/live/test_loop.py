@@ -16,12 +16,12 @@ from envs.backends.ticket import TicketAPI
 from envs.calls import MAX_TEXT, parse_call
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
-from runner.models.base import RawText, Reply, Request, RequestError, ToolCall, Usage
-from runner.models.conversation import Style
+from runner.models.base import Reply, Request, RequestError, ToolCall, Usage, VerbatimText
+from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
 from runner.records.codec import read, to_json_value
-from runner.records.record import AnsweredStep, Change, TurnEnd
+from runner.records.record import Change, TurnEnd, UnfinishedEpisodeStep
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
@@ -77,7 +77,7 @@ def truth(trajectory, mode):
 @cache
 def style(environments):
     """Return how models are talked to about some backends."""
-    return Style(Toolbox(own_documents(environments)), read_prompts(), "all")
+    return ConversationSettings(Toolbox(own_documents(environments)), read_prompts(), "all")
 
 
 def live(prepared, mode, profile, *replies, step_limit=STEP_LIMIT, tools=None):
@@ -299,7 +299,7 @@ def test_a_name_that_was_made_legal_is_the_real_one_wherever_it_is_recorded(read
     ask = Script(says(None, ToolCall("a", "get_ticket_2", "{}")), *[says("Done.")] * 3)
     setup = EpisodeSetup(
         prepared=ready(BFCL),
-        style=Style(box, read_prompts(), "all"),
+        style=ConversationSettings(box, read_prompts(), "all"),
         mode="fc",
         profile=BFCL,
         step_limit=STEP_LIMIT,
@@ -566,16 +566,16 @@ def test_a_system_message_and_several_messages_of_a_turn_are_put_to_the_model(
 
 # Going on with an episode of an earlier life
 
-THOUGHT = RawText(
+THOUGHT = VerbatimText(
     {"reasoning_content": "", "thinking": [{"signature": "S"}]}, ({"extra_content": {"s": "T"}},)
 )
-PARTS = RawText({"content": [{"type": "thinking", "thinking": "", "signature": "S"}]})
+PARTS = VerbatimText({"content": [{"type": "thinking", "thinking": "", "signature": "S"}]})
 
 
 def remembered(run):
     """Return the answers of an episode as they come back from a file."""
     kept = json.loads(json.dumps([to_json_value(step) for step in run.answered]))
-    return [read(AnsweredStep, step, "a file") for step in kept]
+    return [read(UnfinishedEpisodeStep, step, "a file") for step in kept]
 
 
 def gone_on(prepared, mode, course, *replies):

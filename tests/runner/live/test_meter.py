@@ -5,11 +5,11 @@ import io
 import pytest
 
 from runner.live.activity import Activity
-from runner.live.meter import Meter
+from runner.live.meter import ProgressDisplay
 from runner.models.base import RequestError, TransientError
-from runner.records.record import SpentBudget
+from runner.records.record import RunSpending
 
-SPENT = SpentBudget(7, 1200, None)
+SPENT = RunSpending(7, 1200, None)
 
 
 class Screen(io.StringIO):
@@ -31,7 +31,7 @@ class Watch:
         self.now = 100.0
         self.screen = Screen(terminal)
         self.activity = Activity(lambda: self.now)
-        self.meter = Meter(total, self.screen, lambda: self.now, lambda: width)
+        self.meter = ProgressDisplay(total, self.screen, lambda: self.now, lambda: width)
 
     def after(self, seconds, spent=SPENT):
         """Let time go by and look."""
@@ -77,7 +77,7 @@ def test_a_run_speaks_before_its_first_episode_is_done():
 def test_the_last_line_comes_at_once_and_once():
     watch = Watch(2)
     watch.finish()
-    watch.finish("error", SpentBudget(9, 1500, 0.256))
+    watch.finish("error", RunSpending(9, 1500, 0.256))
     watch.after(60)
     assert watch.lines == ["2 of 2 done: 1 passed, 0 failed, 1 error; 1500 tokens, $0.26"]
 

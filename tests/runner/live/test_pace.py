@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runner.live.engine import Engine, RateLimits
-from runner.live.pace import Pace, WaitCancelled
+from runner.live.pace import RateLimiter, WaitCancelled
 from runner.models.base import ModelError, Reply, Request, TransientError, Usage
 from tests.runner.live.clock import FakeClock
 
@@ -150,7 +150,7 @@ def test_no_minute_has_more_tokens_than_the_user_allows() -> None:
 
 def test_who_waits_is_let_start_in_order_and_who_was_refused_goes_first() -> None:
     clock = FakeClock()
-    pace = Pace(clock, requests=60)
+    pace = RateLimiter(clock, requests=60)
     order: list[str] = []
 
     async def turn(name: str, *, again: bool = False) -> None:
@@ -168,7 +168,7 @@ def test_who_waits_is_let_start_in_order_and_who_was_refused_goes_first() -> Non
 
 def test_waits_can_be_given_up() -> None:
     clock = FakeClock()
-    pace = Pace(clock, requests=60)
+    pace = RateLimiter(clock, requests=60)
 
     async def turns() -> list[Any]:
         waiting = [asyncio.ensure_future(pace.turn()) for _ in range(4)]

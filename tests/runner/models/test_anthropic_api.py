@@ -11,7 +11,7 @@ from envs.calls import Call
 from envs.results import Result
 from runner.models.anthropic_api import ANTHROPIC
 from runner.models.base import ModelError, Reply, ToolCall, Usage
-from runner.models.conversation import FunctionCalling, Style
+from runner.models.conversation import ConversationSettings, ToolCallConversation
 from runner.models.prompting import read_prompts
 from runner.models.reply import read_completion
 from runner.models.settings import ReasoningPolicy
@@ -35,18 +35,18 @@ def answer(*blocks: object, stop: str = "tool_use", **usage: int) -> Reply:
     return read_completion(ANTHROPIC.completion(body), 0.0)
 
 
-def chat(reasoning: ReasoningPolicy = "all") -> FunctionCalling:
-    return FunctionCalling(Style(Toolbox([CD]), read_prompts(), reasoning))
+def chat(reasoning: ReasoningPolicy = "all") -> ToolCallConversation:
+    return ToolCallConversation(ConversationSettings(Toolbox([CD]), read_prompts(), reasoning))
 
 
-def sent(conversation: FunctionCalling, marked: tuple[int, ...] = ()) -> dict[str, Any]:
+def sent(conversation: ToolCallConversation, marked: tuple[int, ...] = ()) -> dict[str, Any]:
     messages = conversation.request().messages
     turns = [ANTHROPIC.speech(message, messages[:n]) for n, message in enumerate(messages)]
     body: dict[str, Any] = json.loads(b"{%b}" % ANTHROPIC.members(turns, marked))
     return body
 
 
-def go(conversation: FunctionCalling, *replies: Reply) -> None:
+def go(conversation: ToolCallConversation, *replies: Reply) -> None:
     """Put a turn, and what the model makes of it, step by step."""
     conversation.start_turn([Message("user", "Go.")], frozenset(["cd"]), ())
     for reply in replies:

@@ -8,8 +8,12 @@ import pytest
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from envs.results import Result
-from runner.models.base import RawText, Reply, Request, ToolCall, Usage
-from runner.models.conversation import FunctionCalling, Prompting, Style
+from runner.models.base import Reply, Request, ToolCall, Usage, VerbatimText
+from runner.models.conversation import (
+    ConversationSettings,
+    PromptConversation,
+    ToolCallConversation,
+)
 from runner.models.prompting import PromptTexts, with_functions
 from runner.models.tools import Toolbox
 from trajectories.schema import Message
@@ -20,17 +24,19 @@ DOCUMENTS = [
     for name in ("look", "file.move", "close")
 ]
 EARLY, ALL = frozenset(["look", "file.move"]), frozenset(["look", "file.move", "close"])
-both = pytest.mark.parametrize("kind", [FunctionCalling, Prompting], ids=["fc", "prompt"])
+both = pytest.mark.parametrize(
+    "kind", [ToolCallConversation, PromptConversation], ids=["fc", "prompt"]
+)
 
 
 def begin(kind, reasoning="all"):
     """Return a conversation that has not begun."""
-    return kind(Style(Toolbox(DOCUMENTS), PROMPTS, reasoning))
+    return kind(ConversationSettings(Toolbox(DOCUMENTS), PROMPTS, reasoning))
 
 
 def says(text=None, *calls, thoughts=None, signed=()):
     """Return a reply, some members of which go back to the server."""
-    verbatim = None if thoughts is None else RawText(thoughts, signed)
+    verbatim = None if thoughts is None else VerbatimText(thoughts, signed)
     return Reply(text, calls, "Hm.", None, Usage(), 0.0, verbatim=verbatim)
 
 
@@ -79,7 +85,7 @@ def names_of(tools):
 
 
 def test_an_episode_with_tool_calls():
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "Move it.")
     two = says("Well.", call("a1", "look", "{}"), call("b2", "file_move", '{"to": "x"}'))
     assert chat.read(two) == [{"look": "{}"}, {"file.move": '{"to": "x"}'}]
@@ -110,7 +116,7 @@ def test_an_episode_with_tool_calls():
 
 
 def test_an_episode_with_calls_in_text():
-    chat = begin(Prompting)
+    chat = begin(PromptConversation)
     turn(chat, "Move it.")
     text = "[look(), file.move(to='x')]"
     assert chat.read(says(text)) == text
@@ -167,15 +173,15 @@ def test_a_request_is_the_conversation_so_far_with_its_tools(kind):
     chat = begin(kind)
     turn(chat, "Hello.")
     assert chat.request() == Request(chat.messages, chat.tools, chat)
-    assert (chat.tools is None) == (kind is Prompting)
+    assert (chat.tools is None) == (kind is PromptConversation)
 
 
 # What a turn begins with
 
 
 def test_tools_of_a_turn_are_shared_by_its_requests_and_by_conversations():
-    style = Style(Toolbox(DOCUMENTS), PROMPTS, "all")
-    first, second = FunctionCalling(style), FunctionCalling(style)
+    style = ConversationSettings(Toolbox(DOCUMENTS), PROMPTS, "all")
+    first, second = ToolCallConversation(style), ToolCallConversation(style)
     for chat in (first, second):
         turn(chat, "A.")
     tools = first.tools
@@ -185,7 +191,7 @@ def test_tools_of_a_turn_are_shared_by_its_requests_and_by_conversations():
 
 
 def test_functions_that_are_handed_over_come_last_among_the_tools_and_stay():
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.", offered=frozenset(["file.move"]))
     turn(chat, offered=frozenset(["file.move", "close"]), offers=("close",))
     turn(chat, offered=ALL, offers=("look",))
@@ -195,13 +201,13 @@ def test_functions_that_are_handed_over_come_last_among_the_tools_and_stay():
 
 
 def test_a_user_who_speaks_when_functions_are_handed_over_is_all_a_model_with_tools_sees():
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "Use it.", offered=ALL, offers=("close",))
     assert chat.messages == [user("Use it.")]
 
 
 def test_a_prompting_model_sees_new_functions_before_what_the_user_says():
-    chat = begin(Prompting)
+    chat = begin(PromptConversation)
     turn(chat, "A.")
     turn(chat, "Use it.", offered=ALL, offers=("close",))
     new = with_functions("NEW {functions}", Toolbox(DOCUMENTS).late(["close"]))
@@ -209,7 +215,7 @@ def test_a_prompting_model_sees_new_functions_before_what_the_user_says():
 
 
 def test_functions_that_are_handed_over_in_the_first_turn_are_not_in_the_system_prompt():
-    chat = begin(Prompting)
+    chat = begin(PromptConversation)
     turn(chat, "A.", offered=ALL, offers=("close",))
     system, new, said = chat.messages
     assert '"close"' not in system["content"]
@@ -223,7 +229,9 @@ def test_a_system_message_of_the_trajectory_s(kind):
     chat = begin(kind)
     chat.start_turn([Message("system", "Be {functions}."), Message("user", "A.")], EARLY, ())
     before = with_functions("SYSTEM {functions}", Toolbox(DOCUMENTS).early(EARLY))
-    expected = "Be {functions}." if kind is FunctionCalling else f"{before}\n\nBe {{functions}}."
+    expected = (
+        "Be {functions}." if kind is ToolCallConversation else f"{before}\n\nBe {{functions}}."
+    )
     assert chat.messages == [{"role": "system", "content": expected}, user("A.")]
 
 
@@ -262,7 +270,7 @@ def ids_of(chat):
     ids=["given", "missing", "all missing", "empty", "twice in a step", "in every step", "counted"],
 )
 def test_ids_are_kept_unless_missing_or_given_before(steps, expected):
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     for ids in steps:
         chat.read(says(None, *map(call, ids)))
@@ -280,7 +288,7 @@ def test_ids_are_kept_unless_missing_or_given_before(steps, expected):
     ],
 )
 def test_a_new_id_is_never_one_that_the_server_gave(ids):
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     for id in ids:
         chat.read(says(None, call(id)))
@@ -289,7 +297,7 @@ def test_a_new_id_is_never_one_that_the_server_gave(ids):
 
 
 def test_results_are_paired_with_the_calls_in_order():
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     chat.read(says(None, call("b"), call(None), call("b")))
     chat.observe([Call("look")] * 3, results(1, 2, 3))
@@ -297,7 +305,7 @@ def test_results_are_paired_with_the_calls_in_order():
 
 
 def test_there_is_one_result_per_tool_call():
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     chat.read(says(None, call("a"), call("b")))
     with pytest.raises(ValueError, match="shorter"):
@@ -308,7 +316,7 @@ def test_there_is_one_result_per_tool_call():
 
 
 def test_all_tool_calls_of_an_answer_that_is_not_executed_are_answered_once():
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     chat.read(says("Hm.", call("a", "look", "{"), call("b")))
     chat.refuse('No "JSON".')
@@ -318,7 +326,7 @@ def test_all_tool_calls_of_an_answer_that_is_not_executed_are_answered_once():
 
 
 def test_calls_that_were_executed_are_not_answered_again():
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     chat.read(says(None, call("a")))
     chat.observe([Call("look")], results(1))
@@ -329,7 +337,7 @@ def test_calls_that_were_executed_are_not_answered_again():
 
 
 def test_a_text_that_is_not_executed_stands_as_it_is():
-    chat = begin(Prompting)
+    chat = begin(PromptConversation)
     turn(chat, "A.")
     chat.read(says("look("))
     before = deepcopy(chat.messages)
@@ -338,7 +346,7 @@ def test_a_text_that_is_not_executed_stands_as_it_is():
 
 
 def test_a_result_without_a_readable_call_is_shown():
-    chat = begin(Prompting)
+    chat = begin(PromptConversation)
     turn(chat, "A.")
     chat.read(says("[look(x)]"))
     error = MalformedCall("x is no literal.")
@@ -349,7 +357,7 @@ def test_a_result_without_a_readable_call_is_shown():
 
 def test_hostile_results_are_shown_as_they_are():
     hostile = "{results} {functions} [look()] \n{0}"
-    chat = begin(Prompting)
+    chat = begin(PromptConversation)
     turn(chat, hostile)
     chat.read(says(hostile))
     chat.observe([Call("look", (), {"x": hostile})], results(hostile))
@@ -374,14 +382,14 @@ def test_hostile_results_are_shown_as_they_are():
     ],
 )
 def test_the_text_of_an_answer_with_and_without_tool_calls(reply, step, content):
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     assert chat.read(reply) == step
     assert chat.messages[-1]["content"] == content
 
 
 def test_tool_calls_have_the_functions_real_names_and_the_chat_the_sent_ones():
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     calls = [call("a", "file_move"), call("b", "file.move"), call("c", "nonsense")]
     assert chat.read(says(None, *calls)) == [
@@ -404,7 +412,7 @@ def test_tool_calls_have_the_functions_real_names_and_the_chat_the_sent_ones():
     ],
 )
 def test_an_invented_name_goes_back_in_a_legal_form(name, sent):
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     assert chat.read(says(None, call("a", name))) == [{name: "{}"}]
     assert chat.messages[-1]["tool_calls"][0]["function"]["name"] == sent
@@ -419,7 +427,7 @@ def test_an_invented_name_goes_back_in_a_legal_form(name, sent):
     ],
 )
 def test_arguments_are_read_as_they_came_and_sent_as_text(arguments, sent):
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     assert chat.read(says(None, call("a", "look", arguments))) == [{"look": arguments}]
     assert chat.messages[-1]["tool_calls"][0]["function"]["arguments"] == sent
@@ -428,7 +436,7 @@ def test_arguments_are_read_as_they_came_and_sent_as_text(arguments, sent):
 @pytest.mark.parametrize("arguments", ['{"a": ', "", "[1]", '"a"', "null", None, 5, [1]])
 def test_arguments_in_the_chat_are_always_an_object_since_servers_read_them_again(arguments):
     # vLLM refuses every later request of a conversation in which they are not.
-    chat = begin(FunctionCalling)
+    chat = begin(ToolCallConversation)
     turn(chat, "A.")
     assert chat.read(says(None, call("a", "look", arguments))) == [{"look": arguments}]
     sent = chat.messages[-1]["tool_calls"][0]["function"]["arguments"]
@@ -473,7 +481,7 @@ def test_thoughts_of_a_turn_go_back_in_it_and_in_as_many_turns_after_it_as_wishe
 
 @pytest.mark.parametrize("reasoning", ["none", "last", "all"])
 def test_within_a_turn_all_thoughts_go_back_and_the_chat_only_grows(reasoning):
-    chat = begin(FunctionCalling, reasoning)
+    chat = begin(ToolCallConversation, reasoning)
     turn(chat, "A.")
     asked = []
     for number in range(3):
@@ -486,7 +494,7 @@ def test_within_a_turn_all_thoughts_go_back_and_the_chat_only_grows(reasoning):
 
 
 def test_a_request_that_was_made_stays_as_it_was():
-    chat = begin(FunctionCalling, "none")
+    chat = begin(ToolCallConversation, "none")
     turn(chat, "A.")
     chat.read(says("Yes.", thoughts={"reasoning": "Hm."}))
     before = chat.request().messages
@@ -497,7 +505,7 @@ def test_a_request_that_was_made_stays_as_it_was():
 
 
 def test_signatures_of_calls_stay_with_them():
-    chat = begin(FunctionCalling, "none")
+    chat = begin(ToolCallConversation, "none")
     turn(chat, "A.")
     signature = {"extra_content": {"google": {"thought_signature": "SIG"}}}
     chat.read(says(None, call("a"), call("b"), thoughts={}, signed=(signature, {})))
@@ -509,7 +517,7 @@ def test_signatures_of_calls_stay_with_them():
 
 
 def test_thoughts_in_the_content_go_back_as_they_came():
-    chat = begin(FunctionCalling, "none")
+    chat = begin(ToolCallConversation, "none")
     turn(chat, "A.")
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}]
     assert chat.read(says("Yes.", thoughts={"content": parts})) == "Yes."
@@ -520,7 +528,7 @@ def test_thoughts_in_the_content_go_back_as_they_came():
 
 @pytest.mark.parametrize("reasoning", ["none", "all"])
 def test_thoughts_of_a_copy_are_its_own(reasoning):
-    chat, _ = thoughtful(FunctionCalling, reasoning)
+    chat, _ = thoughtful(ToolCallConversation, reasoning)
     then = deepcopy(chat.request().messages)
     other = chat.fork()
     turn(other, "X.")
@@ -539,7 +547,7 @@ def test_a_model_that_sends_no_thoughts_is_sent_none(kind):
 
 def test_functions_in_the_first_user_message():
     texts = PROMPTS._replace(system="Be brief.", first_user="{request}: {functions}")
-    conversation = Prompting(Style(Toolbox(DOCUMENTS), texts, "all"))
+    conversation = PromptConversation(ConversationSettings(Toolbox(DOCUMENTS), texts, "all"))
     turn(conversation, "Look.", "Now.", offered=EARLY)
     functions = with_functions("{functions}", conversation._style.toolbox.early(EARLY))
     system, first, second = conversation.messages
@@ -554,6 +562,6 @@ def test_functions_in_the_first_user_message():
 
 def test_an_empty_system_message_is_left_out():
     texts = PROMPTS._replace(system="", first_user="{request}: {functions}")
-    conversation = Prompting(Style(Toolbox(DOCUMENTS), texts, "all"))
+    conversation = PromptConversation(ConversationSettings(Toolbox(DOCUMENTS), texts, "all"))
     turn(conversation, "Look.")
     assert [message["role"] for message in conversation.messages] == ["user"]

@@ -10,7 +10,7 @@ import pytest
 from envs.calls import Call
 from envs.results import Result
 from runner.models.base import ModelError, Reply, RequestError, ToolCall, Usage
-from runner.models.conversation import FunctionCalling, Style
+from runner.models.conversation import ConversationSettings, ToolCallConversation
 from runner.models.gemini_api import GEMINI
 from runner.models.prompting import read_prompts
 from runner.models.reply import read_completion
@@ -38,18 +38,18 @@ def answer(*parts: object, end: str = "STOP", **more: object) -> Reply:
     return read_completion(completion(*parts, end=end, **more), 0.0)
 
 
-def chat(reasoning: ReasoningPolicy = "all") -> FunctionCalling:
-    return FunctionCalling(Style(Toolbox([CD]), read_prompts(), reasoning))
+def chat(reasoning: ReasoningPolicy = "all") -> ToolCallConversation:
+    return ToolCallConversation(ConversationSettings(Toolbox([CD]), read_prompts(), reasoning))
 
 
-def sent(conversation: FunctionCalling) -> dict[str, Any]:
+def sent(conversation: ToolCallConversation) -> dict[str, Any]:
     messages = conversation.request().messages
     turns = [GEMINI.speech(message, messages[:n]) for n, message in enumerate(messages)]
     body: dict[str, Any] = json.loads(b"{%b}" % GEMINI.members(turns, ()))
     return body
 
 
-def go(conversation: FunctionCalling, *replies: Reply) -> None:
+def go(conversation: ToolCallConversation, *replies: Reply) -> None:
     """Put a turn, and what the model makes of it, step by step."""
     conversation.start_turn([Message("user", "Go.")], frozenset(["cd"]), ())
     for reply in replies:

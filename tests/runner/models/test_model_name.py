@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from runner.models.model_name import (
-    Agent,
-    Live,
+    AgentName,
+    LiveName,
     ModelName,
-    Null,
-    Oracle,
-    Replay,
-    Scripted,
+    NullName,
+    OracleName,
+    ReplayName,
+    ScriptedName,
     agent_name,
     chosen,
     parsed,
@@ -24,14 +24,14 @@ from trajectories.errors import DataError
 @pytest.mark.parametrize(
     "expected",
     [
-        Oracle("oracle"),
-        Null("null"),
-        Scripted("scripted:0.1"),
-        Replay("replay:/a b/c:d"),
-        Agent("python:my_agent:answer"),
-        Live("gpt-4o"),
-        Live("anthropic/claude"),
-        Live("llama3:8b"),
+        OracleName("oracle"),
+        NullName("null"),
+        ScriptedName("scripted:0.1"),
+        ReplayName("replay:/a b/c:d"),
+        AgentName("python:my_agent:answer"),
+        LiveName("gpt-4o"),
+        LiveName("anthropic/claude"),
+        LiveName("llama3:8b"),
     ],
     ids=lambda model: model.text,
 )
@@ -43,7 +43,7 @@ def test_a_name_is_of_one_type(expected: ModelName) -> None:
 
 def test_a_name_has_an_argument() -> None:
     replay = parsed("replay:/a b/c:d")
-    assert isinstance(replay, Replay)
+    assert isinstance(replay, ReplayName)
     assert replay.path == Path("/a b/c:d")
     assert parsed("scripted:0.1,tools=0.2").argument == "0.1,tools=0.2"
     assert parsed(agent_name("mine:answer")).argument == "mine:answer"
@@ -72,4 +72,4 @@ def test_a_name_that_is_nearly_another_is_refused(name: str, message: str) -> No
 
 
 def test_a_server_may_have_a_model_of_any_name() -> None:
-    assert chosen("oracl", "http://127.0.0.1:1/v1") == Live("oracl")
+    assert chosen("oracl", "http://127.0.0.1:1/v1") == LiveName("oracl")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from runner.records.annotations import (
     ANNOTATIONS_FILE,
     NOTHING,
-    Annotation,
+    TagsAndNote,
     read_annotations,
     with_tags,
     write_annotation,
@@ -20,7 +20,7 @@ from trajectories.errors import DataError
 KEYS = st.none() | st.tuples(st.text(max_size=10), st.integers(0, 5))
 TAG = st.text("abc def", min_size=1, max_size=9).filter(str.strip)
 ANNOTATIONS = st.builds(
-    Annotation, st.lists(TAG, unique=True, max_size=4).map(tuple), st.text(max_size=30)
+    TagsAndNote, st.lists(TAG, unique=True, max_size=4).map(tuple), st.text(max_size=30)
 )
 
 
@@ -36,8 +36,8 @@ def test_what_is_written_is_read(tmp_path_factory, changes):
 
 
 def test_tags_are_added_once_and_removed():
-    known = with_tags(Annotation(("a",), "n"), ["b", "a"], [])
-    assert known == Annotation(("a", "b"), "n")
+    known = with_tags(TagsAndNote(("a",), "n"), ["b", "a"], [])
+    assert known == TagsAndNote(("a", "b"), "n")
     assert with_tags(known, [], ["a"]).tags == ("b",)
     with pytest.raises(DataError, match="--untag: there is no tag 'c'"):
         with_tags(known, [], ["c"])
@@ -46,13 +46,13 @@ def test_tags_are_added_once_and_removed():
 @pytest.mark.parametrize(
     "wrong",
     [
-        Annotation(("",)),
-        Annotation((" ",)),
-        Annotation(("a,b",)),
-        Annotation(("\x1b",)),
-        Annotation(("a" * 41,)),
-        Annotation(tuple(f"{n}" for n in range(21))),
-        Annotation((), "n" * 4001),
+        TagsAndNote(("",)),
+        TagsAndNote((" ",)),
+        TagsAndNote(("a,b",)),
+        TagsAndNote(("\x1b",)),
+        TagsAndNote(("a" * 41,)),
+        TagsAndNote(tuple(f"{n}" for n in range(21))),
+        TagsAndNote((), "n" * 4001),
     ],
 )
 def test_what_cannot_be_shown_is_not_written(tmp_path, wrong):
@@ -73,6 +73,6 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, text):
 
 def test_no_file_is_no_annotation(tmp_path):
     assert read_annotations(tmp_path) == {}
-    write_annotation(tmp_path, None, Annotation(("a",)))
+    write_annotation(tmp_path, None, TagsAndNote(("a",)))
     write_annotation(tmp_path, None, NOTHING)
     assert json.loads((tmp_path / ANNOTATIONS_FILE).read_text())["annotations"] == []

@@ -10,7 +10,7 @@ import pytest
 
 from runner.cli import main
 from runner.records.record import EpisodeRecord
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from runner.records.store import RunStore
 from trajectories.errors import DataError
 
@@ -54,7 +54,7 @@ def test_readers_open_it(command, capsys):
 
 def test_a_large_run_is_read_episode_by_episode(run, monkeypatch):
     held = open_run(run).episodes
-    monkeypatch.setattr("runner.records.run.MAX_HELD_BYTES", 2000)
+    monkeypatch.setattr("runner.records.recorded_run.MAX_HELD_BYTES", 2000)
     stored = open_run(run).episodes
     assert type(stored) is not type(held)
     assert [*stored.items()] == [*held.items()]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.models.base import RawText, Reply, Request, ToolCall, ToolList, Usage
-from runner.records.masking import SecretMask
+from runner.models.base import Reply, Request, ToolCall, ToolList, Usage, VerbatimText
 from runner.records.replies import ReplyCache
+from runner.records.run_file_mask import SecretMask
 
 SECRET = "sk-0123456789abcdef"
 TOOLS = ToolList([{"type": "function", "function": {"name": "cd"}}])
@@ -21,7 +21,7 @@ REPLY = Reply(
     Usage(10, 2, 5, 1, 3),
     0.5,
     0.25,
-    RawText({"reasoning_content": ""}, ({"extra": 1}, {})),
+    VerbatimText({"reasoning_content": ""}, ({"extra": 1}, {})),
 )
 EPISODE = ("base_0", 0)
 

@@ -19,13 +19,13 @@ from runner.records import files
 from runner.records.files import write_whole
 from runner.records.record import (
     TIMING_FIELDS,
-    AnsweredStep,
     EpisodeRecord,
     ReplyRecord,
-    SpentBudget,
+    RunSpending,
     TurnEnd,
+    UnfinishedEpisodeStep,
 )
-from runner.records.run import open_run, read_run
+from runner.records.recorded_run import open_run, read_run
 from runner.records.store import RunStore, create_folder, default_folder
 from tests.runner.records.made import ASKED, defining, step
 from trajectories.errors import DataError
@@ -110,7 +110,7 @@ def test_steps_that_were_kept_as_they_came_stand_in_the_line_as_others_do(folder
     written(tmp_path / "other", done)
     with RunStore.create(folder, DEFINITION) as store:
         for made, message in zip(steps[:2], said, strict=False):
-            store.put_step(AnsweredStep(done.id, 0, made, message), SpentBudget(1, 2, 0.5))
+            store.put_step(UnfinishedEpisodeStep(done.id, 0, made, message), RunSpending(1, 2, 0.5))
         assert [each.step for each in store.underway(done.key)] == steps[:2]
         store.append(done)
     name = "episodes.jsonl"
@@ -817,7 +817,7 @@ def test_a_process_killed_while_superseding_leaves_all_or_none_of_it(tmp_path, t
 def answer(id, place, text="Yes.", trial=0):
     """Return an answer to a request of so many messages."""
     asked = step(0)._replace(request_messages=place, reply=ReplyRecord(text, [], None, "stop"))
-    return AnsweredStep(id, trial, asked, {"role": "assistant", "content": text})
+    return UnfinishedEpisodeStep(id, trial, asked, {"role": "assistant", "content": text})
 
 
 def underway(folder, *keys):
@@ -839,58 +839,58 @@ def copied(folder, name):
 
 def test_answers_are_known_until_their_episode_is_finished(folder):
     with RunStore.create(folder, DEFINITION) as store:
-        store.put_step(answer("a", 1), SpentBudget(1, 12, 0.5))
-        store.put_step(answer("b", 1), SpentBudget(2, 24, 1.0))
-        store.put_step(answer("a", 3), SpentBudget(4, 36, None))
+        store.put_step(answer("a", 1), RunSpending(1, 12, 0.5))
+        store.put_step(answer("b", 1), RunSpending(2, 24, 1.0))
+        store.put_step(answer("a", 3), RunSpending(4, 36, None))
         assert store.underway(A) == [answer("a", 1), answer("a", 3)]
         killed = copied(folder, "early")
         store.append(record("a"))
         assert (store.underway(A), store.underway(B)) == ([], [answer("b", 1)])
         late = copied(folder, "late")
-    assert underway(killed, A, B) == ([[1, 3], [1]], SpentBudget(4, 36, None))
-    assert underway(late, A, B) == ([[], [1]], SpentBudget(4, 36, None))
-    assert underway(folder, A, B) == ([[], [1]], SpentBudget(4, 36, None))
+    assert underway(killed, A, B) == ([[1, 3], [1]], RunSpending(4, 36, None))
+    assert underway(late, A, B) == ([[], [1]], RunSpending(4, 36, None))
+    assert underway(folder, A, B) == ([[], [1]], RunSpending(4, 36, None))
     assert contents(late)["underway.jsonl"] == contents(folder)["underway.jsonl"]
     assert len(lines(folder / "underway.jsonl")) == 2
 
 
 def test_an_answer_that_was_half_written_is_dropped(folder):
     with RunStore.create(folder, DEFINITION) as store:
-        store.put_step(answer("a", 1), SpentBudget(1))
-        store.put_step(answer("a", 3), SpentBudget(2))
+        store.put_step(answer("a", 1), RunSpending(1))
+        store.put_step(answer("a", 3), RunSpending(2))
         path = folder / "underway.jsonl"
         content = path.read_bytes()
         killed = [copied(folder, str(cut)) for cut in range(1, len(content), 40)]
     for cut, copy in zip(range(1, len(content), 40), killed, strict=True):
         (copy / "underway.jsonl").write_bytes(content[:cut])
         whole = content[:cut].count(b"\n")
-        assert underway(copy, A) == ([[1, 3][:whole]], SpentBudget(whole))
+        assert underway(copy, A) == ([[1, 3][:whole]], RunSpending(whole))
 
 
 def test_an_episode_that_begins_anew_or_earlier_has_no_two_answers_to_a_request(folder):
     with RunStore.create(folder, DEFINITION) as store:
         for place in (1, 3, 5, 3, 7):
-            store.put_step(answer("a", place), SpentBudget(9))
-    assert underway(folder, A) == ([[1, 3, 7]], SpentBudget(9))
+            store.put_step(answer("a", place), RunSpending(9))
+    assert underway(folder, A) == ([[1, 3, 7]], RunSpending(9))
 
 
 def test_an_answer_with_a_secret_is_not_kept(folder):
     with RunStore.create(folder, DEFINITION, secrets=["sk-0123456789"]) as store:
-        store.put_step(answer("a", 1), SpentBudget(1))
-        store.put_step(answer("a", 3, "It is sk-0123456789."), SpentBudget(2))
-    assert underway(folder, A) == ([[1]], SpentBudget(2))
+        store.put_step(answer("a", 1), RunSpending(1))
+        store.put_step(answer("a", 3, "It is sk-0123456789."), RunSpending(2))
+    assert underway(folder, A) == ([[1]], RunSpending(2))
     assert b"sk-0123456789" not in contents(folder)["underway.jsonl"]
 
 
 def test_what_finished_episodes_leave_is_bounded(folder, monkeypatch):
     monkeypatch.setattr("runner.records.store._MAX_OBSOLETE_BYTES", 5000)
     with RunStore.create(folder, DEFINITION) as store:
-        store.put_step(answer("zz", 1), SpentBudget(1))
+        store.put_step(answer("zz", 1), RunSpending(1))
         for number in range(200):
-            store.put_step(answer(str(number), 1, "x" * 500), SpentBudget(number + 2))
+            store.put_step(answer(str(number), 1, "x" * 500), RunSpending(number + 2))
             store.append(record(str(number)))
             assert (folder / "underway.jsonl").stat().st_size < 10_000
-    assert underway(folder, ("zz", 0)) == ([[1]], SpentBudget(201))
+    assert underway(folder, ("zz", 0)) == ([[1]], RunSpending(201))
 
 
 def ended_in_error(id):
@@ -903,10 +903,10 @@ def ended_in_error(id):
 def test_episodes_that_ended_in_errors_go_on_and_a_kill_meanwhile_loses_none(folder, tmp_path):
     written(folder, ended_in_error("a"), record("b"))
     with RunStore.resume(folder, DEFINITION) as store:
-        store.put_step(answer("c", 1), SpentBudget(7))
+        store.put_step(answer("c", 1), RunSpending(7))
         states = states_during(folder, lambda: store.supersede([A], go_on=True))
         assert store.underway(A) == [answer("a", 1)]
-    assert underway(folder, A, ("c", 0)) == ([[1], [1]], SpentBudget(7))
+    assert underway(folder, A, ("c", 0)) == ([[1], [1]], RunSpending(7))
     found = []
     for number, state in enumerate(half_written(states)):
         copy = tmp_path / str(number)
@@ -915,7 +915,7 @@ def test_episodes_that_ended_in_errors_go_on_and_a_kill_meanwhile_loses_none(fol
             (copy / name).write_bytes(content)
         with RunStore.resume(copy, DEFINITION) as store:
             assert A in store.done or store.underway(A) == [answer("a", 1)]
-            assert (store.underway(("c", 0)), store.spent) == ([answer("c", 1)], SpentBudget(7))
+            assert (store.underway(("c", 0)), store.spent) == ([answer("c", 1)], RunSpending(7))
             found.append(A in store.done)
     assert (found[0], found[-1]) == (True, False)
 

@@ -10,7 +10,7 @@ import pytest
 from envs.calls import parse_call
 from runner.cli import main
 from runner.data.choose import load_dataset
-from runner.records.run import read_run
+from runner.records.recorded_run import read_run
 from runner.rollouts.env import RolloutEnv
 from runner.rollouts.evaluation import evaluate, judge
 from trajectories.errors import DataError

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from envs.state import cut
-from runner.show.terminal import Line, paint, tell, visible, wants_colour
+from runner.show.terminal import OutputLine, paint, tell, visible, wants_colour
 
 
 class Terminal(io.StringIO):
@@ -31,10 +31,10 @@ def test_colour_is_for_terminals_that_want_it(stream, environment, wanted):
 
 
 def test_a_tone_is_shown_in_colour_only():
-    assert paint(Line("x", "bad"), colour=True) == "\033[31mx\033[0m"
-    assert paint(Line("x", "bad"), colour=False) == "x"
-    assert paint(Line("x"), colour=True) == "x"
-    assert paint(Line("", "bad"), colour=True) == ""
+    assert paint(OutputLine("x", "bad"), colour=True) == "\033[31mx\033[0m"
+    assert paint(OutputLine("x", "bad"), colour=False) == "x"
+    assert paint(OutputLine("x"), colour=True) == "x"
+    assert paint(OutputLine("", "bad"), colour=True) == ""
 
 
 @pytest.mark.parametrize("colour", [False, True])
@@ -51,7 +51,7 @@ def test_a_tone_is_shown_in_colour_only():
     ],
 )
 def test_what_a_terminal_would_obey_is_escaped(hostile, harmless, colour):
-    assert paint(Line(hostile), colour=colour) == harmless
+    assert paint(OutputLine(hostile), colour=colour) == harmless
 
 
 def test_other_scripts_are_shown_as_they_are():

@@ -18,7 +18,7 @@ from extensions.authoring.making.long_context import (
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.packs import widen_config
-from trajectories.schema import Alternative, Category, LongContext, Message, Trajectory, Turn
+from trajectories.schema import AlternativeCall, Category, LongContext, Message, Trajectory, Turn
 
 USERS = {
     "user_map": {"Ann": "USR001", "Ben": "USR002"},
@@ -213,7 +213,7 @@ def test_what_else_is_accepted_is_taken_anew_with_its_call():
     sized = ("How large is a?", ("wc(file_name='a.txt', mode='c')",))
     told = ("Find the number in there.", ("grep(file_name='a.txt', pattern='3')",))
     base = scenario(config, ENTER, sized, told)
-    accepts = (Alternative(told[1][0], ("cat(file_name='a.txt')", "find(name='3')")),)
+    accepts = (AlternativeCall(told[1][0], ("cat(file_name='a.txt')", "find(name='3')")),)
     base = replace(base, turns=(*base.turns[:2], replace(base.turns[2], accepts=accepts)))
     longer = longer_world(base, seed=5, items=30)
     size = outcome(longer)[1]["count"]

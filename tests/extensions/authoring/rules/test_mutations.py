@@ -7,7 +7,7 @@ import pytest
 from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.mutations import Tally, tallies
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.schema import Alternative, Category, Message, Trajectory, Turn
+from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
 
 CONFIG = {
     "TicketAPI": {
@@ -53,7 +53,7 @@ ENTRY = Trajectory(
                 "get_ticket(ticket_id=4712)",
             ),
             ("close_ticket",),
-            (Alternative("get_ticket(ticket_id=4712)", ("get_user_tickets()",)),),
+            (AlternativeCall("get_ticket(ticket_id=4712)", ("get_user_tickets()",)),),
         ),
     ),
 )

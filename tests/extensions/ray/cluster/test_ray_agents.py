@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from runner.cli import main
-from runner.records.run import read_run
+from runner.records.recorded_run import read_run
 from runner.rollouts.evaluation import evaluate
 from trajectories.errors import DataError
 

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from checkers.profile import STRICT
-from runner.analysis.report.cards import Card, SharedValues
+from runner.analysis.report.cards import EpisodeCard, SharedValues
 from runner.analysis.report.value_bounds import ValueBounds
-from runner.records.run import open_run
+from runner.records.recorded_run import open_run
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
 from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 from tests.runner.records.made import answered
@@ -25,7 +25,7 @@ def shown(dataset_of, help_desk):
         source = source_of({help_desk.id: turns}, record and {help_desk.id: record})
         [episode] = viewed(dataset_of(help_desk), source, **more).episodes
         kept = episode.recorded.record
-        found = episode.examined.show(Card(kept, SharedValues(None, [kept]), bounds))
+        found = episode.examined.show(EpisodeCard(kept, SharedValues(None, [kept]), bounds))
         assert json.loads(json.dumps(found, allow_nan=False)) == found
         return found
 

@@ -88,7 +88,7 @@ class FunctionDocument(NamedTuple):
         )
 
 
-class Answer(NamedTuple):
+class ExpectedCall(NamedTuple):
     """One expected call."""
 
     function: str
@@ -116,13 +116,13 @@ _VARIABLE = re.compile(r"(?<![\w.])[A-Za-z_]\w*", re.ASCII)
 _VALUES = {"True", "False", "None", "true", "false", "null"}
 
 
-class Task(NamedTuple):
+class SingleTurnTask(NamedTuple):
     """Data of an entry that determine the verdict on an output."""
 
     kind: ComparisonKind
     language: Language
     documents: tuple[FunctionDocument, ...]
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[ExpectedCall, ...] = ()
     question: str = ""
     """Message of the user."""
 
@@ -141,7 +141,7 @@ class Task(NamedTuple):
                 return document
         raise UnjudgeableEntry(f"an answer calls {name}, which has no document")
 
-    def document_of(self, answer: Answer) -> FunctionDocument:
+    def document_of(self, answer: ExpectedCall) -> FunctionDocument:
         """Return the document of an answer's function; simple entries have only one document.
 
         Raises UnjudgeableEntry if the function has no document.

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.documents import Answer, FunctionDocument, UnjudgeableEntry
+from checkers.calls.types_and_errors import ExpectedCall, FunctionDocument, UnjudgeableEntry
 
 
 def test_the_form_of_the_data_files() -> None:
     parameters = {"type": "dict", "properties": {"a": {"type": "any"}}, "required": ["a"]}
     document = FunctionDocument.from_json({"name": "f", "parameters": parameters})
     assert document == FunctionDocument("f", {"a": {"type": "any"}}, ["a"])
-    assert Answer.from_json({"f": {"a": [1, ""]}}) == Answer("f", {"a": [1, ""]})
+    assert ExpectedCall.from_json({"f": {"a": [1, ""]}}) == ExpectedCall("f", {"a": [1, ""]})
 
 
 def test_nothing_is_required_unless_the_document_says_so() -> None:
@@ -28,4 +28,4 @@ def test_a_document_without_parameters_is_no_verdict(parameters: Any) -> None:
 @pytest.mark.parametrize("answer", [{}, {"f": {}, "g": {}}, {"f": []}, {"f": {"a": 5}}])
 def test_an_answer_of_another_form_is_no_verdict(answer: Any) -> None:
     with pytest.raises(UnjudgeableEntry, match=r"the answer .* is not"):
-        Answer.from_json(answer)
+        ExpectedCall.from_json(answer)

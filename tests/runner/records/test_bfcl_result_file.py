@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.records.result_file import categories_of, find_result_files, read
+from runner.records.bfcl_result_file import categories_of, find_result_files, read
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 

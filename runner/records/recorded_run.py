@@ -15,7 +15,7 @@ from checkers.profile import PROFILES, Mode, Profile
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.extension import recorded_features
-from runner.records import result_file
+from runner.records import bfcl_result_file
 from runner.records.codec import read
 from runner.records.files import read_lines
 from runner.records.record import (
@@ -201,21 +201,21 @@ def _of_folder(folder: Path, only: str | None) -> Run:
     path = folder / run_files.EPISODES_FILE
     is_large = only is None and path.is_file() and path.stat().st_size > MAX_HELD_BYTES
     held: dict[Key, RecordedEpisode] = {}
-    places: dict[Key, _Place] = {}
+    places: dict[Key, _LinePlace] = {}
     # Encoded as the store writes it, so that only lines that contain it are parsed.
     wanted = b"" if only is None else json.dumps(only).encode()
     for line in read_lines(path, wanted):
         if only is None or line.value.get("id") == only:
             recorded = make(line.value, line.where)
             key = run_files.require_unseen(recorded.record.key, places, line)
-            places[key] = _Place(line.end - len(line.raw), len(line.raw), line.where)
+            places[key] = _LinePlace(line.end - len(line.raw), len(line.raw), line.where)
             if not is_large:
                 held[key] = recorded
     episodes = _StoredEpisodes(path, places, make) if is_large else held
     return Run(definition.model, folder, episodes, definition, note, read_segments(folder))
 
 
-class _Place(NamedTuple):
+class _LinePlace(NamedTuple):
     """Place of a line in a file."""
 
     offset: int
@@ -235,7 +235,7 @@ class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
     def __init__(
         self,
         path: Path,
-        places: Mapping[Key, _Place],
+        places: Mapping[Key, _LinePlace],
         make: Callable[[dict[str, Any], str], RecordedEpisode],
     ) -> None:
         self._path = path
@@ -297,8 +297,8 @@ def _of_files(paths: Sequence[Path], mode: Mode | None, only: str | None) -> Run
 def _of_results(paths: Iterable[Path], mode: Mode | None, only: str | None) -> Run:
     found: dict[Key, RecordedEpisode] = {}
     first, *_ = paths
-    for file in result_file.find_result_files(paths):
-        for recorded in result_file.read(file, mode):
+    for file in bfcl_result_file.find_result_files(paths):
+        for recorded in bfcl_result_file.read(file, mode):
             if recorded.record.key in found:
                 earlier = found[recorded.record.key].where
                 message = f"{recorded.id} is also in {earlier}; score one run at a time"
