@@ -7,7 +7,7 @@ from pathlib import Path
 
 from turnwise.runner.commands import DONE
 from turnwise.runner.commands.options import argument
-from turnwise.runner.records.run import open_run
+from turnwise.runner.records.recorded_run import open_run
 from turnwise.runner.show.terminal import say
 
 EXAMPLE = "turnwise volume runs/mine"
