@@ -891,12 +891,14 @@ def _report_wrong_argument(
         return None
     parameter, value, got = evidence["parameter"], evidence["expected"], evidence["got"]
     acted = act.changes or (expected.changes and not act.ok)
-    source = _find_unread_source(case, expected, act, value) if acted else None
+    is_guess = acted and got is not ABSENT
+    source = _find_unread_source(case, expected, act, value) if is_guess else None
     if source is not None:
         detail = f"{act.name}: needed {parameter} from {_shorten(source)}, which was never called"
         evidence["expected_call"] = source.text
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
-    if (reason := classify_wrong_amount(value, got)) is not None:
+    reason = MISSING if got is ABSENT else classify_wrong_amount(value, got)
+    if reason is not None:
         evidence["sub_reason"] = reason
     wrong = [
         describe_argument(name, [] if wanted is ABSENT else [wanted], given)

@@ -135,7 +135,7 @@ def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
 def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:
     """Return the differing arguments of two calls of one function, in the parameters' order.
 
-    Inner calls come last.
+    Missing arguments come first, since a call is refused for them. Inner calls come last.
     """
     pairs = [
         ArgumentMismatch(
@@ -144,7 +144,7 @@ def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMi
         for name in dict.fromkeys([*expected.arguments, *actual.arguments])
     ]
     wrong = [pair for pair in pairs if pair.expected != pair.got]
-    return sorted(wrong, key=lambda pair: isinstance(pair.got, Call))
+    return sorted(wrong, key=lambda pair: (isinstance(pair.got, Call), pair.got is not ABSENT))
 
 
 def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> CallEffect | None:

@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from checkers.causes.diagnosis import Cause, Diagnosis
+from checkers.causes.diagnosis import MISSING, Cause, Diagnosis
 from checkers.profile import BFCL
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded
@@ -109,10 +109,14 @@ def agreement(
 
 
 def named(found: Diagnosis | None) -> str:
-    """Return cause and sub-reason as readings have them."""
+    """Return cause and sub-reason as readings have them.
+
+    The readers did not know the sub-reason ``missing`` of several turns.
+    """
     if found is None:
         return ""
-    return "/".join(filter(None, (found.cause.value, found.sub_reason)))
+    reason = None if found.sub_reason == MISSING else found.sub_reason
+    return "/".join(filter(None, (found.cause.value, reason)))
 
 
 def found_causes(run: Path, data: Path, ids: list[str]) -> dict[str, Diagnosis | None]:

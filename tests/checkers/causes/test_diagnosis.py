@@ -585,6 +585,20 @@ def test_an_error_that_was_put_right_is_no_fault():
     assert diagnosis([[MOVE]], [did(["mv('log.txt', 'a/b')"], [MOVE])]) is None
 
 
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("mv(source='log.txt')", "wrong_argument (missing)"),
+        ("mv(source='lag.txt')", "wrong_argument (missing)"),
+        ("mv(source='log.txt', dest='old')", "wrong_argument (missing)"),
+        ("mv(source='log.txt', destination='odd')", "wrong_argument"),
+    ],
+)
+def test_a_missing_argument_is_named_before_wrong_ones(call, name):
+    found = diagnosis([["mv(source='log.txt', destination='old')"]], [did([call], answer="Done.")])
+    assert (found.name, found.evidence["parameter"]) == (name, "destination")
+
+
 def test_an_error_in_another_world_than_what_is_missing():
     found = diagnosis([[TICKET]], [did(["cat(file_name='nothing')"])])
     assert found.cause is Cause.MISSING_CALL
