@@ -12,7 +12,7 @@ from envs.errors import InvalidArgument
 Moment = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$")]
 """Such as 2026-03-02T09:30."""
 
-LAST = "9999-12-31T23:59"
+FIRST, LAST = "0001-01-01T00:00", "9999-12-31T23:59"
 
 
 def is_moment(text: str) -> bool:
@@ -33,11 +33,11 @@ def read_moment(text: str) -> datetime:
 
 
 def shift(text: str, minutes: int) -> str:
-    """Return the moment some minutes later, at most the calendar's last."""
+    """Return the moment some minutes later or earlier, within the calendar."""
     try:
         return write_moment(read_moment(text) + timedelta(minutes=minutes))
     except OverflowError:
-        return LAST
+        return LAST if minutes > 0 else FIRST
 
 
 def write_moment(moment: datetime) -> str:

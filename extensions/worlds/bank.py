@@ -1,0 +1,547 @@
+"""Small bank: accounts, payments, standing orders, an example of irreversible acts.
+
+A payment is prepared first, and confirmed with its amount. Confirmed payments cannot be taken
+back. Large payments to new receivers are held for a day. Amounts are in cents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, irreversible, reads, writes
+from envs.errors import NotFound, Refused
+from envs.worlds import World
+from extensions.worlds.events import reaction
+from extensions.worlds.moments import Moment, is_moment, read_moment, shift
+from extensions.worlds.world_clock import WorldClock
+
+Amount = Annotated[int, Field(ge=1, le=100_000_000)]
+Reference = Annotated[str, Field(max_length=140)]
+Days = Annotated[int, Field(ge=1, le=366)]
+HOLD_ABOVE = 100_000
+"""Cents above which a payment to a new receiver is held."""
+HOLD_MINUTES = LIMIT_MINUTES = 24 * 60
+"""Minutes until a held payment is made, and until a higher limit counts."""
+_MINUTES_PER_DAY = 24 * 60
+
+
+class BankAccount(TypedDict):
+    """One account of the bank."""
+
+    owner: str
+    balance: Annotated[int, Field(ge=0, le=1_000_000_000_000)]
+    daily_limit: Annotated[int, Field(ge=0, le=100_000_000)]
+    """Cents that may leave the account in a day."""
+
+
+class Payment(TypedDict):
+    """One payment."""
+
+    source: str
+    target: str
+    amount: Amount
+    reference: str
+    status: Literal["prepared", "made", "held", "rejected", "discarded"]
+    made_on: str
+    """Day on which it was confirmed; empty before."""
+
+
+class StandingOrder(TypedDict):
+    """One standing order."""
+
+    source: str
+    target: str
+    amount: Amount
+    reference: str
+    days: Days
+    """Days between two payments."""
+    next: Moment
+    """Time of the next payment."""
+
+
+class LedgerConfig(TypedDict, total=False):
+    """Initial config of the ledger."""
+
+    accounts: dict[str, BankAccount]
+    payments: dict[str, Payment]
+    next_payment: int
+    standing_orders: dict[str, StandingOrder]
+    next_order: int
+
+
+class Ledger(World):
+    """Accounts, payments and standing orders."""
+
+    Config = LedgerConfig
+    uses = [WorldClock]
+
+    accounts: Mapping[str, Mapping[str, Any]] = {}
+    payments: Mapping[str, Mapping[str, Any]] = {}
+    next_payment: int = 1
+    standing_orders: Mapping[str, Mapping[str, Any]] = {}
+    next_order: int = 1
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield unknown accounts, invalid times, and ids that would be given out again."""
+        accounts = config.get("accounts", {})
+        for name, counter, prefix in (
+            ("payments", "next_payment", "P"),
+            ("standing_orders", "next_order", "S"),
+        ):
+            next_id = config.get(counter, getattr(cls, counter))
+            for id, item in config.get(name, {}).items():
+                for side in ("source", "target"):
+                    if item[side] not in accounts:
+                        yield f".{name}[{id!r}].{side}", f"there is no account {item[side]!r:.40}"
+                number = id.removeprefix(prefix)
+                if number.isascii() and number.isdigit() and int(number) >= next_id:
+                    yield f".{name}[{id!r}]", f"must be below {counter}, {next_id}"
+                if "next" in item and not is_moment(item["next"]):
+                    yield f".{name}[{id!r}].next", f"{item['next']} is not in the calendar"
+
+    def get_account(self, id: str) -> Mapping[str, Any]:
+        """Return an account. Raises NotFound."""
+        if id not in self.accounts:
+            raise NotFound(f"There is no account {id!r:.40}.")
+        return self.accounts[id]
+
+    def get_payment(self, id: str, status: str) -> Mapping[str, Any]:
+        """Return a payment of this status. Raises NotFound or Refused."""
+        if id not in self.payments:
+            raise NotFound(f"There is no payment {id!r:.40}.")
+        payment = self.payments[id]
+        if payment["status"] != status:
+            raise Refused(f"Payment {id} is {payment['status']}, not {status}.")
+        return payment
+
+    def put_payment(self, id: str, payment: Mapping[str, Any], **changes: Any) -> None:
+        """Store a payment with changes."""
+        self.payments = {**self.payments, id: {**payment, **changes}}
+
+    def prepare(self, order: Mapping[str, Any]) -> str:
+        """Store a new payment that is not made yet, and return its id."""
+        self.get_account(order["source"])
+        self.get_account(order["target"])
+        if order["source"] == order["target"]:
+            raise Refused("Source and target are the same account.")
+        id = f"P{self.next_payment}"
+        self.next_payment += 1
+        kept = {name: order[name] for name in ("source", "target", "amount", "reference")}
+        self.put_payment(id, kept, status="prepared", made_on="")
+        return id
+
+    def confirm(self, id: str) -> str:
+        """Make a prepared payment, or hold it, and return the new status.
+
+        Raises Refused if balance or daily limit do not suffice.
+        """
+        clock = self.world(WorldClock)
+        payment, today = self.get_payment(id, "prepared"), clock.now[:10]
+        source, amount = self.get_account(payment["source"]), payment["amount"]
+        earlier = [p for p in self.payments.values() if p["source"] == payment["source"]]
+        spent = sum(p["amount"] for p in earlier if p["made_on"] == today)
+        if spent + amount > source["daily_limit"]:
+            left = max(0, source["daily_limit"] - spent)
+            raise Refused(f"The daily limit leaves {left} cents today.")
+        self._add(payment["source"], -amount)
+        is_known = any(p["target"] == payment["target"] and p["status"] == "made" for p in earlier)
+        if amount > HOLD_ABOVE and not is_known:
+            self.put_payment(id, payment, status="held", made_on=today)
+            release = f"Ledger.release(payment={id!r})"
+            at = shift(clock.now, HOLD_MINUTES)
+            clock.schedule({"id": f"release {id}", "at": at, "does": [release]})
+            return "held"
+        self._add(payment["target"], amount)
+        self.put_payment(id, payment, status="made", made_on=today)
+        return "made"
+
+    @reaction
+    def release(self, payment: str) -> None:
+        """Make a held payment."""
+        found = self.get_payment(payment, "held")
+        self._add(found["target"], found["amount"])
+        self.put_payment(payment, found, status="made")
+        self.world(WorldClock).unschedule(f"release {payment}")
+
+    def reject(self, payment: str) -> None:
+        """Give the amount of a held payment back to its source."""
+        found = self.get_payment(payment, "held")
+        self._add(found["source"], found["amount"])
+        self.put_payment(payment, found, status="rejected", made_on="")
+        self.world(WorldClock).unschedule(f"release {payment}")
+
+    @reaction
+    def pay_standing_order(self, order: str) -> None:
+        """Make the due payment of a standing order, and plan the next one."""
+        found = self.standing_orders.get(order)
+        if found is None:
+            raise NotFound(f"There is no standing order {order!r:.40}.")
+        self.plan(order, {**found, "next": shift(found["next"], found["days"] * _MINUTES_PER_DAY)})
+        id = self.prepare(found)
+        try:
+            self.confirm(id)
+        except Refused:
+            self.put_payment(id, self.payments[id], status="rejected")
+
+    def plan(self, id: str, order: Mapping[str, Any]) -> None:
+        """Store a standing order, and plan its next payment."""
+        self.standing_orders = {**self.standing_orders, id: order}
+        pay = f"Ledger.pay_standing_order(order={id!r})"
+        self.world(WorldClock).schedule({"id": f"pay {id}", "at": order["next"], "does": [pay]})
+
+    @reaction
+    def set_limit(self, account: str, limit: int) -> None:
+        """Set the daily limit of an account."""
+        found = self.get_account(account)
+        self.accounts = {**self.accounts, account: {**found, "daily_limit": limit}}
+
+    def _add(self, id: str, amount: int) -> None:
+        account = self.get_account(id)
+        balance = account["balance"] + amount
+        if balance < 0:
+            raise Refused(f"Account {id} has only {account['balance']} cents.")
+        self.accounts = {**self.accounts, id: {**account, "balance": balance}}
+
+
+class NoBankTellerConfig(TypedDict, total=False):
+    """Initial config of the teller, whose state is in the ledger."""
+
+
+class BankTeller(Backend):
+    """A customer's side of the bank."""
+
+    Config = NoBankTellerConfig
+    uses = [Ledger, WorldClock]
+
+    @reads
+    def find_accounts(self, owner: str) -> dict[str, Any]:
+        """Find accounts by a part of the owner's name.
+
+        Args:
+            owner: Part of the name in any case; empty for all accounts.
+
+        Returns:
+            accounts: Owner by account.
+
+        Examples:
+            >>> find_accounts(owner='rent')
+            {"accounts": {"A3": "Rent Ltd"}}
+        """
+        found, wanted = self.world(Ledger).accounts, owner.casefold()
+        return {
+            "accounts": {
+                id: each["owner"]
+                for id, each in found.items()
+                if wanted in each["owner"].casefold()
+            }
+        }
+
+    @reads
+    def get_balance(self, account: str) -> dict[str, Any]:
+        """Return balance and daily limit of an account.
+
+        Args:
+            account: Account, such as A1.
+
+        Returns:
+            balance: Cents.
+            daily_limit: Cents that may leave the account in a day.
+
+        Examples:
+            >>> get_balance(account='A1')
+            {"balance": 500000, "daily_limit": 200000}
+            >>> get_balance(account='A9')
+            {"error": "There is no account 'A9'."}
+        """
+        found = self.world(Ledger).get_account(account)
+        return {"balance": found["balance"], "daily_limit": found["daily_limit"]}
+
+    @reads
+    def list_payments(self, account: str) -> dict[str, Any]:
+        """List all payments from and to an account, with their status.
+
+        Args:
+            account: Account, such as A1.
+
+        Returns:
+            payments: By id: source, target, amount, reference, status, and day.
+
+        Examples:
+            >>> list_payments(account='A2')
+            {"payments": {"P1": {"source": "A2", "target": "A1", "amount": 1500, ...
+            >>> list_payments(account='A9')
+            {"error": "There is no account 'A9'."}
+        """
+        ledger = self.world(Ledger)
+        ledger.get_account(account)
+        return {
+            "payments": {
+                id: dict(each)
+                for id, each in ledger.payments.items()
+                if account in (each["source"], each["target"])
+            }
+        }
+
+    @writes
+    def prepare_payment(
+        self, source: str, target: str, amount: Amount, reference: Reference
+    ) -> dict[str, Any]:
+        """Prepare a payment. No money moves before confirm_payment.
+
+        Args:
+            source: Account that pays.
+            target: Account that receives.
+            amount: Cents, from 1 to 100000000.
+            reference: Text for the receiver, at most 140 characters.
+
+        Returns:
+            payment: Id of the payment.
+
+        Examples:
+            >>> prepare_payment(source='A1', target='A2', amount=2500, reference='Tickets')
+            {"payment": "P2"}
+            >>> prepare_payment(source='A1', target='A1', amount=2500, reference='Tickets')
+            {"error": "Source and target are the same account."}
+        """
+        order = {"source": source, "target": target, "amount": amount, "reference": reference}
+        return {"payment": self.world(Ledger).prepare(order)}
+
+    @irreversible
+    @writes
+    def confirm_payment(self, payment: str, amount: int) -> dict[str, Any]:
+        """Confirm a prepared payment. A confirmed payment cannot be taken back.
+
+        Args:
+            payment: Id of the payment.
+            amount: Amount of the payment in cents, as a confirmation.
+
+        Returns:
+            status: Either made, or held for a day: more than 100000 cents to a new receiver.
+
+        Examples:
+            >>> prepare_payment(source='A1', target='A2', amount=2500, reference='Tickets')
+            {"payment": "P2"}
+            >>> confirm_payment(payment='P2', amount=25)
+            {"error": "Payment P2 is about 2500 cents."}
+            >>> confirm_payment(payment='P2', amount=2500)
+            {"status": "made"}
+        """
+        ledger = self.world(Ledger)
+        found = ledger.get_payment(payment, "prepared")
+        if found["amount"] != amount:
+            raise Refused(f"Payment {payment} is about {found['amount']} cents.")
+        return {"status": ledger.confirm(payment)}
+
+    @writes
+    def discard_payment(self, payment: str) -> dict[str, Any]:
+        """Discard a prepared payment.
+
+        Args:
+            payment: Id of the payment.
+
+        Returns:
+            status: New status.
+
+        Examples:
+            >>> discard_payment(payment='P1')
+            {"error": "Payment P1 is made, not prepared."}
+            >>> prepare_payment(source='A1', target='A2', amount=2500, reference='Tickets')
+            {"payment": "P2"}
+            >>> discard_payment(payment='P2')
+            {"status": "discarded"}
+        """
+        ledger = self.world(Ledger)
+        ledger.put_payment(payment, ledger.get_payment(payment, "prepared"), status="discarded")
+        return {"status": "discarded"}
+
+    @writes
+    def create_standing_order(
+        self,
+        source: str,
+        target: str,
+        amount: Amount,
+        reference: Reference,
+        first: Moment,
+        days: Days,
+    ) -> dict[str, Any]:
+        """Create a standing order: a payment that repeats by itself, without confirmation.
+
+        Args:
+            source: Account that pays.
+            target: Account that receives.
+            amount: Cents, from 1 to 100000000.
+            reference: Text for the receiver, at most 140 characters.
+            first: Time of the first payment, such as 2026-03-03T08:00. It is not in the past.
+            days: Days between two payments, from 1 to 366.
+
+        Returns:
+            order: Id of the standing order.
+
+        Examples:
+            >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-04-01T08:00', 30)
+            {"order": "S1"}
+            >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-02-01T08:00', 30)
+            {"error": "2026-02-01T08:00 is past: it is 2026-03-02T09:00."}
+        """
+        ledger, now = self.world(Ledger), self.world(WorldClock).now
+        read_moment(first)
+        if first < now:
+            raise Refused(f"{first} is past: it is {now}.")
+        ledger.get_account(source)
+        ledger.get_account(target)
+        if source == target:
+            raise Refused("Source and target are the same account.")
+        id = f"S{ledger.next_order}"
+        ledger.next_order += 1
+        order = {"source": source, "target": target, "amount": amount, "reference": reference}
+        ledger.plan(id, {**order, "days": days, "next": first})
+        return {"order": id}
+
+    @reads
+    def list_standing_orders(self, account: str) -> dict[str, Any]:
+        """List the standing orders of an account that pays.
+
+        Args:
+            account: Account, such as A1.
+
+        Returns:
+            orders: By id: source, target, amount, reference, days, and next time.
+
+        Examples:
+            >>> list_standing_orders(account='A1')
+            {"orders": {}}
+            >>> list_standing_orders(account='A9')
+            {"error": "There is no account 'A9'."}
+        """
+        ledger = self.world(Ledger)
+        ledger.get_account(account)
+        orders = ledger.standing_orders
+        return {"orders": {id: dict(o) for id, o in orders.items() if o["source"] == account}}
+
+    @writes
+    def stop_standing_order(self, order: str) -> dict[str, Any]:
+        """End a standing order.
+
+        Args:
+            order: Id of the standing order.
+
+        Returns:
+            left: Number of standing orders left.
+
+        Examples:
+            >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-04-01T08:00', 30)
+            {"order": "S1"}
+            >>> stop_standing_order(order='S1')
+            {"left": 0}
+            >>> stop_standing_order(order='S1')
+            {"error": "There is no standing order 'S1'."}
+        """
+        ledger = self.world(Ledger)
+        if order not in ledger.standing_orders:
+            raise NotFound(f"There is no standing order {order!r:.40}.")
+        left = {id: each for id, each in ledger.standing_orders.items() if id != order}
+        ledger.standing_orders = left
+        self.world(WorldClock).unschedule(f"pay {order}")
+        return {"left": len(left)}
+
+    @writes
+    def set_daily_limit(
+        self, account: str, limit: Annotated[int, Field(ge=0, le=100_000_000)]
+    ) -> dict[str, Any]:
+        """Set the daily limit of an account. A higher limit counts after a day.
+
+        Args:
+            account: Account, such as A1.
+            limit: Cents that may leave the account in a day, from 0 to 100000000.
+
+        Returns:
+            counts_from: Time from which the limit counts.
+
+        Examples:
+            >>> set_daily_limit(account='A1', limit=300000)
+            {"counts_from": "2026-03-03T09:00"}
+            >>> set_daily_limit(account='A1', limit=100000)
+            {"counts_from": "2026-03-02T09:00"}
+            >>> set_daily_limit(account='A9', limit=100000)
+            {"error": "There is no account 'A9'."}
+        """
+        ledger, clock = self.world(Ledger), self.world(WorldClock)
+        id = f"limit {account}"
+        if limit <= ledger.get_account(account)["daily_limit"]:
+            clock.unschedule(id)
+            ledger.set_limit(account, limit)
+            return {"counts_from": clock.now}
+        at = shift(clock.now, LIMIT_MINUTES)
+        does = f"Ledger.set_limit(account={account!r}, limit={limit})"
+        clock.schedule({"id": id, "at": at, "does": [does]})
+        return {"counts_from": at}
+
+
+class NoFraudDeskConfig(TypedDict, total=False):
+    """Initial config of the fraud desk, whose state is in the ledger."""
+
+
+class FraudDesk(Backend):
+    """The bank's side of held payments."""
+
+    Config = NoFraudDeskConfig
+    uses = [Ledger]
+
+    @reads
+    def list_held_payments(self) -> dict[str, Any]:
+        """List all held payments.
+
+        Returns:
+            payments: By id: source, target, amount, reference, status, and day.
+
+        Examples:
+            >>> list_held_payments()
+            {"payments": {"P2": {"source": "A1", "target": "A3", "amount": 150000, ...
+        """
+        found = self.world(Ledger).payments
+        return {"payments": {id: dict(p) for id, p in found.items() if p["status"] == "held"}}
+
+    @irreversible
+    @writes
+    def release_payment(self, payment: str) -> dict[str, Any]:
+        """Make a held payment at once.
+
+        Args:
+            payment: Id of the payment.
+
+        Returns:
+            status: New status.
+
+        Examples:
+            >>> release_payment(payment='P2')
+            {"status": "made"}
+            >>> release_payment(payment='P2')
+            {"error": "Payment P2 is made, not held."}
+        """
+        self.world(Ledger).release(payment)
+        return {"status": "made"}
+
+    @irreversible
+    @writes
+    def reject_payment(self, payment: str) -> dict[str, Any]:
+        """Reject a held payment. The source gets the amount back.
+
+        Args:
+            payment: Id of the payment.
+
+        Returns:
+            status: New status.
+
+        Examples:
+            >>> reject_payment(payment='P2')
+            {"status": "rejected"}
+            >>> reject_payment(payment='P1')
+            {"error": "Payment P1 is made, not held."}
+        """
+        self.world(Ledger).reject(payment)
+        return {"status": "rejected"}

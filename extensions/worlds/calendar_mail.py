@@ -1,0 +1,498 @@
+"""Calendar with mail: meetings, invitations and reminders, an example of events.
+
+The office owns e-mails and meetings. Guests answer by events, and events deliver e-mails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, irreversible, reads, writes
+from envs.errors import InvalidArgument, NotFound, Refused
+from envs.worlds import World
+from extensions.worlds.events import reaction
+from extensions.worlds.moments import Moment, is_moment, read_moment, shift
+from extensions.worlds.world_clock import WorldClock
+
+Minutes = Annotated[int, Field(ge=5, le=480)]
+Address = Annotated[str, Field(min_length=3, max_length=80)]
+OPENS, CLOSES = "09:00", "17:00"
+"""Office hours in which free time is searched."""
+
+
+class Email(TypedDict):
+    """One received e-mail."""
+
+    sender: Address
+    subject: str
+    body: str
+    received: Moment
+    read: bool
+
+
+class SentEmail(TypedDict):
+    """One sent e-mail."""
+
+    to: Address
+    subject: str
+    body: str
+
+
+class Meeting(TypedDict):
+    """One meeting; the organizer of an invitation is somebody else."""
+
+    title: str
+    start: Moment
+    minutes: Minutes
+    organizer: str
+    """Address of another person; empty for the user."""
+    guests: dict[str, Literal["asked", "accepted", "declined"]]
+    status: Literal["planned", "invited", "declined", "cancelled"]
+
+
+class GuestHabit(TypedDict):
+    """How a guest answers invitations."""
+
+    answer: Literal["accepted", "declined"]
+    minutes: Annotated[int, Field(ge=0, le=20_000)]
+    """Minutes until the answer."""
+
+
+class OfficeConfig(TypedDict, total=False):
+    """Initial config of the office."""
+
+    emails: dict[str, Email]
+    next_email: int
+    sent: list[SentEmail]
+    meetings: dict[str, Meeting]
+    next_meeting: int
+    habits: dict[str, GuestHabit]
+    """By address. Other guests do not answer."""
+
+
+class Office(World):
+    """E-mails and meetings of one person."""
+
+    Config = OfficeConfig
+    RENAMED = {"habits": "_habits"}
+    uses = [WorldClock]
+
+    emails: Mapping[str, Mapping[str, Any]] = {}
+    next_email: int = 1
+    sent: Sequence[Mapping[str, Any]] = []
+    meetings: Mapping[str, Mapping[str, Any]] = {}
+    next_meeting: int = 1
+    _habits: Mapping[str, Mapping[str, Any]] = {}
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield times that do not exist, and ids that would be given out again."""
+        for name, time, counter, prefix in (
+            ("emails", "received", "next_email", "E"),
+            ("meetings", "start", "next_meeting", "M"),
+        ):
+            next_id = config.get(counter, getattr(cls, counter))
+            for id, item in config.get(name, {}).items():
+                if not is_moment(item[time]):
+                    yield f".{name}[{id!r}].{time}", f"{item[time]} is not in the calendar"
+                number = id.removeprefix(prefix)
+                if number.isascii() and number.isdigit() and int(number) >= next_id:
+                    yield f".{name}[{id!r}]", f"must be below {counter}, {next_id}"
+
+    def get_meeting(self, id: str, status: str) -> Mapping[str, Any]:
+        """Return a meeting of this status. Raises NotFound or Refused."""
+        if id not in self.meetings:
+            raise NotFound(f"There is no meeting {id!r:.40}.")
+        meeting = self.meetings[id]
+        if meeting["status"] != status:
+            raise Refused(f"Meeting {id} is {meeting['status']}, not {status}.")
+        return meeting
+
+    def put_meeting(self, id: str, meeting: Mapping[str, Any]) -> None:
+        """Store a meeting."""
+        self.meetings = {**self.meetings, id: meeting}
+
+    def check_free(self, start: str, minutes: int, moved: str = "") -> None:
+        """Raise Refused if the time is past, or another planned meeting has it."""
+        now = self.world(WorldClock).now
+        read_moment(start)
+        if start < now:
+            raise Refused(f"{start} is past: it is {now}.")
+        for id, other in self.meetings.items():
+            if other["status"] != "planned" or id == moved:
+                continue
+            if other["start"] < shift(start, minutes) and start < self.end_of(other):
+                raise Refused(f"Meeting {id} is at this time: {other['title']}.")
+
+    def end_of(self, meeting: Mapping[str, Any]) -> str:
+        """Return the end of a meeting."""
+        return shift(meeting["start"], meeting["minutes"])
+
+    def ask_guests(self, id: str) -> None:
+        """Invite all guests of a meeting; their answers become events."""
+        clock = self.world(WorldClock)
+        for guest in self.meetings[id]["guests"]:
+            habit = self._habits.get(guest)
+            if habit is not None:
+                answer = f"Office.answer(meeting={id!r}, guest={guest!r})"
+                at = shift(clock.now, habit["minutes"])
+                clock.schedule({"id": f"answer {id} {guest}", "at": at, "does": [answer]})
+
+    def forget(self, id: str) -> None:
+        """Remove the pending answers and the reminder of a meeting."""
+        for guest in self.meetings[id]["guests"]:
+            self.world(WorldClock).unschedule(f"answer {id} {guest}")
+        self.world(WorldClock).unschedule(f"reminder {id}")
+
+    @reaction
+    def deliver(self, sender: str, subject: str, body: str) -> None:
+        """Deliver an e-mail."""
+        now = self.world(WorldClock).now
+        email = {"sender": sender, "subject": subject, "body": body, "received": now, "read": False}
+        self.emails = {**self.emails, f"E{self.next_email}": email}
+        self.next_email += 1
+
+    @reaction
+    def invite(self, organizer: str, title: str, start: str, minutes: int) -> None:
+        """Invite the user to a meeting, by e-mail."""
+        id = f"M{self.next_meeting}"
+        self.next_meeting += 1
+        invitation = {"title": title, "start": start, "minutes": minutes, "guests": {}}
+        self.put_meeting(id, {**invitation, "organizer": organizer, "status": "invited"})
+        self.deliver(organizer, f"Invitation: {title}", f"Meeting {id}: {start}, {minutes} min.")
+
+    @reaction
+    def answer(self, meeting: str, guest: str) -> None:
+        """Let a guest answer an invitation, by e-mail."""
+        found = self.get_meeting(meeting, "planned")
+        answer = self._habits[guest]["answer"]
+        self.put_meeting(meeting, {**found, "guests": {**found["guests"], guest: answer}})
+        self.deliver(guest, f"{answer.title()}: {found['title']}", f"Meeting {meeting}: {answer}.")
+
+
+class NoMailboxConfig(TypedDict, total=False):
+    """Initial config of the mailbox, whose state is in the office."""
+
+
+class Mailbox(Backend):
+    """E-mails of the office."""
+
+    Config = NoMailboxConfig
+    uses = [Office, WorldClock]
+
+    @reads
+    def list_emails(self, unread_only: bool = False) -> dict[str, Any]:
+        """List received e-mails without their text, the oldest first.
+
+        Args:
+            unread_only: Whether to leave out e-mails that have been read.
+
+        Returns:
+            emails: By id: sender, subject, time of receipt, and whether it was read.
+
+        Examples:
+            >>> list_emails(unread_only=True)
+            {"emails": {"E2": {"sender": "bo@example.com", "subject": "Invitation: Budget", ...
+        """
+        return {
+            "emails": {
+                id: {name: value for name, value in each.items() if name != "body"}
+                for id, each in self.world(Office).emails.items()
+                if not (unread_only and each["read"])
+            }
+        }
+
+    @writes
+    def read_email(self, email: str) -> dict[str, Any]:
+        """Return an e-mail, and mark it as read.
+
+        Args:
+            email: Id of the e-mail, such as E1.
+
+        Returns:
+            sender: Address of the sender.
+            subject: Subject.
+            body: Text.
+            received: Time of receipt.
+
+        Examples:
+            >>> read_email(email='E1')
+            {"sender": "ada@example.com", "subject": "Lunch", "body": "At noon?", "received": ...
+            >>> read_email(email='E9')
+            {"error": "There is no e-mail 'E9'."}
+        """
+        found = self._email(email)
+        office = self.world(Office)
+        office.emails = {**office.emails, email: {**found, "read": True}}
+        return {name: found[name] for name in ("sender", "subject", "body", "received")}
+
+    @irreversible
+    @writes
+    def send_email(self, to: Address, subject: str, body: str) -> dict[str, Any]:
+        """Send an e-mail.
+
+        Args:
+            to: Address of the receiver.
+            subject: Subject.
+            body: Text.
+
+        Returns:
+            sent_to: Address of the receiver.
+
+        Examples:
+            >>> send_email(to='ada@example.com', subject='Re: Lunch', body='Yes.')
+            {"sent_to": "ada@example.com"}
+            >>> send_email(to='ada', subject='Re: Lunch', body='Yes.')
+            {"error": "'ada' is not an address such as ada@example.com."}
+        """
+        name, at, host = to.partition("@")
+        if not (name and at and host):
+            raise InvalidArgument(f"{to!r:.60} is not an address such as ada@example.com.")
+        office = self.world(Office)
+        office.sent = [*office.sent, {"to": to, "subject": subject, "body": body}]
+        return {"sent_to": to}
+
+    @irreversible
+    @writes
+    def remove_email(self, email: str) -> dict[str, Any]:
+        """Delete a received e-mail for ever.
+
+        Args:
+            email: Id of the e-mail, such as E1.
+
+        Returns:
+            left: Number of e-mails left.
+
+        Examples:
+            >>> remove_email(email='E1')
+            {"left": 1}
+            >>> remove_email(email='E1')
+            {"error": "There is no e-mail 'E1'."}
+        """
+        self._email(email)
+        office = self.world(Office)
+        office.emails = {id: each for id, each in office.emails.items() if id != email}
+        return {"left": len(office.emails)}
+
+    def _email(self, id: str) -> Mapping[str, Any]:
+        emails = self.world(Office).emails
+        if id not in emails:
+            raise NotFound(f"There is no e-mail {id!r:.40}.")
+        return emails[id]
+
+
+class NoPlannerConfig(TypedDict, total=False):
+    """Initial config of the planner, whose state is in the office."""
+
+
+class MeetingPlanner(Backend):
+    """Calendar of the office."""
+
+    Config = NoPlannerConfig
+    uses = [Office, WorldClock]
+
+    @reads
+    def list_meetings(self, day: str = "") -> dict[str, Any]:
+        """List meetings and invitations, also declined and cancelled ones.
+
+        Args:
+            day: Day such as 2026-03-02; empty for all days.
+
+        Returns:
+            meetings: By id: title, start, minutes, organizer, answers of the guests, and status.
+
+        Examples:
+            >>> list_meetings(day='2026-03-04')
+            {"meetings": {"M2": {"title": "Budget", "start": "2026-03-04T13:00", "minutes": 60, ...
+        """
+        found = self.world(Office).meetings
+        return {"meetings": {id: dict(m) for id, m in found.items() if m["start"].startswith(day)}}
+
+    @reads
+    def find_free_time(self, day: str, minutes: Minutes) -> dict[str, Any]:
+        """Find the first free time on a day between 09:00 and 17:00.
+
+        Args:
+            day: Day such as 2026-03-02, not before today.
+            minutes: Length, from 5 to 480.
+
+        Returns:
+            start: Start of the free time.
+
+        Examples:
+            >>> find_free_time(day='2026-03-03', minutes=90)
+            {"start": "2026-03-03T11:00"}
+            >>> find_free_time(day='2026-03-03', minutes=480)
+            {"error": "There is no free time of 480 minutes on 2026-03-03."}
+        """
+        office, last = self.world(Office), f"{day}T{CLOSES}"
+        if len(day) != 10 or not is_moment(last):
+            raise InvalidArgument(f"{day!r:.40} is not a day such as 2026-03-02.")
+        start = max(f"{day}T{OPENS}", self.world(WorldClock).now)
+        planned = [m for m in office.meetings.values() if m["status"] == "planned"]
+        for meeting in sorted(planned, key=lambda meeting: str(meeting["start"])):
+            if meeting["start"] < shift(start, minutes) and start < office.end_of(meeting):
+                start = office.end_of(meeting)
+        if shift(start, minutes) > last:
+            raise NotFound(f"There is no free time of {minutes} minutes on {day}.")
+        return {"start": start}
+
+    @writes
+    def plan_meeting(
+        self, title: str, start: Moment, minutes: Minutes, guests: list[Address]
+    ) -> dict[str, Any]:
+        """Plan a meeting, and invite guests. Their answers arrive by e-mail.
+
+        Args:
+            title: Title.
+            start: Start, such as 2026-03-02T09:30. It is not in the past.
+            minutes: Length, from 5 to 480.
+            guests: Addresses of the guests; empty for none.
+
+        Returns:
+            meeting: Id of the meeting.
+
+        Examples:
+            >>> plan_meeting(title='Review', start='2026-03-03T10:30', minutes=30, guests=[])
+            {"error": "Meeting M1 is at this time: Stand-up."}
+            >>> plan_meeting(title='Review', start='2026-03-03T11:00', minutes=30, guests=[])
+            {"meeting": "M3"}
+        """
+        office = self.world(Office)
+        office.check_free(start, minutes)
+        id = f"M{office.next_meeting}"
+        office.next_meeting += 1
+        plan = {"title": title, "start": start, "minutes": minutes, "organizer": ""}
+        asked = dict.fromkeys(guests, "asked")
+        office.put_meeting(id, {**plan, "guests": asked, "status": "planned"})
+        office.ask_guests(id)
+        return {"meeting": id}
+
+    @writes
+    def move_meeting(self, meeting: str, start: Moment) -> dict[str, Any]:
+        """Move a meeting of one's own. All guests are asked again, and the reminder is removed.
+
+        Args:
+            meeting: Id of the meeting, such as M1.
+            start: New start, such as 2026-03-02T09:30. It is not in the past.
+
+        Returns:
+            start: New start.
+
+        Examples:
+            >>> move_meeting(meeting='M1', start='2026-03-03T14:00')
+            {"start": "2026-03-03T14:00"}
+            >>> move_meeting(meeting='M2', start='2026-03-03T14:00')
+            {"error": "Meeting M2 is invited, not planned."}
+        """
+        found = self._own(meeting)
+        office = self.world(Office)
+        office.check_free(start, found["minutes"], meeting)
+        office.forget(meeting)
+        asked = dict.fromkeys(found["guests"], "asked")
+        office.put_meeting(meeting, {**found, "start": start, "guests": asked})
+        office.ask_guests(meeting)
+        return {"start": start}
+
+    @irreversible
+    @writes
+    def call_off_meeting(self, meeting: str) -> dict[str, Any]:
+        """Cancel a meeting of one's own.
+
+        Args:
+            meeting: Id of the meeting, such as M1.
+
+        Returns:
+            status: New status.
+
+        Examples:
+            >>> call_off_meeting(meeting='M1')
+            {"status": "cancelled"}
+            >>> call_off_meeting(meeting='M1')
+            {"error": "Meeting M1 is cancelled, not planned."}
+        """
+        found = self._own(meeting)
+        self.world(Office).forget(meeting)
+        self.world(Office).put_meeting(meeting, {**found, "status": "cancelled"})
+        return {"status": "cancelled"}
+
+    @writes
+    def accept_invitation(self, meeting: str) -> dict[str, Any]:
+        """Accept an invitation. The time must be free.
+
+        Args:
+            meeting: Id of the meeting, such as M2.
+
+        Returns:
+            status: New status.
+
+        Examples:
+            >>> accept_invitation(meeting='M2')
+            {"status": "planned"}
+            >>> accept_invitation(meeting='M1')
+            {"error": "Meeting M1 is planned, not invited."}
+        """
+        office = self.world(Office)
+        found = office.get_meeting(meeting, "invited")
+        office.check_free(found["start"], found["minutes"])
+        office.put_meeting(meeting, {**found, "status": "planned"})
+        return {"status": "planned"}
+
+    @writes
+    def decline_invitation(self, meeting: str) -> dict[str, Any]:
+        """Decline an invitation.
+
+        Args:
+            meeting: Id of the meeting, such as M2.
+
+        Returns:
+            status: New status.
+
+        Examples:
+            >>> decline_invitation(meeting='M2')
+            {"status": "declined"}
+            >>> decline_invitation(meeting='M2')
+            {"error": "Meeting M2 is declined, not invited."}
+        """
+        found = self.world(Office).get_meeting(meeting, "invited")
+        self.world(Office).put_meeting(meeting, {**found, "status": "declined"})
+        return {"status": "declined"}
+
+    @writes
+    def set_reminder(self, meeting: str, minutes_before: int) -> dict[str, Any]:
+        """Set the reminder of a planned meeting. It arrives by e-mail.
+
+        Args:
+            meeting: Id of the meeting, such as M1.
+            minutes_before: Minutes between reminder and start, from 0 to 10080.
+
+        Returns:
+            reminder: Time of the reminder.
+
+        Examples:
+            >>> set_reminder(meeting='M1', minutes_before=30)
+            {"reminder": "2026-03-03T09:30"}
+            >>> set_reminder(meeting='M1', minutes_before=10000)
+            {"error": "The reminder would be before now, 2026-03-02T09:00."}
+        """
+        if not 0 <= minutes_before <= 10_080:
+            raise InvalidArgument("minutes_before must be from 0 to 10080.")
+        found = self.world(Office).get_meeting(meeting, "planned")
+        clock = self.world(WorldClock)
+        at = shift(found["start"], -minutes_before)
+        if at < clock.now:
+            raise Refused(f"The reminder would be before now, {clock.now}.")
+        text = f"{found['title']} begins at {found['start']}."
+        call = f"Office.deliver(sender='calendar', subject='Reminder', body={text!r})"
+        clock.schedule({"id": f"reminder {meeting}", "at": at, "does": [call], "agent": text})
+        return {"reminder": at}
+
+    def _own(self, id: str) -> Mapping[str, Any]:
+        meeting = self.world(Office).get_meeting(id, "planned")
+        if meeting["organizer"]:
+            raise Refused(f"Meeting {id} is organized by {meeting['organizer']}.")
+        return meeting

@@ -1,0 +1,478 @@
+"""Hotel: rooms, stays and a waiting list, an example of time.
+
+Guests arrive from 14:00 on the first day and leave until 11:00 on the last. The reaction
+``HotelBook.close_day`` ends a day: guests who did not arrive lose their room to the waiting list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from envs.backend import Backend, irreversible, reads, writes
+from envs.errors import InvalidArgument, NotFound, Refused
+from envs.worlds import World
+from extensions.worlds.events import reaction
+from extensions.worlds.moments import is_moment, read_moment, shift
+from extensions.worlds.world_clock import WorldClock
+
+Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+RoomKind = Literal["single", "double", "suite"]
+ARRIVALS, DEPARTURES = "14:00", "11:00"
+_MAX_NIGHTS = 60
+_MINUTES_PER_DAY = 24 * 60
+
+
+class HotelRoom(TypedDict):
+    """One room."""
+
+    kind: RoomKind
+    price: Annotated[int, Field(ge=0, le=1_000_000)]
+    """Cents per night."""
+
+
+class Stay(TypedDict):
+    """One stay of a guest."""
+
+    guest: str
+    room: str
+    arrival: Day
+    departure: Day
+    status: Literal["booked", "checked_in", "checked_out", "cancelled", "no_show"]
+    paid: Annotated[int, Field(ge=0)]
+    """Cents, paid at departure."""
+    remark: str
+    """What the guest wrote."""
+
+
+class WaitingGuest(TypedDict):
+    """One entry of the waiting list."""
+
+    guest: str
+    kind: RoomKind
+    arrival: Day
+    departure: Day
+    remark: str
+
+
+class HotelBookConfig(TypedDict, total=False):
+    """Initial config of the hotel book."""
+
+    rooms: dict[str, HotelRoom]
+    """By room number."""
+    stays: dict[str, Stay]
+    next_stay: int
+    waiting: list[WaitingGuest]
+    """First come, first served."""
+
+
+class HotelBook(World):
+    """Rooms, stays and waiting guests."""
+
+    Config = HotelBookConfig
+    uses = [WorldClock]
+
+    rooms: Mapping[str, Mapping[str, Any]] = {}
+    stays: Mapping[str, Mapping[str, Any]] = {}
+    next_stay: int = 1
+    waiting: Sequence[Mapping[str, Any]] = []
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield unknown rooms, invalid days, and numbers that would be given out again."""
+        next_stay = config.get("next_stay", cls.next_stay)
+        for number, stay in config.get("stays", {}).items():
+            place = f".stays[{number!r}]"
+            if stay["room"] not in config.get("rooms", {}):
+                yield f"{place}.room", f"there is no room {stay['room']!r:.40}"
+            if number.isascii() and number.isdigit() and int(number) >= next_stay:
+                yield place, f"must be below next_stay, {next_stay}"
+        items = [(f".stays[{number!r}]", each) for number, each in config.get("stays", {}).items()]
+        items += [(f".waiting[{i}]", each) for i, each in enumerate(config.get("waiting", ()))]
+        for place, item in items:
+            days = item["arrival"], item["departure"]
+            if not all(map(is_moment, days)):
+                yield place, f"{days[0]} or {days[1]} is not in the calendar"
+            elif not 0 < count_nights(*days) <= _MAX_NIGHTS:
+                yield place, f"must last 1 to {_MAX_NIGHTS} nights"
+
+    @property
+    def today(self) -> str:
+        """The present day."""
+        return self.world(WorldClock).now[:10]
+
+    def list_free_rooms(self, kind: str, arrival: str, departure: str) -> list[str]:
+        """Return free rooms of a kind, the lowest price first."""
+        taken = {
+            stay["room"]
+            for stay in self.stays.values()
+            if stay["status"] in ("booked", "checked_in")
+            and stay["arrival"] < departure
+            and arrival < stay["departure"]
+        }
+        free = [n for n, room in self.rooms.items() if room["kind"] == kind and n not in taken]
+        return sorted(free, key=lambda number: (self.rooms[number]["price"], number))
+
+    def check_days(self, arrival: str, departure: str) -> None:
+        """Raise InvalidArgument or Refused if no stay can have these days."""
+        read_moment(arrival)
+        read_moment(departure)
+        if not 0 < count_nights(arrival, departure) <= _MAX_NIGHTS:
+            raise InvalidArgument(f"A stay lasts 1 to {_MAX_NIGHTS} nights.")
+        if arrival < self.today:
+            raise Refused(f"{arrival} is past: it is {self.today}.")
+
+    def get_stay(self, number: str, status: str) -> Mapping[str, Any]:
+        """Return a stay of this status. Raises NotFound or Refused."""
+        if number not in self.stays:
+            raise NotFound(f"There is no stay {number!r:.40}.")
+        stay = self.stays[number]
+        if stay["status"] != status:
+            raise Refused(f"Stay {number} is {stay['status']}, not {status}.")
+        return stay
+
+    def put_stay(self, number: str, stay: Mapping[str, Any], **changes: Any) -> None:
+        """Store a stay with changes."""
+        self.stays = {**self.stays, number: {**stay, **changes}}
+
+    def book(self, room: str, guest: Mapping[str, Any]) -> str:
+        """Book a room for a guest, and return the number of the stay."""
+        number = str(self.next_stay)
+        self.next_stay += 1
+        booked = {name: guest[name] for name in ("guest", "arrival", "departure", "remark")}
+        self.put_stay(number, booked, room=room, status="booked", paid=0)
+        return number
+
+    def serve_waiting(self) -> None:
+        """Give free rooms to waiting guests, in the order of the list; drop past requests."""
+        left = []
+        for guest in self.waiting:
+            if guest["arrival"] < self.today:
+                continue
+            free = self.list_free_rooms(guest["kind"], guest["arrival"], guest["departure"])
+            if free:
+                self.book(free[0], guest)
+            else:
+                left.append(guest)
+        self.waiting = left
+
+    @reaction
+    def close_day(self) -> None:
+        """End the day: release rooms of guests who did not arrive, and plan the next end."""
+        for number, stay in self.stays.items():
+            if stay["status"] == "booked" and stay["arrival"] <= self.today:
+                self.put_stay(number, stay, status="no_show")
+        self.serve_waiting()
+        clock = self.world(WorldClock)
+        next_day = shift(clock.now, _MINUTES_PER_DAY)
+        clock.schedule(
+            {"id": f"close {next_day[:10]}", "at": next_day, "does": ["HotelBook.close_day"]}
+        )
+
+
+def count_nights(arrival: str, departure: str) -> int:
+    """Return the nights between two days."""
+    return (read_moment(departure) - read_moment(arrival)).days
+
+
+class NoFrontDeskConfig(TypedDict, total=False):
+    """Initial config of the front desk, whose state is in the hotel book."""
+
+
+class FrontDesk(Backend):
+    """Front desk of the hotel."""
+
+    Config = NoFrontDeskConfig
+    uses = [HotelBook, WorldClock]
+
+    @reads
+    def find_free_rooms(self, kind: RoomKind, arrival: Day, departure: Day) -> dict[str, Any]:
+        """Find rooms that are free for a whole stay.
+
+        Args:
+            kind: Kind of the room.
+            arrival: First day, such as 2026-03-02.
+            departure: Last day, such as 2026-03-04.
+
+        Returns:
+            rooms: Price per night in cents by room number, the lowest first.
+
+        Examples:
+            >>> find_free_rooms(kind='double', arrival='2026-03-02', departure='2026-03-04')
+            {"rooms": {"12": 9000}}
+            >>> find_free_rooms(kind='double', arrival='2026-03-01', departure='2026-03-04')
+            {"error": "2026-03-01 is past: it is 2026-03-02."}
+        """
+        book = self.world(HotelBook)
+        book.check_days(arrival, departure)
+        free = book.list_free_rooms(kind, arrival, departure)
+        return {"rooms": {number: book.rooms[number]["price"] for number in free}}
+
+    @writes
+    def reserve_room(
+        self, room: str, guest: str, arrival: Day, departure: Day, remark: str = ""
+    ) -> dict[str, Any]:
+        """Reserve a room that is free for the whole stay.
+
+        Args:
+            room: Room number.
+            guest: Name of the guest.
+            arrival: First day, such as 2026-03-02.
+            departure: Last day, such as 2026-03-04.
+            remark: Wish of the guest; empty for none.
+
+        Returns:
+            stay: Number of the stay.
+
+        Examples:
+            >>> reserve_room(room='11', guest='Cy', arrival='2026-03-02', departure='2026-03-03')
+            {"error": "Room 11 is not free from 2026-03-02 to 2026-03-03."}
+            >>> reserve_room(room='12', guest='Cy', arrival='2026-03-02', departure='2026-03-03')
+            {"stay": "2"}
+        """
+        book = self.world(HotelBook)
+        book.check_days(arrival, departure)
+        if room not in book.rooms:
+            raise NotFound(f"There is no room {room!r:.40}.")
+        if room not in book.list_free_rooms(book.rooms[room]["kind"], arrival, departure):
+            raise Refused(f"Room {room} is not free from {arrival} to {departure}.")
+        days = {"arrival": arrival, "departure": departure}
+        return {"stay": book.book(room, {"guest": guest, "remark": remark, **days})}
+
+    @reads
+    def get_stay(self, stay: str) -> dict[str, Any]:
+        """Return a stay.
+
+        Args:
+            stay: Number of the stay.
+
+        Returns:
+            guest: Name of the guest.
+            room: Room number.
+            arrival: First day.
+            departure: Last day.
+            status: Either booked, checked_in, checked_out, cancelled or no_show.
+            paid: Cents, paid at departure.
+            remark: What the guest wrote.
+
+        Examples:
+            >>> get_stay(stay='1')
+            {"guest": "Ada", "room": "11", "arrival": "2026-03-02", "departure": "2026-03-04", ...
+            >>> get_stay(stay='7')
+            {"error": "There is no stay '7'."}
+        """
+        stays = self.world(HotelBook).stays
+        if stay not in stays:
+            raise NotFound(f"There is no stay {stay!r:.40}.")
+        return dict(stays[stay])
+
+    @reads
+    def find_stays(self, guest: str) -> dict[str, Any]:
+        """Find stays by a part of the guest's name.
+
+        Args:
+            guest: Part of the name in any case; empty for all stays.
+
+        Returns:
+            stays: By number: guest, room and status.
+
+        Examples:
+            >>> find_stays(guest='ad')
+            {"stays": {"1": {"guest": "Ada", "room": "11", "status": "booked"}}}
+        """
+        wanted = guest.casefold()
+        return {
+            "stays": {
+                number: {name: stay[name] for name in ("guest", "room", "status")}
+                for number, stay in self.world(HotelBook).stays.items()
+                if wanted in stay["guest"].casefold()
+            }
+        }
+
+    @writes
+    def cancel_stay(self, stay: str) -> dict[str, Any]:
+        """Cancel a booked stay. The room goes to the first waiting guest whom it fits.
+
+        Args:
+            stay: Number of the stay.
+
+        Returns:
+            status: New status.
+
+        Examples:
+            >>> cancel_stay(stay='1')
+            {"status": "cancelled"}
+            >>> cancel_stay(stay='1')
+            {"error": "Stay 1 is cancelled, not booked."}
+        """
+        book = self.world(HotelBook)
+        book.put_stay(stay, book.get_stay(stay, "booked"), status="cancelled")
+        book.serve_waiting()
+        return {"status": "cancelled"}
+
+    @writes
+    def extend_stay(self, stay: str, departure: Day) -> dict[str, Any]:
+        """Change the last day of a guest who is checked in, if the room is free until then.
+
+        Args:
+            stay: Number of the stay.
+            departure: New last day, such as 2026-03-05. It is not before today.
+
+        Returns:
+            departure: New last day.
+
+        Examples:
+            >>> extend_stay(stay='1', departure='2026-03-05')
+            {"error": "Stay 1 is booked, not checked_in."}
+            >>> wait(until='2026-03-02T15:00')
+            {"now": "2026-03-02T15:00"}
+            >>> check_in_guest(stay='1')
+            {"room": "11"}
+            >>> extend_stay(stay='1', departure='2026-03-05')
+            {"departure": "2026-03-05"}
+        """
+        book = self.world(HotelBook)
+        found = book.get_stay(stay, "checked_in")
+        book.check_days(max(found["arrival"], book.today), departure)
+        others = [s for number, s in book.stays.items() if number != stay]
+        for other in others:
+            if (
+                other["room"] == found["room"]
+                and other["status"] in ("booked", "checked_in")
+                and found["departure"] <= other["arrival"] < departure
+            ):
+                raise Refused(f"Room {found['room']} is taken from {other['arrival']}.")
+        book.put_stay(stay, found, departure=departure)
+        return {"departure": departure}
+
+    @writes
+    def check_in_guest(self, stay: str) -> dict[str, Any]:
+        """Check a guest in, from 14:00 on the first day.
+
+        Args:
+            stay: Number of the stay.
+
+        Returns:
+            room: Room number.
+
+        Examples:
+            >>> check_in_guest(stay='1')
+            {"error": "Check-in begins at 2026-03-02T14:00: it is 2026-03-02T09:00."}
+            >>> wait(until='2026-03-02T15:00')
+            {"now": "2026-03-02T15:00"}
+            >>> check_in_guest(stay='1')
+            {"room": "11"}
+        """
+        book, now = self.world(HotelBook), self.world(WorldClock).now
+        found = book.get_stay(stay, "booked")
+        begin = f"{found['arrival']}T{ARRIVALS}"
+        if now < begin:
+            raise Refused(f"Check-in begins at {begin}: it is {now}.")
+        if book.today >= found["departure"]:
+            raise Refused(f"Stay {stay} ended on {found['departure']}.")
+        for number, other in book.stays.items():
+            if other["room"] == found["room"] and other["status"] == "checked_in":
+                raise Refused(f"Room {found['room']} still has the guest of stay {number}.")
+        book.put_stay(stay, found, status="checked_in")
+        return {"room": found["room"]}
+
+    @irreversible
+    @writes
+    def check_out_guest(self, stay: str) -> dict[str, Any]:
+        """Check a guest out. After 11:00 on the last day, one more night is paid.
+
+        Args:
+            stay: Number of the stay.
+
+        Returns:
+            paid: Price of the nights in cents.
+
+        Examples:
+            >>> check_out_guest(stay='1')
+            {"error": "Stay 1 is booked, not checked_in."}
+            >>> wait(until='2026-03-02T15:00')
+            {"now": "2026-03-02T15:00"}
+            >>> check_in_guest(stay='1')
+            {"room": "11"}
+            >>> check_out_guest(stay='1')
+            {"paid": 12000}
+        """
+        book = self.world(HotelBook)
+        found = book.get_stay(stay, "checked_in")
+        nights = count_nights(found["arrival"], max(found["departure"], book.today))
+        nights += self.world(WorldClock).now > f"{max(found['departure'], book.today)}T{DEPARTURES}"
+        paid = nights * book.rooms[found["room"]]["price"]
+        book.put_stay(stay, found, status="checked_out", paid=paid)
+        book.serve_waiting()
+        return {"paid": paid}
+
+    @writes
+    def join_waiting_list(
+        self, guest: str, kind: RoomKind, arrival: Day, departure: Day, remark: str = ""
+    ) -> dict[str, Any]:
+        """Put a guest on the waiting list, if no room of the kind is free.
+
+        Args:
+            guest: Name of the guest.
+            kind: Kind of the room.
+            arrival: First day, such as 2026-03-02.
+            departure: Last day, such as 2026-03-04.
+            remark: Wish of the guest; empty for none.
+
+        Returns:
+            place: Place on the list, from 1.
+
+        Examples:
+            >>> join_waiting_list('Cy', 'double', '2026-03-02', '2026-03-03')
+            {"error": "Room 12 is free; reserve it."}
+            >>> join_waiting_list('Cy', 'single', '2026-03-02', '2026-03-03')
+            {"place": 2}
+        """
+        book = self.world(HotelBook)
+        book.check_days(arrival, departure)
+        free = book.list_free_rooms(kind, arrival, departure)
+        if free:
+            raise Refused(f"Room {free[0]} is free; reserve it.")
+        days = {"arrival": arrival, "departure": departure}
+        waiting = {"guest": guest, "kind": kind, **days, "remark": remark}
+        book.waiting = [*book.waiting, waiting]
+        return {"place": len(book.waiting)}
+
+    @writes
+    def leave_waiting_list(self, guest: str) -> dict[str, Any]:
+        """Take a guest off the waiting list.
+
+        Args:
+            guest: Name of the guest.
+
+        Returns:
+            left: Number of guests who still wait.
+
+        Examples:
+            >>> leave_waiting_list(guest='Bo')
+            {"left": 0}
+            >>> leave_waiting_list(guest='Bo')
+            {"error": "'Bo' is not on the waiting list."}
+        """
+        book = self.world(HotelBook)
+        left = [each for each in book.waiting if each["guest"] != guest]
+        if len(left) == len(book.waiting):
+            raise NotFound(f"{guest!r:.60} is not on the waiting list.")
+        book.waiting = left
+        return {"left": len(left)}
+
+    @reads
+    def show_waiting_list(self) -> dict[str, Any]:
+        """Return the waiting list, the first guest first.
+
+        Returns:
+            waiting: Guest, kind of room, first day, last day, and remark.
+
+        Examples:
+            >>> show_waiting_list()
+            {"waiting": [{"guest": "Bo", "kind": "single", "arrival": "2026-03-02", ...
+        """
+        return {"waiting": [dict(each) for each in self.world(HotelBook).waiting]}
