@@ -1,17 +1,13 @@
-"""Events: verdicts on agents of known behaviour, order, and histories that do not depend on cuts."""
+"""Events: verdicts on agents of known behaviour, and order."""
 # ruff: noqa: E501 - events are shown in one line.
 
 from __future__ import annotations
 
-import copy
 import json
-import pickle
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from checkers.profile import STRICT
 from checkers.turn import judge
@@ -163,78 +159,6 @@ def test_a_mistake_in_an_event_is_told_with_its_place(event, said):
     with pytest.raises(ConfigError, match=said) as caught:
         Session.load(["Storefront"], {"WorldClock": clock})
     assert caught.value.problems[0].path.startswith("$.WorldClock.events[0]")
-
-
-HISTORY = {
-    **FULL,
-    "WorldClock": {
-        "now": f"{DAY}09:00",
-        "events": [
-            {"id": "sale", "at": f"{DAY}10:00", "sets": {"Stockroom.products.T1.price": 200}},
-            {"id": "low", "when": {"Stockroom.products.T1.stock": {"below": 5}}, "delay": 15, "adds": {"Stockroom.products.T1.stock": 3}},
-            {"id": "thanks", "after": "order_cart", "delay": 30, "agent": "Thank you."},
-            {"id": "bonus", "after": "pay_order", "adds": {"Storefront.credit": 50}},
-        ],
-    },
-}  # fmt: skip
-MOVES = st.one_of(
-    st.integers(1, 90).map(lambda minutes: ("wait", minutes)),
-    st.sampled_from(
-        ["add_to_cart('T1', 2)", "order_cart()", "pay_order('1', 900)", "pay_order('1', 400)"]
-    ).map(lambda text: ("call", text)),
-    st.sampled_from(["call_off_order('1')", "return_order('1')", "find_products('')"]).map(
-        lambda text: ("call", text)
-    ),
-)
-
-
-def shift(minutes: int) -> str:
-    return f"{DAY}{9 + minutes // 60:02}:{minutes % 60:02}"
-
-
-def play(moves, cuts) -> tuple[list[str], Any, list[Any]]:
-    """Play moves; between them, copy, pickle, restore or split the waiting as the cuts say."""
-    session = Session.load(["Storefront", "BackOffice"], HISTORY)
-    now, texts = 0, []
-    for index, (kind, value) in enumerate(moves):
-        cut = cuts[index % len(cuts)] if cuts else None
-        if cut == "fork":
-            session = session.fork()
-        elif cut == "pickle":
-            session = pickle.loads(pickle.dumps(session))
-        elif cut == "copy":
-            session = copy.deepcopy(session)
-        elif cut == "restore":
-            kept = session.snapshot()
-            session.call(parse_call(f"wait(until='{shift(min(now + 200, 800))}')"))
-            session.restore(kept)
-        if kind == "call":
-            texts.append(session.call(parse_call(value)).text)
-        elif now + value <= 800:
-            if cut == "split":
-                session.call(parse_call(f"wait(until='{shift(now + value // 2)}')"))
-            now += value
-            texts.append(session.call(parse_call(f"wait(until='{shift(now)}')")).text)
-    return texts, session.snapshot().to_json(), [str(each) for each in session.notices]
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(MOVES, max_size=12),
-    st.lists(st.sampled_from(["fork", "pickle", "copy", "restore", "split", None]), min_size=1),
-)
-def test_histories_are_equal_however_they_are_split(moves, cuts):
-    assert play(moves, cuts) == play(moves, ())
-
-
-@pytest.mark.slow
-@settings(max_examples=10_000)
-@given(
-    st.lists(MOVES, max_size=12),
-    st.lists(st.sampled_from(["fork", "pickle", "copy", "restore", "split", None]), min_size=1),
-)
-def test_many_histories_are_equal_however_they_are_split(moves, cuts):
-    assert play(moves, cuts) == play(moves, ())
 
 
 def test_a_replay_shows_events_below_the_call(tmp_path, capsys):
