@@ -63,8 +63,8 @@ class StandingOrder(TypedDict):
     """Time of the next payment."""
 
 
-class LedgerConfig(TypedDict, total=False):
-    """Initial config of the ledger."""
+class BankBookConfig(TypedDict, total=False):
+    """Initial config of the bank book."""
 
     accounts: dict[str, BankAccount]
     payments: dict[str, Payment]
@@ -73,10 +73,10 @@ class LedgerConfig(TypedDict, total=False):
     next_order: int
 
 
-class Ledger(World):
+class BankBook(World):
     """Accounts, payments and standing orders."""
 
-    Config = LedgerConfig
+    Config = BankBookConfig
     uses = [WorldClock]
 
     accounts: Mapping[str, Mapping[str, Any]] = {}
@@ -93,7 +93,7 @@ class Ledger(World):
             ("payments", "next_payment", "P"),
             ("standing_orders", "next_order", "S"),
         ):
-            next_id = config.get(counter, getattr(cls, counter))
+            next_id = config.get(counter, cls.FIELDS[counter])
             for id, item in config.get(name, {}).items():
                 for side in ("source", "target"):
                     if item[side] not in accounts:
@@ -152,7 +152,7 @@ class Ledger(World):
         is_known = any(p["target"] == payment["target"] and p["status"] == "made" for p in earlier)
         if amount > HOLD_ABOVE and not is_known:
             self.put_payment(id, payment, status="held", made_on=today)
-            release = f"Ledger.release(payment={id!r})"
+            release = f"BankBook.release(payment={id!r})"
             at = shift(clock.now, HOLD_MINUTES)
             clock.schedule({"id": f"release {id}", "at": at, "does": [release]})
             return "held"
@@ -191,7 +191,7 @@ class Ledger(World):
     def plan(self, id: str, order: Mapping[str, Any]) -> None:
         """Store a standing order, and plan its next payment."""
         self.standing_orders = {**self.standing_orders, id: order}
-        pay = f"Ledger.pay_standing_order(order={id!r})"
+        pay = f"BankBook.pay_standing_order(order={id!r})"
         self.world(WorldClock).schedule({"id": f"pay {id}", "at": order["next"], "does": [pay]})
 
     @reaction
@@ -209,14 +209,14 @@ class Ledger(World):
 
 
 class NoBankTellerConfig(TypedDict, total=False):
-    """Initial config of the teller, whose state is in the ledger."""
+    """Initial config of the teller, whose state is in the bank book."""
 
 
 class BankTeller(Backend):
     """A customer's side of the bank."""
 
     Config = NoBankTellerConfig
-    uses = [Ledger, WorldClock]
+    uses = [BankBook, WorldClock]
 
     @reads
     def find_accounts(self, owner: str) -> dict[str, Any]:
@@ -232,7 +232,7 @@ class BankTeller(Backend):
             >>> find_accounts(owner='rent')
             {"accounts": {"A3": "Rent Ltd"}}
         """
-        found, wanted = self.world(Ledger).accounts, owner.casefold()
+        found, wanted = self.world(BankBook).accounts, owner.casefold()
         return {
             "accounts": {
                 id: each["owner"]
@@ -258,7 +258,7 @@ class BankTeller(Backend):
             >>> get_balance(account='A9')
             {"error": "There is no account 'A9'."}
         """
-        found = self.world(Ledger).get_account(account)
+        found = self.world(BankBook).get_account(account)
         return {"balance": found["balance"], "daily_limit": found["daily_limit"]}
 
     @reads
@@ -277,12 +277,12 @@ class BankTeller(Backend):
             >>> list_payments(account='A9')
             {"error": "There is no account 'A9'."}
         """
-        ledger = self.world(Ledger)
-        ledger.get_account(account)
+        book = self.world(BankBook)
+        book.get_account(account)
         return {
             "payments": {
                 id: dict(each)
-                for id, each in ledger.payments.items()
+                for id, each in book.payments.items()
                 if account in (each["source"], each["target"])
             }
         }
@@ -309,7 +309,7 @@ class BankTeller(Backend):
             {"error": "Source and target are the same account."}
         """
         order = {"source": source, "target": target, "amount": amount, "reference": reference}
-        return {"payment": self.world(Ledger).prepare(order)}
+        return {"payment": self.world(BankBook).prepare(order)}
 
     @irreversible
     @writes
@@ -331,11 +331,11 @@ class BankTeller(Backend):
             >>> confirm_payment(payment='P2', amount=2500)
             {"status": "made"}
         """
-        ledger = self.world(Ledger)
-        found = ledger.get_payment(payment, "prepared")
+        book = self.world(BankBook)
+        found = book.get_payment(payment, "prepared")
         if found["amount"] != amount:
             raise Refused(f"Payment {payment} is about {found['amount']} cents.")
-        return {"status": ledger.confirm(payment)}
+        return {"status": book.confirm(payment)}
 
     @writes
     def discard_payment(self, payment: str) -> dict[str, Any]:
@@ -355,8 +355,8 @@ class BankTeller(Backend):
             >>> discard_payment(payment='P2')
             {"status": "discarded"}
         """
-        ledger = self.world(Ledger)
-        ledger.put_payment(payment, ledger.get_payment(payment, "prepared"), status="discarded")
+        book = self.world(BankBook)
+        book.put_payment(payment, book.get_payment(payment, "prepared"), status="discarded")
         return {"status": "discarded"}
 
     @writes
@@ -388,18 +388,18 @@ class BankTeller(Backend):
             >>> create_standing_order('A1', 'A3', 80000, 'Rent', '2026-02-01T08:00', 30)
             {"error": "2026-02-01T08:00 is past: it is 2026-03-02T09:00."}
         """
-        ledger, now = self.world(Ledger), self.world(WorldClock).now
+        book, now = self.world(BankBook), self.world(WorldClock).now
         read_moment(first)
         if first < now:
             raise Refused(f"{first} is past: it is {now}.")
-        ledger.get_account(source)
-        ledger.get_account(target)
+        book.get_account(source)
+        book.get_account(target)
         if source == target:
             raise Refused("Source and target are the same account.")
-        id = f"S{ledger.next_order}"
-        ledger.next_order += 1
+        id = f"S{book.next_order}"
+        book.next_order += 1
         order = {"source": source, "target": target, "amount": amount, "reference": reference}
-        ledger.plan(id, {**order, "days": days, "next": first})
+        book.plan(id, {**order, "days": days, "next": first})
         return {"order": id}
 
     @reads
@@ -418,9 +418,9 @@ class BankTeller(Backend):
             >>> list_standing_orders(account='A9')
             {"error": "There is no account 'A9'."}
         """
-        ledger = self.world(Ledger)
-        ledger.get_account(account)
-        orders = ledger.standing_orders
+        book = self.world(BankBook)
+        book.get_account(account)
+        orders = book.standing_orders
         return {"orders": {id: dict(o) for id, o in orders.items() if o["source"] == account}}
 
     @writes
@@ -441,11 +441,11 @@ class BankTeller(Backend):
             >>> stop_standing_order(order='S1')
             {"error": "There is no standing order 'S1'."}
         """
-        ledger = self.world(Ledger)
-        if order not in ledger.standing_orders:
+        book = self.world(BankBook)
+        if order not in book.standing_orders:
             raise NotFound(f"There is no standing order {order!r:.40}.")
-        left = {id: each for id, each in ledger.standing_orders.items() if id != order}
-        ledger.standing_orders = left
+        left = {id: each for id, each in book.standing_orders.items() if id != order}
+        book.standing_orders = left
         self.world(WorldClock).unschedule(f"pay {order}")
         return {"left": len(left)}
 
@@ -470,27 +470,27 @@ class BankTeller(Backend):
             >>> set_daily_limit(account='A9', limit=100000)
             {"error": "There is no account 'A9'."}
         """
-        ledger, clock = self.world(Ledger), self.world(WorldClock)
+        book, clock = self.world(BankBook), self.world(WorldClock)
         id = f"limit {account}"
-        if limit <= ledger.get_account(account)["daily_limit"]:
+        if limit <= book.get_account(account)["daily_limit"]:
             clock.unschedule(id)
-            ledger.set_limit(account, limit)
+            book.set_limit(account, limit)
             return {"counts_from": clock.now}
         at = shift(clock.now, LIMIT_MINUTES)
-        does = f"Ledger.set_limit(account={account!r}, limit={limit})"
+        does = f"BankBook.set_limit(account={account!r}, limit={limit})"
         clock.schedule({"id": id, "at": at, "does": [does]})
         return {"counts_from": at}
 
 
 class NoFraudDeskConfig(TypedDict, total=False):
-    """Initial config of the fraud desk, whose state is in the ledger."""
+    """Initial config of the fraud desk, whose state is in the bank book."""
 
 
 class FraudDesk(Backend):
     """The bank's side of held payments."""
 
     Config = NoFraudDeskConfig
-    uses = [Ledger]
+    uses = [BankBook]
 
     @reads
     def list_held_payments(self) -> dict[str, Any]:
@@ -503,7 +503,7 @@ class FraudDesk(Backend):
             >>> list_held_payments()
             {"payments": {"P2": {"source": "A1", "target": "A3", "amount": 150000, ...
         """
-        found = self.world(Ledger).payments
+        found = self.world(BankBook).payments
         return {"payments": {id: dict(p) for id, p in found.items() if p["status"] == "held"}}
 
     @irreversible
@@ -523,7 +523,7 @@ class FraudDesk(Backend):
             >>> release_payment(payment='P2')
             {"error": "Payment P2 is made, not held."}
         """
-        self.world(Ledger).release(payment)
+        self.world(BankBook).release(payment)
         return {"status": "made"}
 
     @irreversible
@@ -543,5 +543,5 @@ class FraudDesk(Backend):
             >>> reject_payment(payment='P1')
             {"error": "Payment P1 is made, not held."}
         """
-        self.world(Ledger).reject(payment)
+        self.world(BankBook).reject(payment)
         return {"status": "rejected"}

@@ -95,7 +95,7 @@ class Office(World):
             ("emails", "received", "next_email", "E"),
             ("meetings", "start", "next_meeting", "M"),
         ):
-            next_id = config.get(counter, getattr(cls, counter))
+            next_id = config.get(counter, cls.FIELDS[counter])
             for id, item in config.get(name, {}).items():
                 if not is_moment(item[time]):
                     yield f".{name}[{id!r}].{time}", f"{item[time]} is not in the calendar"

@@ -117,10 +117,14 @@ WORLDS = {
     "bank": PlayedWorld(
         ["BankTeller", "FraudDesk"],
         [
-            {"id": "salary", "at": "2026-03-03T06:00", "adds": {"Ledger.accounts.A1.balance": 900}},
+            {
+                "id": "salary",
+                "at": "2026-03-03T06:00",
+                "adds": {"BankBook.accounts.A1.balance": 900},
+            },
             {
                 "id": "warning",
-                "when": {"Ledger.accounts.A1.balance": {"below": 200000}},
+                "when": {"BankBook.accounts.A1.balance": {"below": 200000}},
                 "agent": "The balance is low.",
             },
         ],
