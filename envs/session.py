@@ -87,7 +87,7 @@ class Session:
         pack: LongContextPack | None = None,
         *,
         tolerant: bool = False,
-        checks_arguments: bool = False,
+        checks_arguments: bool | None = None,
         checks_config: bool | None = None,
         behaviour: BfclDeviations | None = None,
     ) -> Self:
@@ -101,7 +101,7 @@ class Session:
             config: Initial config by backend; default: the backend's defaults.
             pack: Long-context material, if any.
             tolerant: See the class.
-            checks_arguments: See the class.
+            checks_arguments: See the class; default: unless the backends behave as BFCL's.
             checks_config: Whether the config is checked; default: unless the session is tolerant.
             behaviour: Deviations from BFCL's backends; default: none if the session is tolerant,
                 else all.
@@ -115,6 +115,8 @@ class Session:
                 raise ConfigError(problems)
         if behaviour is None:
             behaviour = AS_BFCL if tolerant else OWN
+        if checks_arguments is None:
+            checks_arguments = behaviour.keeps_all
         names = with_worlds(tuple(environments))
         backends = {n: load_backend(n, config.get(n, {}), pack, behaviour) for n in names}
         needed = [each.session_class for each in backends.values() if each.session_class]

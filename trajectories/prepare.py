@@ -65,7 +65,7 @@ def load_session(
     dataset: Dataset,
     trajectory: Trajectory,
     *,
-    checks_arguments: bool = False,
+    checks_arguments: bool | None = None,
     keeps_all: bool = True,
 ) -> Session:
     """Return a trajectory's session in its initial state.

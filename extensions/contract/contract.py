@@ -125,7 +125,7 @@ class BoundCheck(NamedTuple):
         return f"{self.subject.name}: {self.check.name}"
 
 
-def contract(name: str, configs: Sequence[Mapping[str, Any]] = ()) -> list[BoundCheck]:
+def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[BoundCheck]:
     """Return the checks of a registered environment.
 
     Raises ConfigError if the environment does not exist or cannot be imported.

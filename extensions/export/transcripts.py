@@ -7,15 +7,23 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.verdict import Verdict
+from envs.lazy_modules import lazy_module
 from runner.records.bfcl_result_file import FAULT_MEMBER, NO_ANSWER
 from runner.records.files import write_whole
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.records.recorded_run import Run
 from trajectories.errors import DataError
 from trajectories.schema import FACTS, SINGLE_TURN, Category
+
+if TYPE_CHECKING:
+    from runner.analysis import replayed_runs
+    from runner.data.choose import Notify
+else:
+    # Only causes need an execution of the calls.
+    replayed_runs = lazy_module("runner.analysis.replayed_runs")
 
 _MAX_NAME_CHARS = 200
 
@@ -90,6 +98,24 @@ def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]
     digests = {record.steps[-1].tools: None for record in chosen if record.steps}
     tools = run.tools(filter(None, digests))
     return [TuningTranscript(record, _transcript(run, record, tools)) for record in chosen]
+
+
+def add_causes(run: Run, transcripts: Sequence[TuningTranscript], notify: Notify) -> None:
+    """Add the cause of each failure to the metadata, or a notice if the data set is missing."""
+    failed = [each for each in transcripts if each.record.outcome == "failed"]
+    if not failed:
+        return
+    try:
+        data = replayed_runs.dataset_of(run, None, notify)
+        rules = replayed_runs.resolve_rules(run, data)
+        keys = [each.record.key for each in failed]
+        for each, again in zip(
+            failed, replayed_runs.replay_episodes(run, keys, data, *rules), strict=True
+        ):
+            found = again.examined and again.examined.diagnosis
+            each.line["metadata"]["cause"] = found and found.cause.value
+    except DataError as error:
+        notify(f"causes are left out: {error}")
 
 
 def _folder_name(model: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from runner.live.live_run import EpisodeJob
 from runner.live.loop import EpisodePlayer, ModelAnswer
-from runner.models.base import AgentError, Reply, Request
+from runner.models.base import AgentError, Reply, Request, ToolCall
 from runner.records.codec import members_of, read
 from runner.records.files import LineFile, write_whole
 from runner.records.record import EpisodeRecord, Key
@@ -61,6 +61,11 @@ class Claim(NamedTuple):
 class ServedPlayer(EpisodePlayer):
     """Player whose requests carry the player itself, so that the broker knows the episode."""
 
+    @property
+    def has_single_turn(self) -> bool:
+        """Whether the calls of one answer are judged and not executed."""
+        return self._setup.prepared.trajectory.expects is not None
+
     async def answer(self, request: Request) -> ModelAnswer:
         """Return the next answer, of an earlier run segment or of the client."""
         return await super().answer(request._replace(conversation=self))
@@ -96,6 +101,7 @@ class ServedEpisode:
         used: Time of the client's last message.
         request: Request that the client has to answer; None while the answer is executed.
         record: Record of the finished episode, else None.
+        collected: Calls over MCP of an entry with a single turn, until the client ends the turn.
     """
 
     key: Key
@@ -103,6 +109,7 @@ class ServedEpisode:
     used: float = 0.0
     request: Request | None = None
     record: EpisodeRecord | None = None
+    collected: list[ToolCall] = field(default_factory=list)
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None

@@ -47,6 +47,8 @@ _INSTRUCTIONS = (
     f"{FINISH_TURN} and your answer; its result has the user's next message, or the verdict. "
     f"{NEXT_EPISODE} begins another episode."
 )
+_MAX_COLLECTED_CALLS = 100
+
 _NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 _ANSWER: dict[str, Any] = {
     "type": "object",
@@ -120,7 +122,7 @@ def episode_server(seat: Seat, *, hides_verdict: bool) -> Server[Any]:
             if not isinstance(answer, str):
                 raise MCPError(INVALID_PARAMS, f"{FINISH_TURN} needs the text answer.")
             before = _names(episode)
-            await _take(episode, _reply(answer))
+            await _take(episode, _reply(answer, *episode.collected))
             return _turn_result(episode, hides_verdict, before)
         return await _call(episode, params.name, arguments, hides_verdict)
 
@@ -168,13 +170,26 @@ async def _call(
     """Call a function of the entry; the step limit may end the episode."""
     if episode.record is not None:
         return _turn_result(episode, hides_verdict)
-    await _take(episode, _reply(None, ToolCall(None, name, json.dumps(arguments))))
+    call = ToolCall(None, name, json.dumps(arguments))
+    if episode.player.has_single_turn:
+        return _collect(episode, call)
+    await _take(episode, _reply(None, call))
     if episode.request is None:
         return _turn_result(episode, hides_verdict)
     player = episode.player
     result = player.dialogue.episode.steps[-1].results[-1]
     text = str(episode.request.messages[-1]["content"])
     return CallToolResult(content=[TextContent(text=text)], is_error=not result.ok)
+
+
+def _collect(episode: ServedEpisode, call: ToolCall) -> CallToolResult:
+    """Keep a call of a single turn. Raises MCPError after too many calls."""
+    if len(episode.collected) >= _MAX_COLLECTED_CALLS:
+        raise MCPError(INVALID_REQUEST, f"At most {_MAX_COLLECTED_CALLS} calls are accepted.")
+    episode.collected.append(call)
+    text = f"Call {len(episode.collected)} is recorded and not executed. "
+    text += f"Make all calls, then use {FINISH_TURN}."
+    return CallToolResult(content=[TextContent(text=text)])
 
 
 async def _take(episode: ServedEpisode, reply: Reply) -> None:
@@ -213,5 +228,7 @@ def _turn_result(
         new = [name for name in _names(episode) if before is not None and name not in before]
         added = f"\nNew tools: {', '.join(new)}. List the tools again." if new else ""
         text = "\n".join(_said(episode)) + added
+        if episode.collected:
+            shown["calls"] = [call.name for call in episode.collected]
         shown["message"] = "\n".join(_said(episode))
     return CallToolResult(content=[TextContent(text=text)], structured_content=shown)

@@ -156,16 +156,20 @@ class EpisodeService(NamedTuple):
 def require_servable(entries: Sequence[Trajectory]) -> None:
     """Check that clients can play the entries call by call.
 
-    Raises DataError if an entry has a single turn, or a function has the name of an own tool.
+    Raises DataError if a function has the name of an own tool.
     """
-    for entry in entries:
-        if entry.expects is not None:
-            raise DataError(entry.id, "has a single turn; env serve is for multi-turn entries")
-    names = {name for entry in entries for name in entry.environments}
-    for name in sorted(names):
-        for tool in backend_class(name).TOOLS:
-            if tool in OWN_TOOLS:
-                raise DataError(name, f"its function {tool} has the name of a tool of the server")
+    offered = {
+        (name, tool)
+        for entry in entries
+        for name in entry.environments
+        for tool in backend_class(name).TOOLS
+    }
+    offered |= {
+        (entry.id, document["name"]) for entry in entries for document in entry.documents or ()
+    }
+    for owner, tool in sorted(offered):
+        if tool in OWN_TOOLS:
+            raise DataError(owner, f"its function {tool} has the name of a tool of the server")
 
 
 async def _interrupted() -> None:

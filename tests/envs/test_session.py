@@ -8,7 +8,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from envs import registry
-from envs.backend import Backend, random_stream, reads, writes, writes_even_refused
+from envs.backend import AS_BFCL, Backend, random_stream, reads, writes, writes_even_refused
 from envs.calls import Call, parse_call
 from envs.errors import (
     BackendFault,
@@ -179,6 +179,14 @@ def test_a_backend_that_stumbles_over_an_unchecked_config_refuses(fork):
     assert isinstance(call(live, "break_down(5)").error, InvalidArgument)
 
 
+def test_types_of_arguments_are_checked_by_default():
+    refused = call(session(), "add('Ulysses', copies='two')")
+    assert "copies = 'two': input should be a valid integer" in refused.text
+    assert call(session(behaviour=AS_BFCL), "add('x', copies=True)").ok
+    assert call(session(tolerant=True), "add('x', copies=True)").ok
+    assert not call(session(), "add('x', copies=True)").ok
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -271,7 +279,7 @@ def test_only_what_is_offered_may_be_called():
     ],
 )
 def test_a_nested_call_passes_its_value_on(text, value):
-    result = call(session(), text)
+    result = call(session(checks_arguments=False), text)
     assert result.value == value
 
 

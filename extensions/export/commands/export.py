@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from envs.lazy_modules import lazy_module
 from extensions.export.fine_tuning import TrainingFormat, was_ended_by_search, write_transcripts
-from extensions.export.transcripts import TuningTranscript, export_bfcl, tuning_transcripts
+from extensions.export.transcripts import (
+    TuningTranscript,
+    add_causes,
+    export_bfcl,
+    tuning_transcripts,
+)
 from runner import extension
 from runner.commands import DONE
 from runner.commands.options import argument, index, option, switch
@@ -93,7 +98,10 @@ def _transcripts(
 ) -> list[TranscriptsOfRun]:
     """Return the transcripts of runs; for training, only those that the model itself ended."""
     if form == "openai-messages":
-        return [(run, tuning_transcripts(run, only_passed=options.only_passed)) for run in kept]
+        found = [(run, tuning_transcripts(run, only_passed=options.only_passed)) for run in kept]
+        for run, transcripts in found:
+            add_causes(run, transcripts, note)
+        return found
     passed = [(run, tuning_transcripts(run, only_passed=True)) for run in kept]
     found = [
         (run, [each for each in some if not was_ended_by_search(each)]) for run, some in passed

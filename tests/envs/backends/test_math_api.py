@@ -22,7 +22,7 @@ HUGE = 10**400
 
 
 def call(name: str, *args: Any) -> Result:
-    return Session.load(["MathAPI"], {}).call(Call(name, args))
+    return Session.load(["MathAPI"], {}, checks_arguments=False).call(Call(name, args))
 
 
 def text(name: str, *args: Any) -> str:
@@ -104,7 +104,7 @@ def number(name: str, *args: Any) -> str:
     ],
 )
 def test_results(expression, result):
-    live = Session.load(["MathAPI"], {})
+    live = Session.load(["MathAPI"], {}, checks_arguments=False)
     assert live.call(parse_call(expression)).text == f'{{"result": {result}}}'
 
 

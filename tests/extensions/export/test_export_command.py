@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import turnwise
 
 from runner.models.base import Usage
 from runner.records.record import EpisodeRecord
@@ -76,7 +77,9 @@ def test_openai_messages_writes_transcripts_and_says_how_many(
 ):
     path = tmp_path / "chats.jsonl"
     assert export(run, "--format", "openai-messages", "-o", path, *flags) == 0
-    assert capsys.readouterr().out == f"{path}: {len(written)} transcripts\n"
+    said = capsys.readouterr()
+    assert said.out == f"{path}: {len(written)} transcripts\n"
+    assert ("causes are left out" in said.err) == (not flags)
     assert [line["metadata"]["id"] for line in lines(path)] == written
     assert lines(path)[0]["tools"] == [LS]
 
@@ -209,3 +212,13 @@ def test_what_no_file_can_be_written_by_is_refused(searched, tmp_path, flags, co
 def test_bfcl_has_room_for_one_run(searched):
     with pytest.raises(DataError, match="RUN: --format bfcl takes a single run"):
         export(searched / "react", searched / "dfsdt", "--format", "bfcl")
+
+
+def test_failed_transcripts_have_the_cause(tmp_path):
+    folder = tmp_path / "run"
+    turnwise.evaluate(lambda messages, tools: "Done.", categories="base", limit=2, run_dir=folder)
+    assert export(folder, "--format", "openai-messages", "-o", tmp_path / "chats.jsonl") == 0
+    for line in lines(tmp_path / "chats.jsonl"):
+        known = line["metadata"]
+        assert (known["passed"], known["reward"], known["cause"]) == (False, 0.0, "missing_call")
+        assert known["turns"][0] is False

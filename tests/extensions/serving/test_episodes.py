@@ -12,7 +12,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Queue
@@ -44,19 +44,26 @@ SERVICE = EpisodeService(port=0, limit=8, idle=99.0, hides_verdict=False)
 ENTRIES = load_embedded([Category.MISSING_FUNCTION]).trajectories
 
 
-def make_plan(entries: int) -> tuple[RunPlan, list[Trajectory]]:
+def make_plan(
+    entries: int, category: Category = Category.MISSING_FUNCTION
+) -> tuple[RunPlan, list[Trajectory]]:
     """Return the plan of a run, and its entries."""
-    data = load_embedded([Category.MISSING_FUNCTION])
+    data = load_embedded([category])
     plan = RunPlan("served", data, STRICT, STEP_LIMIT, Settings(), read_prompts())
     return plan, [*data.trajectories.values()][:entries]
 
 
 @contextmanager
-def serving(folder: Path, service: EpisodeService, entries: int) -> Iterator[str]:
+def serving(
+    folder: Path,
+    service: EpisodeService,
+    entries: int,
+    category: Category = Category.MISSING_FUNCTION,
+) -> Iterator[str]:
     """Serve episodes in a thread for the time of a ``with``, and yield the URL."""
     up: Queue[tuple[str, asyncio.AbstractEventLoop, asyncio.Task[Any]]] = Queue()
-    plan, chosen = make_plan(entries)
-    selection = Selection("miss_func", None, entries, None, None, 1)
+    plan, chosen = make_plan(entries, category)
+    selection = Selection(category.value, None, entries, None, None, 1)
 
     def started(url: str | None, *_: object) -> None:
         task = asyncio.current_task()
@@ -107,6 +114,11 @@ def message(call: str) -> dict[str, Any]:
         "role": "assistant",
         "tool_calls": [{"id": "1", "type": "function", "function": function}],
     }
+
+
+def first_values(accepted: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """Return the first accepted value of each argument that may not be left out."""
+    return {name: values[0] for name, values in accepted.items() if values[0] != ""}
 
 
 def answers(entry: Trajectory) -> list[Any]:
@@ -284,6 +296,54 @@ def test_the_official_client_plays_over_mcp(tmp_path: Path, oracle: Path) -> Non
         assert asyncio.run(together(url)) == [[True] * 3] * 2
 
 
+@pytest.mark.parametrize("category", [Category.PARALLEL, Category.IRRELEVANCE])
+def test_calls_of_a_single_turn_are_recorded_and_judged_at_its_end(
+    tmp_path: Path, category: Category
+) -> None:
+    data = load_embedded([category])
+
+    def calls_of(id: str) -> list[dict[str, Any]]:
+        expected = data.trajectories[id].expects
+        assert expected
+        return [
+            {"name": name.replace(".", "_"), "arguments": first_values(accepted)}
+            for answer in expected.answers
+            for name, accepted in answer.items()
+        ]
+
+    async def play(url: str) -> list[bool]:
+        verdicts = []
+        async with Client(f"{url}/mcp") as client:
+            for number in range(3):
+                if number:
+                    await client.call_tool("next_episode", {})
+                turn = (await client.call_tool("read_turn", {})).structured_content
+                assert turn
+                calls = calls_of(turn["entry"])
+                for call in calls:
+                    result = await client.call_tool(**call)
+                    assert "is recorded and not executed" in result.content[0].text  # type: ignore[union-attr]
+                known = (await client.call_tool("read_turn", {})).structured_content or {}
+                assert known.get("calls", []) == [call["name"] for call in calls]
+                end = await client.call_tool("finish_turn", {"answer": "Done."})
+                verdicts.append((end.structured_content or {})["verdict"]["valid"])
+        return verdicts
+
+    with serving(tmp_path / "run", SERVICE, 4, category) as url:
+        assert asyncio.run(play(url)) == [True] * 3
+        step = post(url)[1]
+        functions = [
+            {"name": call["name"], "arguments": json.dumps(call["arguments"])}
+            for call in calls_of(step["entry"])
+        ]
+        made = [
+            {"id": str(place), "type": "function", "function": function}
+            for place, function in enumerate(functions)
+        ]
+        said = {"role": "assistant", "content": "Done.", "tool_calls": made}
+        assert post(url, episode=step["episode"], step=0, message=said)[1]["verdict"]["valid"]
+
+
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("jq")), reason="needs curl and jq")
 @pytest.mark.parametrize("entries", [2, pytest.param(20, marks=pytest.mark.slow)])
 def test_a_shell_script_plays_entries(tmp_path: Path, entries: int) -> None:
@@ -325,7 +385,6 @@ def test_an_idle_client_is_an_error_that_a_resumed_run_repeats(tmp_path: Path) -
         (["TicketAPI", "--limit", "1"], "NAME: is for a session"),
         (["TicketAPI", "--run-dir", "x"], "--run-dir: is for episodes"),
         (["--trajectory", "x", "--limit", "1"], "--limit: is for episodes"),
-        (["--category", "simple_python"], "has a single turn"),
         (["--category", "base", "--control", "0"], "--control: is for a session"),
     ],
 )
