@@ -131,8 +131,10 @@ def compress_observations(
     if compression is None:
         return observe
 
-    def shown(session: Session, call: Call | MalformedCall, result: Result) -> str | None:
-        replaced = observe(session, call, result) if observe else None
+    def shown(
+        session: Session, call: Call | MalformedCall, result: Result, words: str
+    ) -> str | None:
+        replaced = observe(session, call, result, words) if observe else None
         text = result.text if replaced is None else replaced
         tool = session.tools.get(call.name) if isinstance(call, Call) else None
         keep = load_kept_members(tool.backend).get(tool.name) if tool else None

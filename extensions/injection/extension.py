@@ -58,7 +58,7 @@ class InjectionExtension(Extension):
         return entries.load(name)
 
     def options(self, command: str) -> type | None:
-        """Return the attack options of ``eval``."""
+        """Return the options of attacks and defences of ``eval``."""
         return feature.AttackOptions if command == "eval" else None
 
     def entries(self, dataset: Dataset, own: Any) -> Dataset:
@@ -66,12 +66,12 @@ class InjectionExtension(Extension):
         return feature.attacked(dataset, own.attack) if own.attack else dataset
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the attack of the options."""
-        return [feature.AttackFeature(own.attack)] if own.attack else []
+        """Return attack and defences of the options."""
+        return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the attack of a run."""
-        found: RunFeature = feature.AttackFeature(str(definition.get("attack")))
+        """Return attack and defences of a run."""
+        found: RunFeature = feature.InjectionFeature.of(definition)
         return found
 
     def figures(self) -> Sequence[FigureRow]:

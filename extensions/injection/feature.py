@@ -1,14 +1,19 @@
-"""Attacks in a run of ``turnwise eval``."""
+"""Attacks and defences in a run of ``turnwise eval``."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from extensions.injection import planting
+from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.dojo import entries
 from extensions.injection.families import FAMILIES
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
+from runner.models.conversation import Observe
+from runner.records.run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
@@ -22,6 +27,20 @@ class AttackOptions:
         "plant an instruction in texts of the data; for agentdojo one of its attacks",
         "FAMILY[:SEED]",
     )
+    defence: str | None = option(
+        f"wrap results or functions by defences: {', '.join(DEFENCES)}, or your own, separated by "
+        "commas",
+        "NAME|MODULE:FUNCTION",
+    )
+
+    @property
+    def feature(self) -> InjectionFeature | None:
+        """The attack and the defences, if given. Raises DataError if a defence does not exist."""
+        if self.attack is None and self.defence is None:
+            return None
+        return InjectionFeature(
+            self.attack, None if self.defence is None else Defences.named(self.defence)
+        )
 
 
 def attacked(dataset: Dataset, attack: str) -> Dataset:
@@ -53,18 +72,50 @@ def _planted(dataset: Dataset, attack: str) -> dict[str, Trajectory]:
 
 
 @dataclass(frozen=True)
-class AttackFeature(RunFeature):
-    """Entries with planted instructions."""
+class InjectionFeature(RunFeature):
+    """Entries with planted instructions, and defences of the model that reads them."""
 
     extension = "injection"
-    flag = "--attack"
     is_offline = True
-    attack: str
+    attack: str | None
+    defences: Defences | None = None
+
+    @property
+    def flag(self) -> str:  # type: ignore[override]
+        """Option that enables the feature."""
+        return "--attack" if self.defences is None else "--defence"
 
     def definition(self) -> JsonObject:
-        """Return the attack."""
-        return {"attack": self.attack}
+        """Return the attack and the names of the defences."""
+        attack = {} if self.attack is None else {"attack": self.attack}
+        return {**attack, **({"defences": [*self.defences.names]} if self.defences else {})}
+
+    @classmethod
+    def of(cls, definition: JsonObject) -> InjectionFeature:
+        """Return the feature of a run's definition. Raises DataError if a defence is missing."""
+        attack, names = definition.get("attack"), definition.get("defences")
+        defences = Defences.named(",".join(map(str, names))) if names else None
+        return cls(None if attack is None else str(attack), defences)
+
+    def observe(self, observe: Observe | None) -> Observe | None:
+        """Return a function that renders results with the defences."""
+        return self.defences.observe(observe) if self.defences else observe
+
+    def narrowed(
+        self, dataset: Dataset, ids: Sequence[str], folder: Path | None
+    ) -> tuple[Dataset, RunFeature]:
+        """Return a data set with the functions and policies of the defences."""
+        if self.defences is None:
+            return dataset, self
+        return self.defences.with_policies(self.defences.with_offers(dataset)), self
 
     def restored(self, dataset: Dataset) -> Dataset:
-        """Return the attacked entries of a recorded run's data set."""
-        return attacked(dataset, self.attack)
+        """Return the attacked entries of a recorded run's data set, with its policies."""
+        found = dataset if self.attack is None else attacked(dataset, self.attack)
+        return self.defences.with_policies(found) if self.defences else found
+
+    def restored_offers(
+        self, run: Run, dataset: Dataset, notify: Callable[[str], object]
+    ) -> Dataset:
+        """Return a data set whose entries offer the functions that the defences left."""
+        return self.defences.with_offers(dataset) if self.defences else dataset

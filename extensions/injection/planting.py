@@ -21,6 +21,7 @@ from extensions.injection.families import MAX_CHARS
 from extensions.injection.goals import OUTGOING, Goal, goals
 from runner.episodes.evaluate import STATE
 from runner.episodes.scripts import Script, oracle, play, start_episode
+from runner.models.conversation import Observe
 from trajectories.dataset import Dataset
 from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
@@ -136,9 +137,11 @@ def play_on(dataset: Dataset, trajectory: Trajectory, script: Script | None = No
     return play_prepared(prepare(dataset, trajectory, STRICT), script)
 
 
-def play_prepared(prepared: PreparedTrajectory, script: Script | None = None) -> Played:
-    """Play a script, or the ground truth, on a prepared entry."""
-    episode = start_episode(prepared, STRICT, None)
+def play_prepared(
+    prepared: PreparedTrajectory, script: Script | None = None, observe: Observe | None = None
+) -> Played:
+    """Play a script, or the ground truth, on a prepared entry; ``observe`` renders the results."""
+    episode = start_episode(prepared, STRICT, None, observe)
     play(oracle(prepared.trajectory) if script is None else script, episode)
     kind = KIND if "injection" in prepared.trajectory.extensions else STATE
     found = kind.judge_outcomes(prepared, episode.outcomes, STRICT, episode.terminated)

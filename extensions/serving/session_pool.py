@@ -50,7 +50,7 @@ class ServedSession:
         """Make a call; errors of the session propagate."""
         self.calls += 1
         result = self.session.call(call)
-        result.shown = self.observe and self.observe(self.session, call, result)
+        result.shown = self.observe and self.observe(self.session, call, result, "")
         return result
 
 

@@ -21,8 +21,7 @@ from runner.records.record import JsonObject as Message
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from runner.live.settings import Settings
-    from runner.models.conversation import ConversationSettings, Observe
+    from runner.models.conversation import Observe
 
 TraceFormat = Literal["openai", "otel", "langsmith", "inspect", "jsonl"]
 
@@ -98,17 +97,17 @@ class ImportFeature(RunFeature):
         """Return the settings of the import."""
         return members_of(self.reference)
 
-    def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
-        """Return the style in which the model reads recorded results unchanged."""
-        return style._replace(observe=self.observe(style.observe))
-
     def observe(self, observe: Observe | None) -> Observe | None:
         """Return a function that leaves recorded results as they are."""
         if observe is None or not self.reference.trust_results:
             return observe
 
-        def shown(session: Session, call: Call | MalformedCall, result: Result) -> str | None:
-            return None if isinstance(result, RecordedResult) else observe(session, call, result)
+        def shown(
+            session: Session, call: Call | MalformedCall, result: Result, words: str
+        ) -> str | None:
+            if isinstance(result, RecordedResult):
+                return None
+            return observe(session, call, result, words)
 
         return shown
 

@@ -86,7 +86,7 @@ class RecordedSession(Session):
         theirs = self.given.get(number)
         if theirs is None or _is_alike(result.text, to_json(result.held), theirs):
             return result
-        shown = self.observe and self.observe(self, call, result)
+        shown = self.observe and self.observe(self, call, result, "")
         if shown is not None and _is_alike(shown, None, theirs):
             return result
         self.differing[number] = result.text

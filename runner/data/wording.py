@@ -96,7 +96,9 @@ class Wording:
         self._texts = {**texts, **PYTHON}
         self._sentences, self._refusals = table
 
-    def __call__(self, session: Session, call: Call | MalformedCall, result: Result) -> str | None:
+    def __call__(
+        self, session: Session, call: Call | MalformedCall, result: Result, words: str = ""
+    ) -> str | None:
         """Return BFCL's text of a call's result; None for our text."""
         if isinstance(call, MalformedCall):
             return self._raised(_describe_syntax_error(call.cause)) if call.cause else None

@@ -156,7 +156,9 @@ class Episode:
         for position, call in enumerate(calls):
             in_bounds = position < BOUNDS.calls_in_step
             made = self._call(call) if in_bounds else _refuse_excess_call()
-            made.shown = self._observe and self._observe(self.session, call, made)
+            if self._observe:
+                words = self.trajectory.turns[self.turn].words
+                made.shown = self._observe(self.session, call, made, words)
             yield made
 
     def _keep(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:

@@ -135,6 +135,7 @@ class RunPlan(NamedTuple):
             toolbox = toolbox.with_function(FINDER)
         style = ConversationSettings(toolbox, prompts, settings.reasoning, observe=wording)
         for feature in settings.features:
+            style = style._replace(observe=feature.observe(style.observe))
             style = feature.style(style, settings)
         return style
 

@@ -38,8 +38,8 @@ _NO_IDENTIFIER = re.compile(r"\W")
 _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf}
 
 
-Observe = Callable[[Session, Call | MalformedCall, Result], str | None]
-"""Returns the observation of a call; None for the result's own text."""
+Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
+"""Returns the observation of a call, given the user's words of the turn; None for the own text."""
 
 
 class ConversationSettings(NamedTuple):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from checkers.profile import STRICT
 from extensions.injection import gullible, planting
+from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.scores import AttackedEpisode, score_lines
 from runner.analysis.replayed_runs import dataset_of
 from runner.commands import DONE
@@ -34,13 +35,20 @@ class Options:
         "NAME",
     )
     seed: int = option("seed of the scripted model", "S", default=0, read=index)
+    defence: str | None = option(
+        f"play the scripted model behind defences: {', '.join(DEFENCES)}, or your own, separated "
+        "by commas",
+        "NAME|MODULE:FUNCTION",
+        needs="--model",
+    )
 
 
 def run(options: Options) -> int:
     """Print the scores."""
     if options.model is not None:
         dataset = choose.load_named(str(options.path), None, note)
-        episodes = [*played(dataset, options.model, options.seed)]
+        defences = None if options.defence is None else Defences.named(options.defence)
+        episodes = [*played(dataset, options.model, options.seed, defences)]
     else:
         episodes = [*_recorded(options.path)]
     if not episodes:
@@ -50,18 +58,27 @@ def run(options: Options) -> int:
     return DONE
 
 
-def played(dataset: Dataset, model: str, seed: int) -> Iterator[AttackedEpisode]:
-    """Play a scripted model on all attacked entries.
+def played(
+    dataset: Dataset, model: str, seed: int, defences: Defences | None = None
+) -> Iterator[AttackedEpisode]:
+    """Play a scripted model on all attacked entries; it obeys payloads that it reads.
 
     Raises DataError if the model is unknown.
     """
+    observe = None
+    if defences is not None:
+        dataset, observe = defences.with_offers(dataset), defences.observe(None)
     for trajectory in dataset.trajectories.values():
         if "injection" not in trajectory.extensions:
             continue
         script = gullible.script_of(model, trajectory, seed)
         if script is None:
             raise DataError("--model", f"{model!r:.80} is not a scripted model; see --help")
-        found = planting.play_prepared(prepare(dataset, trajectory, STRICT), script)
+        prepared = prepare(dataset, trajectory, STRICT)
+        if observe is not None:
+            seen = planting.play_prepared(prepared, observe=observe)
+            script = script if seen.verdict.measures["exposed"] else None
+        found = planting.play_prepared(prepared, script, observe)
         yield AttackedEpisode.of(trajectory, found.verdict.measures)
 
 

@@ -81,7 +81,7 @@ def test_only_what_is_shown_changes() -> None:
     observe = compress_observations(None, Compression.named("64"))
     assert observe is not None
     before = result.text
-    shown = observe(session, call, result)
+    shown = observe(session, call, result, "")
     assert result.text == before
     assert shown is None or len(shown) <= 256
     env = RolloutEnv(trajectory, dataset=data, extensions={"compression": {"compress": "64,ends"}})

@@ -13,6 +13,7 @@ from mcp.types import CallToolResult, TextContent
 from envs.calls import MAX_DEPTH, MAX_TEXT, Call, make_call_from_tool
 from envs.errors import BackendFault
 from envs.registry import BACKENDS
+from envs.results import Result
 from envs.schema import make_spec
 from envs.session import Session
 from extensions.serving.mcp_server import mcp_server
@@ -144,7 +145,10 @@ def test_without_a_session_there_are_no_tools() -> None:
 
 
 def test_another_wording_may_be_read(desk: Session) -> None:
-    served = ServedSession(desk, 0.0, observe=lambda _session, call, result: f"{call}: {result.ok}")
+    def observe(_session: object, call: object, result: Result, _words: str) -> str:
+        return f"{call}: {result.ok}"
+
+    served = ServedSession(desk, 0.0, observe=observe)
 
     async def main() -> Any:
         async with Client(mcp_server(lambda _: served)) as client:
