@@ -15,7 +15,7 @@ from envs.session import Session
 from runner.models.conversation import Observe
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
-from trajectories.offering import Offering
+from trajectories.offering import OfferedFunctions
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Message, Trajectory, Turn
 
@@ -207,8 +207,8 @@ class Defences(NamedTuple):
 
 
 def _filtered(
-    trajectory: Trajectory, filters: Sequence[Defence], before: Offering | None
-) -> Offering:
+    trajectory: Trajectory, filters: Sequence[Defence], before: OfferedFunctions | None
+) -> OfferedFunctions:
     everything = tuple(list_tools(with_worlds(trajectory.environments)))
     turns = []
     for turn in range(len(trajectory.turns)):
@@ -218,4 +218,4 @@ def _filtered(
         for each in filters:
             offered = frozenset(each.filter_functions(trajectory, turn, offered)) & offered
         turns.append(offered)
-    return Offering(tuple(turns), before.find if before else None)
+    return OfferedFunctions(tuple(turns), before.find if before else None)

@@ -13,7 +13,7 @@ from extensions.injection.families import FAMILIES
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.models.conversation import Observe
-from runner.records.run import Run
+from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory
