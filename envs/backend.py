@@ -18,9 +18,9 @@ from inspect import (
 from types import new_class
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
 
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict, is_typeddict
 
-from envs.errors import ConfigProblem, ToolError
+from envs.errors import ConfigProblem, DataError, ToolError
 from envs.lazy_modules import lazy_module
 from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
@@ -159,6 +159,8 @@ class Backend:
             TypeError: A name is reserved, a mark does not fit, a function's parameter has no type
                 or one that JSON cannot express, or base classes contradict each other.
         """
+        if not is_typeddict(getattr(cls, "Config", None)):
+            raise _make_error(cls, "needs Config, the TypedDict of its initial config")
         bases = [base for base in cls.__bases__ if issubclass(base, Backend)]
         bases = [base for base in bases if base is not Backend]
         if len(bases) > 1:
@@ -203,6 +205,8 @@ class Backend:
             pack: Long-context material, if any.
             behaviour: Deviations from BFCL's backend.
         """
+        if not isinstance(config, Mapping):
+            raise DataError(f"$.{cls.__name__}", f"must be an object, is {config!r:.60}")
         self = cls()
         self.__dict__.update(cls.FIELDS if behaviour.keeps_all else cls._BFCL_FIELDS)
         for key, value in copy_json(config).items():

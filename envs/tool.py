@@ -149,7 +149,10 @@ def place(thing: Callable[..., Any] | type) -> str:
     if isinstance(thing, types.FunctionType):
         file, line = thing.__code__.co_filename, thing.__code__.co_firstlineno
     else:
-        file, line = inspect.getfile(thing), inspect.findsource(thing)[1] + 1
+        try:
+            file, line = inspect.getfile(thing), inspect.findsource(thing)[1] + 1
+        except (OSError, TypeError):  # a class without source, such as in a notebook
+            return thing.__module__
     return f"{shorten_path(file)}:{line}"
 
 

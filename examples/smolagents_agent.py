@@ -4,35 +4,20 @@ import asyncio
 import os
 
 import turnwise
-from smolagents import InferenceClientModel, Tool, ToolCallingAgent
+from smolagents import InferenceClientModel, ToolCallingAgent
 from turnwise.extensions.adapters.own_loop import OwnLoop
+from turnwise.extensions.adapters.smolagents_tools import make_tool
 
 
 def smol_agent(model):
-    agent = None
+    agent = ToolCallingAgent([], model, max_steps=50, verbosity_level=0)
 
     async def play_turn(said, tools):
-        nonlocal agent
-        made = {tool.name: smol_tool(tool) for tool in tools}
-        agent = agent or ToolCallingAgent([], model, max_steps=50, verbosity_level=0)
-        agent.tools |= made
+        agent.tools |= {tool.name: make_tool(tool) for tool in tools}
         words = "\n".join(message["content"] for message in said)
         return str(await asyncio.to_thread(agent.run, words, reset=False))
 
     return OwnLoop(play_turn)
-
-
-def smol_tool(tool):
-    """Return a tool of smolagents with the inputs of a JSON schema."""
-    needed, members = tool.parameters.get("required", ()), tool.parameters["properties"]
-    inputs = {
-        name: {"type": "any", "description": str(member), "nullable": name not in needed}
-        for name, member in members.items()
-    }
-    own = {"name": tool.name, "description": tool.description, "inputs": inputs}
-    own |= {"output_type": "string", "skip_forward_signature_validation": True}
-    own["forward"] = lambda self, **given: tool.run_in_thread(**given)
-    return type("Offered", (Tool,), own)()
 
 
 if __name__ == "__main__":

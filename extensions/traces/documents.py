@@ -143,7 +143,7 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
 def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
     """Return the JSON values of a file: one, or one for each line.
 
-    Raises DataError if the file is too large, is not JSON, or holds nothing.
+    Raises DataError if the file is too large, is an archive, is not JSON, or holds nothing.
 
     Args:
         path: The file.
@@ -152,6 +152,8 @@ def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise DataError(str(path), f"has {size} bytes; at most {MAX_BYTES} are read")
+    if path.suffix == ".eval":
+        raise DataError(str(path), "is an archive; write a JSON log by inspect log dump FILE")
     text = read_text(path)
     if lines or path.suffix in _LINE_SUFFIXES or _begins_with_value(text):
         numbered = enumerate(text.split("\n"), start=1)

@@ -227,7 +227,9 @@ def _from_parts(message: object) -> Iterator[object]:
             yield {"role": "tool", "tool_call_id": part.get("id"), "content": text}
         elif isinstance(part.get("content"), str):
             (thoughts if kind == "reasoning" else texts).append(part["content"])
-    if message.get("role") == "tool":
+    has_results = any(part.get("type") == "tool_call_response" for part in parts)
+    if message.get("role") == "tool" or (has_results and not (texts or calls)):
+        # Some SDKs put results into messages of the user.
         return
     said = {"role": message.get("role"), "content": "".join(texts) if texts else None}
     more = {"tool_calls": calls, "reasoning": "\n".join(thoughts) or None}

@@ -8,6 +8,8 @@ import pytest
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, NoConfig, irreversible, reads, writes
+from envs.errors import DataError
+from envs.registry import BACKENDS
 
 
 class _StockConfig(TypedDict, total=False):
@@ -174,3 +176,15 @@ def test_a_wrong_declaration_is_refused_with_its_line(define, message):
     with pytest.raises(TypeError, match=message) as caught:
         define()
     assert "test_backend.py:" in str(caught.value)
+
+
+def test_a_class_without_a_typed_config_is_refused():
+    with pytest.raises(TypeError, match=r"Bare: needs Config, the TypedDict of its initial config"):
+        type("Bare", (Backend,), {"__annotations__": {"count": "int"}, "count": 0})
+    with pytest.raises(TypeError, match="needs Config"):
+        type("Bare", (Backend,), {"Config": dict})
+
+
+def test_a_config_that_is_no_object_is_refused():
+    with pytest.raises(DataError, match=r"\$\.TicketAPI: must be an object, is None"):
+        BACKENDS["TicketAPI"].load(None)

@@ -487,8 +487,8 @@ def test_a_seed_that_is_no_integer_cannot_be_loaded(seed):
 
 
 def test_an_unknown_backend_is_a_config_error():
-    with pytest.raises(ConfigError, match=r"\$\.Desk: unknown backend; known backends are .*Shelf"):
-        Session.load(["Desk"], {})
+    with pytest.raises(ConfigError, match=r"\$\.Xyz: unknown backend; known backends are .*Shelf"):
+        Session.load(["Xyz"], {})
 
 
 def test_backends_come_in_the_order_that_was_asked_for():

@@ -228,13 +228,16 @@ def test_a_file_that_is_not_json_gives_one_line(
     assert said in refusal(path, "openai", desk, capsys)
 
 
-def test_a_file_may_not_be_too_large(
+def test_a_file_may_be_neither_too_large_nor_an_archive(
     tmp_path: Path,
     desk: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(documents, "MAX_BYTES", 10)
+    path = tmp_path / "log.eval"
+    path.write_bytes(b"PK")
+    assert "write a JSON log by inspect log dump FILE" in refusal(path, "inspect", desk, capsys)
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(openai()))
     assert "at most 10 are read" in refusal(path, "openai", desk, capsys)

@@ -153,7 +153,10 @@ def test_lists_of_messages_are_understood(
     assert record.extensions["traces"].source.startswith(f"{path}:")
 
 
-def test_spans_of_one_conversation_may_hold_new_messages_only(desk: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("role", ["tool", "user"])
+def test_spans_of_one_conversation_may_hold_new_messages_only(
+    desk: Path, tmp_path: Path, role: str
+) -> None:
     texts = [[{"role": "user", "parts": [part("text", content=each)]}] for each in (FIRST, SECOND)]
     calls = [
         part("tool_call", id="a", name="create_ticket", arguments=OPEN),
@@ -163,7 +166,7 @@ def test_spans_of_one_conversation_may_hold_new_messages_only(desk: Path, tmp_pa
     for number, (asked, made) in enumerate(zip(texts, calls, strict=True)):
         result = [
             {
-                "role": "tool",
+                "role": role,
                 "parts": [part("tool_call_response", id=made["id"], response=MADE)],
             }
         ]

@@ -44,6 +44,9 @@ WRONG = {
     r"call: must be a Call, is 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
         ["TicketAPI"], {}
     ).call("ls()"),
+    r"call: args must be a tuple, is \{'ticket_id': 1\}": lambda: turnwise.Session.load(
+        ["TicketAPI"], {}
+    ).call(turnwise.Call("get_ticket", {"ticket_id": 1})),
 }
 
 

@@ -1,0 +1,33 @@
+"""smolagents: tools for the functions of an episode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from extensions.adapters.own_loop import OfferedTool
+from extensions.adapters.rollouts import extra
+
+with extra("frameworks"):
+    from smolagents import Tool
+
+
+def make_tool(offered: OfferedTool) -> Tool:
+    """Return a function of an episode as a tool with inputs of any type."""
+    needed = offered.parameters.get("required", ())
+    inputs = {
+        name: {"type": "any", "description": str(schema), "nullable": name not in needed}
+        for name, schema in offered.parameters["properties"].items()
+    }
+
+    def forward(self: Tool, **given: Any) -> str:
+        return offered.run_in_thread(**given)
+
+    fields = {
+        "name": offered.name,
+        "description": offered.description,
+        "inputs": inputs,
+        "output_type": "string",
+        "skip_forward_signature_validation": True,
+        "forward": forward,
+    }
+    return type("OfferedFunction", (Tool,), fields)()
