@@ -241,6 +241,13 @@ def describe_data_change(run: Run, dataset: Dataset) -> str | None:
     if run.definition is None or run.definition.dataset.sha256 == dataset.sha256:
         return None
     name, version, sha256 = run.definition.dataset
+    if name == dataset.name:
+        # The hash covers the chosen categories, which may be others than the run's.
+        known = None if name == EMBEDDED else name
+        wanted = choose.categories(run.definition.selection.category, known)
+        with suppress(DataError):
+            if choose.dataset(known, wanted, lambda _: None).sha256 == sha256:
+                return None
     return (
         f"the data has changed since the run: {dataset.name} {dataset.version} has sha256 "
         f"{dataset.sha256[:12]}, the run used {name} {version} with {sha256[:12]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from runner.commands.one_episode import EpisodeOptions, execute_episode, execute
 from runner.commands.options import index, option, positive, switch
 from runner.commands.shared import JsonOption, show
 from runner.episodes.rejudged import RejudgedEpisode
-from runner.show.terminal import say_json
+from runner.show.terminal import say_json, whole_texts
 
 EXAMPLE = "turnwise replay multi_turn_base_0 --run runs/mine"
 
@@ -30,6 +31,7 @@ class Options(JsonOption, EpisodeOptions):
     turn: int | None = option("show only this turn, from 1", "N", read=positive)
     step: int | None = option("show only this step of the turns, from 1", "N", read=positive)
     only_diff: bool = switch("show only differences from the ground truth")
+    full: bool = switch("do not cut long calls, results and messages")
     extensions: Mapping[str, Any] = field(default_factory=dict)
     """Options of extensions, by extension name."""
 
@@ -45,7 +47,8 @@ def run(options: Options) -> int:
     if options.json:
         say_json(examined.show(EpisodeJson(source, part)))
     else:
-        show(examined.show(EpisodeText(source, part)))
+        with whole_texts() if options.full else nullcontext():
+            show(examined.show(EpisodeText(source, part)))
     return DONE
 
 

@@ -6,7 +6,8 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import IO, TYPE_CHECKING, Literal, NamedTuple, TextIO, TypeVar
 
 from envs.lazy_modules import lazy_module
@@ -26,6 +27,7 @@ WIDTH = 80
 """Columns of the narrowest supported terminal."""
 
 _BAR = 30
+_IS_WHOLE: ContextVar[bool] = ContextVar("is_whole", default=False)
 _CODES: Mapping[Tone, str] = {"strong": "1", "faint": "2", "good": "32", "bad": "31", "new": "33"}
 
 
@@ -66,12 +68,22 @@ def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> N
     print(json.dumps(value, indent=indent, allow_nan=False), flush=flush)
 
 
+@contextmanager
+def whole_texts() -> Iterator[None]:
+    """Leave texts uncut that are fitted within the context."""
+    token = _IS_WHOLE.set(True)
+    try:
+        yield
+    finally:
+        _IS_WHOLE.reset(token)
+
+
 def fitted(text: str, limit: int | None = None) -> str:
     """Return a text cut for a terminal; whole if the output is a pipe or a file.
 
     ``limit`` is the maximum number of characters (default: the terminal's width).
     """
-    if not sys.stdout.isatty():
+    if _IS_WHOLE.get() or not sys.stdout.isatty():
         return text
     return cut(text, limit or max(WIDTH, shutil.get_terminal_size().columns))
 

@@ -15,6 +15,7 @@ from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged import RejudgedEpisode, RejudgedTurns
 from runner.episodes.scripts import oracle, trace
+from runner.show.terminal import whole_texts
 from tests.judging import null, run_recorded
 from tests.runner.records.made import answered
 from trajectories.errors import DataError
@@ -225,6 +226,8 @@ def test_a_terminal_cuts_long_texts_and_lists_are_cut(examined, folders, monkeyp
     shown = written(examined(folders, script))
     assert max(map(len, shown)) < 400
     assert "    and 10 more places" in shown
+    with whole_texts():
+        assert max(map(len, written(examined(folders, script)))) > 10_000
 
 
 def test_one_turn_and_one_step_can_be_chosen(examined, folders):

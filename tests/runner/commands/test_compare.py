@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from runner.cli import main
+from runner.rollouts.evaluation import evaluate
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from tests.runner.analysis.report.making import call, unpacked
 
@@ -97,6 +98,14 @@ def test_data_that_is_not_what_it_was(compare, store, data):
     status, _, err = compare(store("one", "strict"), store("two", "strict", dataset=other))
     assert status == 0
     assert "two: the data has changed since the run" in err
+
+
+def test_runs_of_different_categories_have_the_same_data(tmp_path, capsys):
+    for name, categories in (("one", "base"), ("two", "base,miss_param")):
+        evaluate(lambda *_: "No.", categories=categories, limit=2, run_dir=tmp_path / name)
+    capsys.readouterr()
+    assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_runs_of_different_profiles(compare, store):

@@ -69,6 +69,16 @@ def test_the_trial_can_be_chosen(replay, run):
     assert "\ncause: wrong_argument at turn 1, step 2, call 1: create_ticket: " in shown
 
 
+def test_a_terminal_shows_long_calls_whole_on_request(replay, tmp_path, data, monkeypatch):
+    title = "t" * 500
+    long = [[f"[create_ticket(title='{title}')]", "Done."], ["No."], ["No."]]
+    folder = write_run(tmp_path / "long", definition(data), record(data, "help_desk_0", long))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert title not in replay("help_desk_0", "--run", folder)
+    assert title in replay("help_desk_0", "--run", folder, "--full")
+
+
 def test_an_error_is_no_failure_and_what_came_before_it_is_shown(replay, run, tmp_path, data):
     step = next(read_run(run).records).steps[0]
     begun = error_record("help_desk_0")._replace(error="the server has gone", steps=[step])
