@@ -93,8 +93,10 @@ def find_mark(member: object) -> ToolMark | None:
     return mark if isinstance(mark, ToolMark) else None
 
 
-def _make_error(thing: Any, why: str) -> TypeError:
+def _make_error(thing: Any, why: str) -> Exception:
     thing = getattr(thing, "__func__", thing)
+    if not callable(thing):
+        return DataError("function", f"must be a method, is {thing!r:.60}")
     return TypeError(f"{place(thing)}: {getattr(thing, '__qualname__', thing)}: {why}")
 
 

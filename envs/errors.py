@@ -100,7 +100,11 @@ class DataError(Exception):
     """
 
     def __init__(self, where: str, message: str) -> None:
-        super().__init__(f"{where}: {message}")
+        super().__init__(where, message)
+
+    def __str__(self) -> str:
+        """Return place and message in one line."""
+        return ": ".join(self.args)
 
 
 class SimulatorError(Exception):

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import envs
 from envs import more as further
 from envs.backend import Backend, BfclDeviations
-from envs.errors import ConfigError, ConfigProblem
+from envs.errors import ConfigError, ConfigProblem, DataError
 from envs.lazy_modules import lazy_module
 from envs.long_context import LongContextPack
 from envs.tool import Tool, locate_error
@@ -127,8 +127,10 @@ def register(backend: BackendClass) -> BackendClass:
     """Make a backend known in this process under its class's name; also a decorator.
 
     A class that is defined again in the same place, as in a notebook, replaces the earlier one.
-    Raises ConfigError if another backend has the name.
+    Raises ConfigError if another backend has the name; DataError if it is not a class.
     """
+    if not isinstance(backend, type):
+        raise DataError("backend", f"must be a subclass of Backend, is {backend!r:.60}")
     name = backend.__name__
     known = _REGISTERED.get(name)
     is_same = known is not None and (

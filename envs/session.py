@@ -106,7 +106,9 @@ class Session:
             behaviour: Deviations from BFCL's backends; default: none if the session is tolerant,
                 else all.
         """
-        if isinstance(environments, str) or not isinstance(config, Mapping):
+        is_list = isinstance(environments, (list, tuple))
+        named = is_list and all(isinstance(name, str) for name in environments)
+        if not named or not isinstance(config, Mapping):
             wanted = 'must be a list of names and a dict, such as ["TicketAPI"] and {}'
             raise DataError("environments, config", wanted)
         if checks_config or (checks_config is None and not tolerant):
@@ -195,7 +197,9 @@ class Session:
         return Snapshot({name: backend.__dict__.copy() for name, backend in self.backends.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Restore a snapshot of this session or of a fork."""
+        """Restore a snapshot of this session or of a fork. Raises DataError for another type."""
+        if not isinstance(snapshot, Snapshot):
+            raise DataError("snapshot", f"must be a Snapshot, is {snapshot!r:.60}")
         for name, backend in self.backends.items():
             backend.__dict__.update(snapshot.states[name])
         self._calls = 0

@@ -72,6 +72,10 @@ class Transition(NamedTuple):
     unreadable answer or null, ``turns_passed`` so far, final ``verdict`` or null."""
 
 
+class ActionError(DataError, ValueError):
+    """An action that the environment cannot take."""
+
+
 class EpisodeStatus(NamedTuple):
     """Status of an episode after a step, for a reward."""
 
@@ -136,6 +140,11 @@ class RolloutEnv:
         require_choice("reward", self.reward, REWARDS)
         require_choice("mode", self.mode, ("fc", "prompt"))
         require_number("step_limit", self.step_limit, optional=True)
+        require_choice("observations", self.observations or "own", ("own", "bfcl"))
+        described = "a dict of settings by extension"
+        require_type("extensions", self.extensions, Mapping, described=described)
+        for name in self.extensions:
+            require_type("extensions", name, str, described=described)
         data = self.dataset or single_dataset(self.trajectory)
         self._prepared = _prepare(self.trajectory, self.profile, self.seed, data)
         observations = observations_for(self.observations, data, self.profile)
@@ -164,10 +173,10 @@ class RolloutEnv:
     def step(self, action: Action) -> Transition:
         """Take the model's action.
 
-        Raises ValueError if the trajectory is over, or the action is invalid.
+        Raises ActionError if the trajectory is over, or the action is invalid.
         """
         if self._dialogue.episode.finished:
-            raise ValueError("the trajectory is over; call reset()")
+            raise ActionError("action", "the trajectory is over; call reset()")
         return self._take(self._reply(action))
 
     async def astep(self, action: Action) -> Transition:
@@ -287,19 +296,19 @@ class RolloutEnv:
         }
 
     def _reply(self, action: Action) -> Reply:
-        """Return an action as a model's reply. Raises ValueError if the action is invalid."""
+        """Return an action as a model's reply. Raises ActionError if it is invalid."""
         if isinstance(action, str):
             return _as_reply(action, ())
         if isinstance(action, Mapping):
             try:
                 return read_completion({"choices": [{"message": action}]}, 0.0)
             except ModelError as error:
-                raise ValueError(f"not an assistant message: {error}") from None
+                raise ActionError("action", f"not an assistant message: {error}") from None
         given = action if isinstance(action, list | tuple) else (action,)
         calls = [each for each in given if isinstance(each, Call)]
         if isinstance(action, Call) or len(calls) < len(given):
             expected = "a text, an assistant message or a list of Call; parse_call makes a Call"
-            raise ValueError(f"action: must be {expected}, is {action!r:.60}")
+            raise ActionError("action", f"must be {expected}, is {action!r:.60}")
         if self.mode == "prompt":
             return _as_reply(f"[{', '.join(map(str, calls))}]" if calls else "Done.", ())
         tools = self._dialogue.episode.session.tools
@@ -366,24 +375,25 @@ def _as_reply(text: str | None, calls: Sequence[Sequence[Any]]) -> Reply:
 def _arguments(call: Call, tools: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name.
 
-    Raises ValueError if a tool call cannot express this call.
+    Raises ActionError if a tool call cannot express this call.
     """
     if call.nested:
-        raise ValueError(f"{call}: a tool call cannot take a call as an argument; make it first")
+        message = "a tool call cannot take a call as an argument; make it first"
+        raise ActionError(str(call), message)
     if not call.args:
         return dict(call.kwargs)
     if call.name not in tools:
-        raise ValueError(f"{call}: pass the arguments of an unknown function by name")
+        raise ActionError(str(call), "pass the arguments of an unknown function by name")
     try:
         return bind(tools[call.name], call.args, call.kwargs)
     except ToolError as error:
-        raise ValueError(str(error)) from None
+        raise ActionError(str(call), str(error)) from None
 
 
 def _read_snapshot(snapshot: bytes) -> dict[str, Any]:
     try:
         held = json.loads(snapshot)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         held = None
     if not isinstance(held, dict) or not isinstance(held.get("replies"), list):
         raise DataError("snapshot", "was not made by RolloutEnv.snapshot")

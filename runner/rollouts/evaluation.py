@@ -31,9 +31,9 @@ from runner.episodes.evaluate import judge_recorded
 from runner.extension import RunFeature
 from runner.live.live_run import RunPlan
 from runner.live.meter import ProgressDisplay
-from runner.live.run_control import open_jobs, open_store
+from runner.live.run_control import Connect, open_jobs, open_store
 from runner.live.settings import Settings
-from runner.live.workers import workers_of
+from runner.live.workers import Workers, workers_of
 from runner.models.agent import Agent, AgentModel, maker
 from runner.models.base import Model
 from runner.models.model_name import agent_name
@@ -132,9 +132,8 @@ def evaluate(
     some = _choose(data, ids, limit)
     model = name or agent_name(_definition_place(agent or agent_factory))
     settings = Settings(concurrency=concurrency, features=features)
-    doing = workers_of(engine, address, workers)
     connect = partial(_connect, _maker(agent, agent_factory))
-    doing.check(settings, connect)
+    doing = _workers(engine, address, workers, settings, connect)
     plan = RunPlan(model, data, _profile(data, profile), STEP_LIMIT, settings, read_prompts())
     selection = Selection(_join_names(categories), _join_names(ids), limit, None, None, trials)
     folder = Path(run_dir) if run_dir else create_folder(default_folder(model, datetime.now()))
@@ -148,10 +147,21 @@ def _add_checks(
     data: Dataset, checks: Sequence[EpisodeCheck | Mapping[str, Any]], policy: str | None
 ) -> tuple[Dataset, tuple[RunFeature, ...]]:
     """Return a data set whose entries have checks and a policy, and the features of the run."""
+    require_type("checks", checks, list, tuple, described="a list of checks")
     features = tuple(extension.judging_features(checks, policy))
     for feature in features:
         data, _ = feature.narrowed(data, [*data.trajectories], None)
     return data, features
+
+
+def _workers(
+    engine: str, address: str | None, workers: int | None, settings: Settings, connect: Connect
+) -> Workers:
+    """Return the workers of an engine. Raises DataError if they cannot run with these settings."""
+    with name_parameters():
+        found = workers_of(engine, address, workers)
+        found.check(settings, connect)
+    return found
 
 
 def _open(folder: Path, plan: RunPlan, chosen: Selection, episodes: int, resumes: bool) -> RunStore:

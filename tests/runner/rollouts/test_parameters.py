@@ -18,6 +18,11 @@ def evaluate(**given):
     return turnwise.evaluate(agent, **{"categories": "base", "limit": 1, **given})
 
 
+def entry():
+    """Return an entry of the built-in data."""
+    return next(iter(turnwise.load_dataset(categories="base").trajectories.values()))
+
+
 WRONG = {
     "limit: must be an integer from 1 or None, is -1": lambda: evaluate(limit=-1),
     "limit: must be an integer from 1 or None, is 'five'": lambda: evaluate(limit="five"),
@@ -39,7 +44,23 @@ WRONG = {
     "text: must be a text, is 3": lambda: turnwise.parse_call(3),
     "nowhere": lambda: turnwise.open_run("nowhere"),
     "data: must be a Dataset": lambda: turnwise.judge("bfcl", "id", []),
+    "messages: .*: must be a list of messages, is 3": lambda: turnwise.judge(entry(), messages=3),
+    "checks: must be a list of checks, is 3": lambda: evaluate(checks=3),
+    "workers: is not for live runs": lambda: evaluate(workers=3),
+    "address: is for Ray clusters": lambda: evaluate(address="here"),
+    "extensions: must be a dict of .*, is 3": lambda: turnwise.RolloutEnv(entry(), extensions=3),
+    "extensions: must be a dict .*, is 4": lambda: turnwise.RolloutEnv(entry(), extensions={4: {}}),
+    "observations: must be own or": lambda: turnwise.RolloutEnv(entry(), observations=3),
+    "action: must be a text, an assistant": lambda: turnwise.RolloutEnv(entry()).step(None),
+    "snapshot: was not made": lambda: turnwise.RolloutEnv(entry()).restore(None),
+    "snapshot: must be a Snapshot": lambda: turnwise.Session.load([], {}).restore(None),
+    "backend: must be a subclass of Backend, is 3": lambda: turnwise.register(3),
+    "function: must be a method, is 3": lambda: turnwise.reads(3),
+    "function: must be a method, is 'f'": lambda: turnwise.irreversible("f"),
+    "function: must be a function, is 3": lambda: turnwise.check(3),
     "environments, config: must be a list": lambda: turnwise.Session.load("TicketAPI", {}),
+    "environments, config: must be a list .*names": lambda: turnwise.Session.load(3, {}),
+    "environments, config: must be .* and a dict": lambda: turnwise.Session.load([None], {}),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
     r"call: must be a Call, is 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
         ["TicketAPI"], {}
