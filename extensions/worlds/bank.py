@@ -226,19 +226,19 @@ class BankTeller(Backend):
             owner: Part of the name in any case; empty for all accounts.
 
         Returns:
-            accounts: Owner by account.
+            accounts: Objects with account and owner.
 
         Examples:
             >>> find_accounts(owner='rent')
-            {"accounts": {"A3": "Rent Ltd"}}
+            {"accounts": [{"account": "A3", "owner": "Rent Ltd"}]}
         """
         found, wanted = self.world(BankBook).accounts, owner.casefold()
         return {
-            "accounts": {
-                id: each["owner"]
+            "accounts": [
+                {"account": id, "owner": each["owner"]}
                 for id, each in found.items()
                 if wanted in each["owner"].casefold()
-            }
+            ]
         }
 
     @reads

@@ -147,13 +147,11 @@ class HotelBook(World):
         return number
 
     def serve_waiting(self) -> None:
-        """Give free rooms to waiting guests, in the order of the list; drop past requests."""
+        """Give free rooms to waiting guests, in the order of the list."""
         left = []
         for guest in self.waiting:
-            if guest["arrival"] < self.today:
-                continue
             free = self.list_free_rooms(guest["kind"], guest["arrival"], guest["departure"])
-            if free:
+            if free and guest["arrival"] >= self.today:
                 self.book(free[0], guest)
             else:
                 left.append(guest)
@@ -161,10 +159,14 @@ class HotelBook(World):
 
     @reaction
     def close_day(self) -> None:
-        """End the day: release rooms of guests who did not arrive, and plan the next end."""
+        """End the day: release rooms of guests who did not arrive, and plan the next end.
+
+        Waiting guests whose first day is over leave the list.
+        """
         for number, stay in self.stays.items():
             if stay["status"] == "booked" and stay["arrival"] <= self.today:
                 self.put_stay(number, stay, status="no_show")
+        self.waiting = [guest for guest in self.waiting if guest["arrival"] > self.today]
         self.serve_waiting()
         clock = self.world(WorldClock)
         next_day = shift(clock.now, _MINUTES_PER_DAY)

@@ -128,7 +128,11 @@ def _find_kinds(bare: Trajectory, bulk: LongContext) -> tuple[str, ...]:
 def count_read(bare: Trajectory, bulk: LongContext) -> int:
     """Return the characters of the ground truth's results in a world with bulk."""
     session = start(replace(bare, long_context=bulk))
-    return sum(len(session.call(call).text) for turn in bare.turns for call in calls(turn))
+    read = 0
+    for turn in bare.turns:
+        read += sum(len(result.text) for result in session.play(calls(turn)))
+        session.end_turn()
+    return read
 
 
 def place_in_world(

@@ -96,8 +96,11 @@ def _check_turn(base: str, field: str, turn: int, turns: Sequence[Turn]) -> None
 
 def _play_until(base: Trajectory, turn: int) -> tuple[Session, list[Result]]:
     """Return the session at the start of a turn, and all earlier results."""
-    session = start(base)
-    return session, [r for earlier in base.turns[:turn] for r in session.play(calls(earlier))]
+    session, results = start(base), []
+    for earlier in base.turns[:turn]:
+        results += session.play(calls(earlier))
+        session.end_turn()
+    return session, results
 
 
 CALLS_PER_FUNCTION = 60

@@ -109,6 +109,7 @@ class Entry:
             steps.append(made)
             outcome = TurnOutcome(results, session.snapshot(), bool(results), tuple(calls))
             truth.append(outcome)
+            session.end_turn()
         return steps, tuple(truth), starts
 
     @cached_property
@@ -174,6 +175,7 @@ class Entry:
             failure = check_turn(self.truth[: index + 1], played, self.profile, self.scene)
             if failure is not None:
                 return failure
+            session.end_turn()
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from envs.calls import Call
 from envs.errors import AlreadyExists, MalformedCall, NotFound, ToolError
-from envs.registry import backend_class, check_config, is_usable
+from envs.registry import backend_class, check_config, is_usable, with_worlds
 from envs.schema import check_arguments
 from envs.session import Session
 from extensions.authoring.rules.entry import Entry, TruthStep
@@ -53,7 +53,7 @@ def check_offers(entry: Entry) -> Iterator[Finding]:
     functions = tuple(
         [
             name
-            for environment in trajectory.environments
+            for environment in with_worlds(trajectory.environments)
             if is_usable(environment)
             for name in backend_class(environment).TOOLS
         ]
@@ -127,6 +127,7 @@ def _find_difference(entry: Entry, session: Session, kind: str) -> Finding | Non
         if session.snapshot() != truth.snapshot:
             message = f"leads to another state in {kind}"
             return entry.finding(DETERMINISM, Severity.ERROR, index, "ground_truth", message)
+        session.end_turn()
     return None
 
 
