@@ -169,8 +169,7 @@ class Session:
                 return Result.refused(refusal)
         name, args, kwargs, nested = call
         if type(args) is not tuple:
-            how = "use Call(name, (), {...}) for named arguments"
-            raise DataError("call", f"args must be a tuple, is {args!r:.60}; {how}")
+            raise DataError("call", f"args must be a tuple, is {args!r:.60}; use Call(f, (), args)")
         tool = self.tools.get(name)
         offered = self.offered
         if tool is None or (offered is not None and name not in offered):

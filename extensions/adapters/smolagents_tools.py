@@ -19,7 +19,7 @@ def make_tool(offered: OfferedTool) -> Tool:
         for name, schema in offered.parameters["properties"].items()
     }
 
-    def forward(self: Tool, **given: Any) -> str:
+    def forward(_self: Tool, **given: Any) -> str:
         return offered.run_in_thread(**given)
 
     fields = {
