@@ -5,7 +5,7 @@ import os
 import turnwise
 from langchain.agents import create_agent
 from langchain_core.tools import StructuredTool
-from turnwise.extensions.adapters.own_loop import OwnLoop
+from turnwise.extensions.adapters.framework_agent import OwnLoop
 
 
 def langgraph_agent(model):

@@ -5,7 +5,7 @@ import os
 
 import turnwise
 from agents import Agent, FunctionTool, Runner
-from turnwise.extensions.adapters.own_loop import OwnLoop
+from turnwise.extensions.adapters.framework_agent import OwnLoop
 
 
 def openai_agent(model):

@@ -4,7 +4,7 @@ import os
 
 import turnwise
 from pydantic_ai import Agent, Tool
-from turnwise.extensions.adapters.own_loop import OwnLoop
+from turnwise.extensions.adapters.framework_agent import OwnLoop
 
 
 def pydantic_agent(model):

@@ -5,7 +5,7 @@ import os
 
 import turnwise
 from smolagents import InferenceClientModel, ToolCallingAgent
-from turnwise.extensions.adapters.own_loop import OwnLoop
+from turnwise.extensions.adapters.framework_agent import OwnLoop
 from turnwise.extensions.adapters.smolagents_tools import make_tool
 
 

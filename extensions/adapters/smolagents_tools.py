@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensions.adapters.own_loop import OfferedTool
+from extensions.adapters.framework_agent import OfferedTool
 from extensions.adapters.rollouts import extra
 
 with extra("frameworks"):

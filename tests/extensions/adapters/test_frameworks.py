@@ -225,7 +225,7 @@ def test_the_usage_of_a_message_is_counted(tmp_path: Path) -> None:
 
 
 def test_calls_at_the_same_time_follow_one_by_one_and_a_failure_is_an_error() -> None:
-    from extensions.adapters.own_loop import OwnLoop
+    from extensions.adapters.framework_agent import OwnLoop
 
     async def play(said: Any, tools: Any) -> str:
         return " ".join(await asyncio.gather(*(tools[0].run(n=number) for number in range(3))))
