@@ -5,7 +5,7 @@ import os
 import turnwise
 from langchain.agents import create_agent
 from langchain_core.tools import StructuredTool
-from turnwise.extensions.adapters.framework_agent import OwnLoop
+from turnwise.extensions.adapters.framework_agent import FrameworkAgent
 
 
 def langgraph_agent(model):
@@ -22,7 +22,7 @@ def langgraph_agent(model):
         history[:] = done["messages"]
         return history[-1]
 
-    return OwnLoop(play_turn)
+    return FrameworkAgent(play_turn)
 
 
 if __name__ == "__main__":

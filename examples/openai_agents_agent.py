@@ -5,7 +5,7 @@ import os
 
 import turnwise
 from agents import Agent, FunctionTool, Runner
-from turnwise.extensions.adapters.framework_agent import OwnLoop
+from turnwise.extensions.adapters.framework_agent import FrameworkAgent
 
 
 def openai_agent(model):
@@ -21,7 +21,7 @@ def openai_agent(model):
         history[:] = done.to_input_list()
         return done.final_output
 
-    return OwnLoop(play_turn)
+    return FrameworkAgent(play_turn)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import os
 
 import turnwise
 from pydantic_ai import Agent, Tool
-from turnwise.extensions.adapters.framework_agent import OwnLoop
+from turnwise.extensions.adapters.framework_agent import FrameworkAgent
 
 
 def pydantic_agent(model):
@@ -17,7 +17,7 @@ def pydantic_agent(model):
         history[:] = done.all_messages()
         return done.output
 
-    return OwnLoop(play_turn)
+    return FrameworkAgent(play_turn)
 
 
 if __name__ == "__main__":

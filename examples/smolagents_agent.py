@@ -5,7 +5,7 @@ import os
 
 import turnwise
 from smolagents import InferenceClientModel, ToolCallingAgent
-from turnwise.extensions.adapters.framework_agent import OwnLoop
+from turnwise.extensions.adapters.framework_agent import FrameworkAgent
 from turnwise.extensions.adapters.smolagents_tools import make_tool
 
 
@@ -17,7 +17,7 @@ def smol_agent(model):
         words = "\n".join(message["content"] for message in said)
         return str(await asyncio.to_thread(agent.run, words, reset=False))
 
-    return OwnLoop(play_turn)
+    return FrameworkAgent(play_turn)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class OfferedTool:
         parameters: JSON schema of the arguments.
     """
 
-    def __init__(self, loop: OwnLoop, function: Mapping[str, Any]) -> None:
+    def __init__(self, loop: FrameworkAgent, function: Mapping[str, Any]) -> None:
         self.name: str = function["name"]
         self.description: str = function.get("description") or ""
         self.parameters: dict[str, Any] = function["parameters"]
@@ -44,7 +44,7 @@ PlayTurn = Callable[[list[ChatMessage], Sequence[OfferedTool]], Awaitable[Any]]
 """Receives the new messages of the user and the tools; returns the answer to the user."""
 
 
-class OwnLoop:
+class FrameworkAgent:
     """An agent whose framework makes the calls of a turn.
 
     Args:

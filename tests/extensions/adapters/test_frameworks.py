@@ -225,13 +225,13 @@ def test_the_usage_of_a_message_is_counted(tmp_path: Path) -> None:
 
 
 def test_calls_at_the_same_time_follow_one_by_one_and_a_failure_is_an_error() -> None:
-    from extensions.adapters.framework_agent import OwnLoop
+    from extensions.adapters.framework_agent import FrameworkAgent
 
     async def play(said: Any, tools: Any) -> str:
         return " ".join(await asyncio.gather(*(tools[0].run(n=number) for number in range(3))))
 
     async def main() -> None:
-        agent = OwnLoop(play)
+        agent = FrameworkAgent(play)
         function = {"type": "function", "function": {"name": "f", "parameters": {}}}
         messages: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
         for number in range(3):
@@ -246,6 +246,6 @@ def test_calls_at_the_same_time_follow_one_by_one_and_a_failure_is_an_error() ->
             raise ValueError("no")
 
         with pytest.raises(ValueError, match="no"):
-            await OwnLoop(fail)(messages[:1], [])
+            await FrameworkAgent(fail)(messages[:1], [])
 
     asyncio.run(main())
