@@ -16,7 +16,7 @@ from typing import Any
 ChatMessage = dict[str, Any]
 
 
-class OfferedTool:
+class FrameworkTool:
     """A function of the episode, for a framework.
 
     Attributes:
@@ -40,7 +40,7 @@ class OfferedTool:
         return self._loop.call_in_thread(self.name, arguments)
 
 
-PlayTurn = Callable[[list[ChatMessage], Sequence[OfferedTool]], Awaitable[Any]]
+PlayTurn = Callable[[list[ChatMessage], Sequence[FrameworkTool]], Awaitable[Any]]
 """Receives the new messages of the user and the tools; returns the answer to the user."""
 
 
@@ -70,7 +70,7 @@ class FrameworkAgent:
                 self._waiting.set_result(str(new[-1]["content"]))
             self._waiting = None
         if self._turn is None:
-            offered = [OfferedTool(self, tool["function"]) for tool in tools]
+            offered = [FrameworkTool(self, tool["function"]) for tool in tools]
             self._turn = asyncio.ensure_future(self._play_turn(new, offered))
         return await self._next(self._turn)
 

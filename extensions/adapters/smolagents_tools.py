@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from extensions.adapters.framework_agent import OfferedTool
+from extensions.adapters.framework_agent import FrameworkTool
 from extensions.adapters.rollouts import extra
 
 with extra("frameworks"):
     from smolagents import Tool
 
 
-def make_tool(offered: OfferedTool) -> Tool:
+def make_tool(offered: FrameworkTool) -> Tool:
     """Return a function of an episode as a tool with inputs of any type."""
     needed = offered.parameters.get("required", ())
     inputs = {
