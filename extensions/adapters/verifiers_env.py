@@ -53,7 +53,7 @@ class TrajectoryTaskset(vf.Taskset[TrajectoryTask, TrajectoryConfig]):
         ]
 
 
-class TurnLoop(vf.Harness[vf.HarnessConfig]):
+class TurnHarness(vf.Harness[vf.HarnessConfig]):
     """Harness that drives a model through the turns of an entry."""
 
     NEEDS_CONTAINER = EXECUTES_CODE = False
