@@ -11,7 +11,7 @@ import string
 from typing import Any
 
 from checkers.profile import Mode
-from extensions.adapters.rollouts import Suite, extra, suite
+from extensions.adapters.suite import Suite, extra, suite
 from runner.rollouts.env import Action, Observation, RewardName
 
 with extra("gymnasium"):

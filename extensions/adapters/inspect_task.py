@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from checkers.profile import Mode
-from extensions.adapters.rollouts import extra, suite
+from extensions.adapters.suite import extra, suite
 
 with extra("inspect"):
     from inspect_ai import Task, task

@@ -14,7 +14,7 @@ from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
 from envs.schema import make_spec
 from envs.session import Session
-from extensions.adapters.rollouts import extra
+from extensions.adapters.suite import extra
 from runner.models.tools import FunctionNames, as_tool, offered_tools
 
 with extra("langchain"):

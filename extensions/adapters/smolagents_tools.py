@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from extensions.adapters.framework_agent import FrameworkTool
-from extensions.adapters.rollouts import extra
+from extensions.adapters.suite import extra
 
 with extra("frameworks"):
     from smolagents import Tool

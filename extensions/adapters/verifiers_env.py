@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from checkers.profile import Mode
-from extensions.adapters.rollouts import extra, suite
+from extensions.adapters.suite import extra, suite
 
 with extra("verifiers"):
     import verifiers.v1 as vf

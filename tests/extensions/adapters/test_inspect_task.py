@@ -10,7 +10,7 @@ from inspect_ai.tool import ToolCall
 
 from envs.calls import parse_call
 from extensions.adapters.inspect_task import turnwise
-from extensions.adapters.rollouts import suite
+from extensions.adapters.suite import suite
 from runner.rollouts.env import RolloutEnv
 from trajectories.errors import DataError
 

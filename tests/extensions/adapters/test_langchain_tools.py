@@ -13,7 +13,7 @@ from envs import registry
 from envs.calls import Call, parse_call
 from envs.session import Session
 from extensions.adapters.langchain_tools import tools
-from extensions.adapters.rollouts import suite
+from extensions.adapters.suite import suite
 from runner.cli import main
 from tests.extensions.formats.making import documents
 from trajectories.prepare import load_session

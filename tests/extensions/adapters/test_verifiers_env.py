@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from extensions.adapters.rollouts import suite
+from extensions.adapters.suite import suite
 from tests.servers.answers import of_dataset
 from tests.servers.serving import FakeServer
 
