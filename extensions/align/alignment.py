@@ -24,7 +24,7 @@ _GAP = "  "
 _MAX_CELL_CHARS = 120
 
 
-class Column(NamedTuple):
+class AlignedRun(NamedTuple):
     """One run of the trajectory."""
 
     name: str
@@ -69,7 +69,7 @@ class AlignedTurn(NamedTuple):
 class SideBySide(NamedTuple):
     """Aligned runs of one trajectory."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[AlignedRun, ...]
     turns: tuple[AlignedTurn, ...]
 
     def parting(self, one: int, other: int) -> AlignedRow | None:
@@ -84,7 +84,7 @@ class SideBySide(NamedTuple):
         return min(found, key=lambda row: row[:2], default=None)
 
 
-def align(columns: Sequence[Column]) -> SideBySide:
+def align(columns: Sequence[AlignedRun]) -> SideBySide:
     """Align two or more runs of one trajectory."""
     turns = []
     for views in zip(*[view(column.examined) for column in columns], strict=True):
@@ -147,7 +147,7 @@ def document(alignment: SideBySide) -> Json:
     }
 
 
-def _letters(columns: Sequence[Column]) -> str:
+def _letters(columns: Sequence[AlignedRun]) -> str:
     return "ABCDE"[: len(columns)]
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.statistics import holm
 from extensions.align.align_page import align_json, answers_json
-from extensions.align.alignment import Column, align
+from extensions.align.alignment import AlignedRun, align
 from runner.analysis.comparison import RunComparison, causes, most_frequent
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedRun
@@ -57,7 +57,7 @@ def side_by_side(names: Sequence[str], runs: Sequence[ReplayedRun]) -> Json:
         answers = [episode_json(run) for run in runs]
         return answers_json(trajectory.id, trajectory.category.value, names, answers)
     purpose = StatefulPart("to put side by side")
-    return align_json(align([Column(name, found.show(purpose)) for name, _, found in columns]))
+    return align_json(align([AlignedRun(name, found.show(purpose)) for name, _, found in columns]))
 
 
 def comparison_file(names: Sequence[str], shown: Json) -> str:

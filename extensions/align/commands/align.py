@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from extensions.align.align_page import align_page
-from extensions.align.alignment import MAX_RUNS, Column, align, document, lines
+from extensions.align.alignment import MAX_RUNS, AlignedRun, align, document, lines
 from runner.analysis.replayed_runs import source_name
 from runner.analysis.view import StatefulPart
 from runner.commands import DONE
@@ -59,9 +59,9 @@ def run(options: Options) -> int:
     return DONE
 
 
-def _columns(options: Options, path: Path, trials: Sequence[int] | None) -> list[Column]:
+def _columns(options: Options, path: Path, trials: Sequence[int] | None) -> list[AlignedRun]:
     run, episodes = execute_episodes(options, path, trials)
     return [
-        Column(source_name(run, examined), examined.show(StatefulPart("to align")))
+        AlignedRun(source_name(run, examined), examined.show(StatefulPart("to align")))
         for examined in episodes
     ]

@@ -8,7 +8,7 @@ import pytest
 from checkers.profile import BFCL
 from checkers.turn import judge
 from envs.calls import parse_call
-from extensions.align.alignment import Column, align, document, lines
+from extensions.align.alignment import AlignedRun, align, document, lines
 from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import trace
 from tests.judging import null
@@ -27,7 +27,7 @@ def aligned(dataset_of, folders):
             model = trace(ready, calls, BFCL, None)
             verdict = judge(ready.truth, [turn.outcome for turn in model.turns], BFCL, ready.scene)
             examined = RejudgedTurns(prepared=ready, profile=BFCL, verdict=verdict, model=model)
-            columns.append(Column(f"run {number}", examined))
+            columns.append(AlignedRun(f"run {number}", examined))
         return align(columns)
 
     return run

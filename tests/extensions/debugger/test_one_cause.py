@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("textual")
 
-from extensions.align.alignment import Column, align, document
+from extensions.align.alignment import AlignedRun, align, document
 from extensions.align.alignment import lines as align_lines
 from extensions.debugger import views
 from extensions.debugger.breakpoints import stops
@@ -109,7 +109,7 @@ def test_only_diff_shows_the_call_that_the_cause_names(run):
 def test_fifty_episodes_have_one_sentence_side_by_side(run):
     for episode in run.episodes:
         found = episode.examined.diagnosis
-        aligned = align([Column("a", episode.examined), Column("b", episode.examined)])
+        aligned = align([AlignedRun("a", episode.examined), AlignedRun("b", episode.examined)])
         assert [*align_lines(aligned, 80)][2].text == f"     cause: {found.sentence}"
         assert document(aligned)["runs"][0]["diagnosis"]["sentence"] == found.sentence
 
