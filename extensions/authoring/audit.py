@@ -34,7 +34,7 @@ Models = Mapping[str, Sequence[str]]
 """Name of a model to the names of its runs."""
 
 
-class Executed(NamedTuple):
+class ReplayedRuns(NamedTuple):
     """Replayed runs and ground truths."""
 
     truths: Mapping[str, Sequence[TurnOutcome]]
@@ -96,7 +96,7 @@ def execute_runs(
     models: Mapping[str, Run],
     profile: Profile,
     readings: CorrectedEntries = AS_PUBLISHED,
-) -> Executed:
+) -> ReplayedRuns:
     """Replay and judge runs, except entries that errata withdraw."""
     truths: dict[str, Sequence[TurnOutcome]] = {}
     runs: dict[str, dict[str, JudgingResult]] = {model: {} for model in models}
@@ -116,7 +116,7 @@ def execute_runs(
             if id in entries:
                 with suppress(UnjudgeableEntry):
                     runs[model][id] = _judge(prepared, entries[id], profile)
-    return Executed(truths, runs)
+    return ReplayedRuns(truths, runs)
 
 
 def _judge(
