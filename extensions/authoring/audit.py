@@ -131,7 +131,7 @@ def _judge(
     return judged
 
 
-class Agreement(NamedTuple):
+class MajorityState(NamedTuple):
     """State that most models reach instead of the ground truth's."""
 
     models: tuple[str, ...]
@@ -151,7 +151,7 @@ class AuditFinding(NamedTuple):
     models: int
     failing: int
     """Number of models without a passing run."""
-    agreement: Agreement | None
+    agreement: MajorityState | None
 
     @property
     def all_fail(self) -> bool:
@@ -213,7 +213,7 @@ def audit(
 
 def find_agreement(
     truth: Sequence[TurnOutcome], models: Mapping[str, Mapping[str, JudgingResult]]
-) -> Agreement | None:
+) -> MajorityState | None:
     """Return the final state that most models, at least two, reach instead of the truth's."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
@@ -226,7 +226,7 @@ def find_agreement(
     if len(agreeing) < 2 or 2 * len(agreeing) <= len(models) or shared == expected:
         return None
     turn = _find_divergence(truth, [run.outcomes for model, run in voices if model in agreeing])
-    return Agreement(tuple(agreeing), turn, tuple(expected.differences(shared)))
+    return MajorityState(tuple(agreeing), turn, tuple(expected.differences(shared)))
 
 
 def _voice(truth: Sequence[TurnOutcome], runs: Collection[JudgingResult]) -> JudgingResult | None:
