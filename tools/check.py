@@ -16,8 +16,8 @@ from envs.calls import Call
 from envs.errors import ConfigError
 from envs.registry import check_config
 from envs.results import Result
-from extensions.authoring.making.base import start
 from extensions.authoring.making.build import make
+from extensions.authoring.making.maker_helpers import start
 from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scenario
 from extensions.authoring.making.worlds import sizes
 from extensions.authoring.rule_sets import RULES, validate

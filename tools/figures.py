@@ -19,7 +19,7 @@ from envs.calls import parse_call
 from envs.registry import BACKENDS
 from extensions.authoring.graph.graph import load
 from extensions.authoring.graph.sampling import coverage, trace
-from extensions.authoring.making.base import start
+from extensions.authoring.making.maker_helpers import start
 from extensions.authoring.making.worlds import sizes
 from extensions.authoring.review_status import (
     EntryReviewStatus,

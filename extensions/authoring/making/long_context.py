@@ -21,7 +21,7 @@ from envs.calls import Call, parse_call
 from envs.results import Result
 from envs.session import Session
 from extensions.authoring.fact_sources import FactSources
-from extensions.authoring.making.base import calls, derived, start
+from extensions.authoring.making.maker_helpers import calls, derived, start
 from extensions.authoring.making.scenario_words import (
     NUMBER,
     find_meant_words,

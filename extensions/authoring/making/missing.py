@@ -17,7 +17,13 @@ from envs.results import Result
 from envs.session import Session
 from envs.state import Snapshot
 from envs.tool import Tool
-from extensions.authoring.making.base import calls, candidate_calls, derived, readings, start
+from extensions.authoring.making.maker_helpers import (
+    calls,
+    candidate_calls,
+    derived,
+    readings,
+    start,
+)
 from extensions.authoring.making.scenarios import VariantNotes
 from extensions.authoring.spoken_values import list_spoken_values
 from trajectories.errors import DataError

@@ -9,7 +9,7 @@ from typing import Any
 from checkers.answer_text.dates import list_days
 from checkers.known_values import list_literals
 from envs.backends.travel_facts import AIRPORTS, CITIES
-from extensions.authoring.making.base import calls
+from extensions.authoring.making.maker_helpers import calls
 from trajectories.schema import Trajectory
 from trajectories.stated_values import list_messages
 from trajectories.vocabulary import (

@@ -19,7 +19,7 @@ from envs.results import Result, encode
 from envs.schema import make_spec
 from envs.session import Session
 from envs.tool import Tool, parameters
-from extensions.authoring.making.base import candidate_calls
+from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.word_matching import split_name
 from extensions.authoring.spoken_values import list_spoken_values
 

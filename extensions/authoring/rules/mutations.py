@@ -12,7 +12,7 @@ from envs.calls import Call, parse_call
 from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.tool import parameters
-from extensions.authoring.making.base import candidate_calls
+from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12

@@ -25,8 +25,8 @@ from envs.registry import BACKENDS, check_config
 from extensions.authoring.canary import CANARY
 from extensions.authoring.graph.graph import load
 from extensions.authoring.graph.sampling import coverage, trace
-from extensions.authoring.making.base import start
 from extensions.authoring.making.build import long
+from extensions.authoring.making.maker_helpers import start
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
 from extensions.authoring.making.worlds import sizes
 from runner.episodes.scripts import Script, oracle

@@ -7,7 +7,6 @@ import pytest
 
 from checkers.required_info import Items, Number, Text, YesNo
 from envs.registry import check_config
-from extensions.authoring.making.base import calls, start
 from extensions.authoring.making.long_context import (
     LONGER_CHARS,
     MIN_CHARS,
@@ -15,6 +14,7 @@ from extensions.authoring.making.long_context import (
     lengthen,
     place_in_world,
 )
+from extensions.authoring.making.maker_helpers import calls, start
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.packs import widen_config
