@@ -15,7 +15,7 @@ from pathlib import Path
 from extensions.authoring.canary import CANARY
 from extensions.authoring.making.long_context import SEEDS, derive_seed, lengthen
 from extensions.authoring.making.maker_helpers import derived, variant_id
-from extensions.authoring.making.missing import (
+from extensions.authoring.making.missing_variants import (
     delay_turn,
     find_supplied_values,
     hold_out,

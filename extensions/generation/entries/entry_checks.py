@@ -8,7 +8,7 @@ from dataclasses import replace
 from envs.calls import Call
 from extensions.authoring.graph.graph import TOOLS
 from extensions.authoring.making.build import make
-from extensions.authoring.making.missing import hold_out, leave_out_value
+from extensions.authoring.making.missing_variants import hold_out, leave_out_value
 from extensions.authoring.making.scenarios import (
     MissingFunction,
     MissingParameter,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.required_info import Text
-from extensions.authoring.making.missing import (
+from extensions.authoring.making.missing_variants import (
     find_replacements,
     find_supplied_values,
     hold_out,
