@@ -18,8 +18,8 @@ from envs.registry import check_config
 from envs.results import Result
 from extensions.authoring.making.build import make
 from extensions.authoring.making.maker_helpers import start
+from extensions.authoring.making.scenario_worlds import sizes
 from extensions.authoring.making.scenarios import SCENARIOS, Scenario, read_scenario
-from extensions.authoring.making.worlds import sizes
 from extensions.authoring.rule_sets import RULES, validate
 from extensions.authoring.rules.finding import Severity, apply, read_exemptions
 from trajectories.dataset import DATA, Dataset

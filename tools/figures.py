@@ -20,7 +20,7 @@ from envs.registry import BACKENDS
 from extensions.authoring.graph.graph import load
 from extensions.authoring.graph.sampling import coverage, trace
 from extensions.authoring.making.maker_helpers import start
-from extensions.authoring.making.worlds import sizes
+from extensions.authoring.making.scenario_worlds import sizes
 from extensions.authoring.review_status import (
     EntryReviewStatus,
     ReviewOutcome,

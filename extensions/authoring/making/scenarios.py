@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter
 from envs.calls import read_call
 from envs.errors import MalformedCall
 from envs.registry import check_config
-from extensions.authoring.making.worlds import surround
+from extensions.authoring.making.scenario_worlds import surround
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text

@@ -27,8 +27,8 @@ from extensions.authoring.graph.graph import load
 from extensions.authoring.graph.sampling import coverage, trace
 from extensions.authoring.making.build import long
 from extensions.authoring.making.maker_helpers import start
+from extensions.authoring.making.scenario_worlds import sizes
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
-from extensions.authoring.making.worlds import sizes
 from runner.episodes.scripts import Script, oracle
 from tests.judging import null, run_script
 from trajectories.dataset import Dataset, load_embedded

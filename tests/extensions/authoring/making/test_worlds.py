@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from envs.registry import check_config
-from extensions.authoring.making.worlds import sizes, surround
+from extensions.authoring.making.scenario_worlds import sizes, surround
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
 
