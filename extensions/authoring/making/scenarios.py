@@ -74,7 +74,7 @@ class VariantNotes:
 
 
 @dataclass(frozen=True)
-class Surroundings(StrictRecord):
+class GeneratedItems(StrictRecord):
     """Seed and number, per kind, of the generated items in an initial config."""
 
     seed: int
@@ -105,7 +105,7 @@ class Scenario(StrictRecord):
     missing_parameter: MissingParameter | None = None
     missing_function: MissingFunction | None = None
     labels: tuple[Label, ...] = ()
-    world: Surroundings | None = None
+    world: GeneratedItems | None = None
     not_long: str = ""
     kept_whole: tuple[str, ...] = ()
     provenance: Mapping[str, str] = field(default_factory=dict)

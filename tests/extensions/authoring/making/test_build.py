@@ -10,10 +10,10 @@ from extensions.authoring.making import build
 from extensions.authoring.making.build import compose, long
 from extensions.authoring.making.scenarios import (
     SCENARIOS,
+    GeneratedItems,
     MissingFunction,
     MissingParameter,
     Scenario,
-    Surroundings,
     read_scenario,
     read_scenarios,
 )
@@ -152,7 +152,7 @@ def test_a_value_that_can_be_had_otherwise_is_refused():
 
 
 def test_a_long_context_takes_the_place_of_a_world():
-    around = replace(SCENARIO, world=Surroundings(7, 20))
+    around = replace(SCENARIO, world=GeneratedItems(7, 20))
     longer, harder = long(around, chars=3_000), compose(around, chars=3_000)
     for made in (longer, harder):
         assert made.config == SCENARIO.config
