@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from extensions.authoring.rule_sets import RULES, Rule, select_rules, validate
-from extensions.authoring.rules.detection import Figures, figures
 from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import (
     ALLOW,
@@ -20,6 +19,7 @@ from extensions.authoring.rules.finding import (
     apply,
     read_exemptions,
 )
+from extensions.authoring.rules.mutation_detection import Figures, figures
 from extensions.authoring.rules.mutations import Tally, tallies
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch

@@ -18,7 +18,7 @@ from envs.schema import list_docstring_errors
 from envs.session import Session
 from envs.tool import Tool
 from extensions.authoring.rule_sets import RULES, select_rules, validate
-from extensions.authoring.rules import detection, texts
+from extensions.authoring.rules import mutation_detection, texts
 from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity, apply, read_exemptions
 from trajectories.dataset import Dataset, load_embedded
@@ -295,14 +295,16 @@ def test_a_change_that_may_be_left_out_is_an_error() -> None:
 
 def test_mutants_are_the_same_every_time_and_differ_from_the_truth() -> None:
     entry = Entry(dataset(CLEAN), CLEAN)
-    first = [(m.function, m.parameter, m.value, m.accepted) for m in detection.mutants(entry)]
-    again = detection.mutants(Entry(dataset(CLEAN), CLEAN))
+    first = [
+        (m.function, m.parameter, m.value, m.accepted) for m in mutation_detection.mutants(entry)
+    ]
+    again = mutation_detection.mutants(Entry(dataset(CLEAN), CLEAN))
     assert first == [(m.function, m.parameter, m.value, m.accepted) for m in again]
     assert len([m for m in first if m[1] is None]) == 3
 
 
 def test_figures_of_mutants() -> None:
-    figures = detection.figures([Entry(dataset(CLEAN), CLEAN)])
+    figures = mutation_detection.figures([Entry(dataset(CLEAN), CLEAN)])
     assert (figures.left_out, figures.left_out_rejected) == (3, 3)
     assert figures.changed >= 3
     assert figures.telling <= figures.total
@@ -318,8 +320,11 @@ def test_an_argument_without_effect_is_worth_knowing() -> None:
     }
     call = "verify_traveler_information('Ann', 'Lee', '1990-01-01', 'US12345')"
     entry = trajectory(("Check me.", [call]), backend="TravelAPI", config=booking)
-    kinds = detection.figures([Entry(dataset(entry), entry)]).accepted
-    assert ("verify_traveler_information: other passport_number", detection.SAME_EFFECT) in kinds
+    kinds = mutation_detection.figures([Entry(dataset(entry), entry)]).accepted
+    assert (
+        "verify_traveler_information: other passport_number",
+        mutation_detection.SAME_EFFECT,
+    ) in kinds
 
 
 @pytest.mark.parametrize(
@@ -335,7 +340,7 @@ def test_an_argument_without_effect_is_worth_knowing() -> None:
     ],
 )
 def test_others_are_never_equal(value: Any, schema: dict[str, Any]) -> None:
-    values = list(detection.others(value, schema, ["a-b", "c"], Random(1)))
+    values = list(mutation_detection.others(value, schema, ["a-b", "c"], Random(1)))
     assert values
     assert value not in values
 
@@ -620,6 +625,6 @@ def test_our_data_has_no_problem_that_nobody_has_looked_at() -> None:
 def test_the_checker_rejects_what_departs_from_our_ground_truth(every: int) -> None:
     data = load_embedded([Category.BASE])
     some = [*data.trajectories.values()][::every]
-    figures = detection.figures(Entry(data, t) for t in some)
+    figures = mutation_detection.figures(Entry(data, t) for t in some)
     assert figures.left_out_rejected == figures.left_out
     assert figures.rejected >= 0.98 * figures.telling
