@@ -19,7 +19,7 @@ from extensions.authoring.rules.finding import (
     apply,
     read_exemptions,
 )
-from extensions.authoring.rules.mutation_detection import Figures, figures
+from extensions.authoring.rules.mutation_detection import MutantCounts, figures
 from extensions.authoring.rules.mutations import Tally, tallies
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
@@ -207,7 +207,7 @@ def _tally_lines(tallies: Sequence[Tally]) -> Iterator[str]:
             yield f"  {id}, turn {turn + 1}: {', '.join(calls)}: {reason or 'accepted'}"
 
 
-def _mutation_lines(found: Figures) -> Iterator[str]:
+def _mutation_lines(found: MutantCounts) -> Iterator[str]:
     rows = [["ground truth with", "variants", "rejected", "share"]]
     for name, total, rejected in (
         ("one call left out", found.left_out, found.left_out_rejected),

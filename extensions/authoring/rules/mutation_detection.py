@@ -65,7 +65,7 @@ class Mutant(NamedTuple):
         return f"{self.function}: other {self.parameter}", self.accepted
 
 
-class Figures(NamedTuple):
+class MutantCounts(NamedTuple):
     """Counts of mutants by outcome."""
 
     left_out: int
@@ -183,7 +183,7 @@ def _take_step(step: TruthStep, function: str, arguments: Mapping[str, Any], nam
     return value + 1
 
 
-def figures(entries: Iterable[Entry]) -> Figures:
+def figures(entries: Iterable[Entry]) -> MutantCounts:
     """Count the mutants of entries; entries that cannot be played have none."""
     total: Counter[bool] = Counter()
     rejected: Counter[bool] = Counter()
@@ -196,7 +196,7 @@ def figures(entries: Iterable[Entry]) -> Figures:
                 accepted[mutant.kind] += 1
             else:
                 rejected[left_out] += 1
-    return Figures(
+    return MutantCounts(
         total[True], rejected[True], total[False], rejected[False], dict(accepted.most_common())
     )
 
