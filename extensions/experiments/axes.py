@@ -33,12 +33,12 @@ from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from extensions.authoring.rules import answers, entry
+    from extensions.authoring.rules import entry, known_values
     from extensions.authoring.rules import finding as problems
     from extensions.retrieval import function_texts, lexical
 else:
     # Needed for reworded user messages only.
-    answers = lazy_module("extensions.authoring.rules.answers")
+    known_values = lazy_module("extensions.authoring.rules.known_values")
     entry = lazy_module("extensions.authoring.rules.entry")
     problems = lazy_module("extensions.authoring.rules.finding")
     # Their libraries belong to the extra "retrieval".
@@ -313,7 +313,7 @@ def _keeps_values(dataset: Dataset, id: str, rewording: Rewording) -> bool:
     after, before = (
         sum(
             problem.severity is problems.Severity.WARNING
-            for problem in answers.check_provenance(entry.Entry(dataset, each))
+            for problem in known_values.check_provenance(entry.Entry(dataset, each))
         )
         for each in (rewording.of(plain), plain)
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from extensions.authoring.rule_sets import select_rules, validate
-from extensions.authoring.rules import answers
+from extensions.authoring.rules import known_values
 from extensions.authoring.rules.finding import Finding, Severity
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -141,9 +141,9 @@ def test_a_value_that_follows_from_two_that_are_told_is_worth_knowing() -> None:
 
 def test_a_missing_grammar_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
-        raise answers.MissingGrammar("tree-sitter")
+        raise known_values.MissingGrammar("tree-sitter")
 
-    monkeypatch.setattr(answers, "make_right_step", fail)
+    monkeypatch.setattr(known_values, "make_right_step", fail)
     trajectory = replace(entry(RIGHT))
     with pytest.raises(DataError, match=r"simple_python: tree-sitter is not installed: pip"):
         found(trajectory)
