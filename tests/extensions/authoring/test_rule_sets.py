@@ -18,7 +18,7 @@ from envs.schema import list_docstring_errors
 from envs.session import Session
 from envs.tool import Tool
 from extensions.authoring.rule_sets import RULES, select_rules, validate
-from extensions.authoring.rules import mutation_detection, texts
+from extensions.authoring.rules import duplicates_and_documents, mutation_detection
 from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity, apply, read_exemptions
 from trajectories.dataset import Dataset, load_embedded
@@ -439,16 +439,21 @@ def test_near_duplicates_are_those_of_a_plain_search() -> None:
     plain = {
         index
         for index, text in enumerate(questions)
-        if any(texts.jaccard(text, earlier) >= texts.NEAR for earlier in questions[:index])
+        if any(
+            duplicates_and_documents.jaccard(text, earlier) >= duplicates_and_documents.NEAR
+            for earlier in questions[:index]
+        )
     }
-    assert {index for index, _, _ in texts.find_near_duplicates(questions)} == plain
+    assert {
+        index for index, _, _ in duplicates_and_documents.find_near_duplicates(questions)
+    } == plain
 
 
 # --- DOCS
 
 
 def test_our_documents_are_sound() -> None:
-    assert list(texts.check_own()) == []
+    assert list(duplicates_and_documents.check_own()) == []
 
 
 class _Sloppy:
@@ -501,7 +506,7 @@ LINES = {"type": "integer", "description": "How many.", "default": 10}
 
 
 def test_a_sound_document_has_no_defect() -> None:
-    assert list(texts.defects(document(), TAIL)) == []
+    assert list(duplicates_and_documents.defects(document(), TAIL)) == []
 
 
 @pytest.mark.parametrize(
@@ -541,16 +546,16 @@ def test_a_sound_document_has_no_defect() -> None:
     ],
 )
 def test_defects_of_the_references_documents_are_found(made: dict[str, Any], message: str) -> None:
-    assert any(message in text for _, _, text in texts.defects(made, TAIL))
+    assert any(message in text for _, _, text in duplicates_and_documents.defects(made, TAIL))
 
 
 def test_documents_of_a_folder_are_compared_with_the_functions(tmp_path: Path) -> None:
     for environment in BACKENDS:
-        path = tmp_path / texts.function_docs_file(environment)
+        path = tmp_path / duplicates_and_documents.function_docs_file(environment)
         path.parent.mkdir(exist_ok=True)
         lines = [document()] if environment == "GorillaFileSystem" else []
         path.write_text("\n".join(map(json.dumps, [*lines, document(name="fly")])), "utf-8")
-    problems = list(texts.check_reference(tmp_path))
+    problems = list(duplicates_and_documents.check_reference(tmp_path))
     assert "GorillaFileSystem.tail" not in {p.id for p in problems}
     assert "GorillaFileSystem.fly" in {p.id for p in problems if "does not exist" in p.message}
     assert "MathAPI.mean" in {p.id for p in problems if "no document" in p.message}
