@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from extensions.authoring.rules.entry import Unplayable
+from extensions.authoring.rules.replayed_entry import Unplayable
 from extensions.authoring.statistics import count_hops
 from runner.analysis.breakdowns import Breakdown, score_part
 from runner.analysis.episode_output import Json

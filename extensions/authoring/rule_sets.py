@@ -17,8 +17,8 @@ from extensions.authoring.rules import (
     statements,
     texts,
 )
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity
+from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from checkers.known_values import KnownValues, contains_value, list_literals
 from envs.calls import Call
-from extensions.authoring.rules.entry import Entry, TruthStep, Unplayable
 from extensions.authoring.rules.lookups import render_parameters
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep, Unplayable
 from trajectories.dataset import Dataset
 from trajectories.schema import ExpectedCalls, Trajectory
 

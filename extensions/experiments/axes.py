@@ -33,13 +33,13 @@ from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from extensions.authoring.rules import entry, known_values
     from extensions.authoring.rules import finding as problems
+    from extensions.authoring.rules import known_values, replayed_entry
     from extensions.retrieval import function_texts, lexical
 else:
     # Needed for reworded user messages only.
     known_values = lazy_module("extensions.authoring.rules.known_values")
-    entry = lazy_module("extensions.authoring.rules.entry")
+    replayed_entry = lazy_module("extensions.authoring.rules.replayed_entry")
     problems = lazy_module("extensions.authoring.rules.finding")
     # Their libraries belong to the extra "retrieval".
     lexical = lazy_module("extensions.retrieval.lexical")
@@ -261,7 +261,7 @@ def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = N
         known |= {id: rewordings[id].of(known[id]) for id in kept}
         chosen = kept
     made_of = {id: known[id] for id in chosen}
-    sizes = {id: len(list_own_functions(entry)) for id, entry in made_of.items()}
+    sizes = {id: len(list_own_functions(replayed_entry)) for id, replayed_entry in made_of.items()}
     # Without ids all entries stay, so that a partial run finds its entries.
     whole = replace(dataset, trajectories=known if ids is None else made_of)
     return VariedData(whole, sizes, raised, left_out)
@@ -313,7 +313,7 @@ def _keeps_values(dataset: Dataset, id: str, rewording: Rewording) -> bool:
     after, before = (
         sum(
             problem.severity is problems.Severity.WARNING
-            for problem in known_values.check_provenance(entry.Entry(dataset, each))
+            for problem in known_values.check_provenance(replayed_entry.Entry(dataset, each))
         )
         for each in (rewording.of(plain), plain)
     )

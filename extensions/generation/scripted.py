@@ -19,7 +19,7 @@ from envs.schema import make_spec
 from extensions.authoring.graph.graph import TOOLS, Graph
 from extensions.authoring.graph.sampling import Origin, PathStep
 from extensions.authoring.making.scenarios import MissingParameter
-from extensions.authoring.rules.entry import TruthStep
+from extensions.authoring.rules.replayed_entry import TruthStep
 from extensions.authoring.rules.word_matching import split_name
 from extensions.generation.entries.filters import (
     MAX_TURN_WORDS,

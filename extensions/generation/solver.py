@@ -18,7 +18,7 @@ from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.session import Session
-from extensions.authoring.rules.entry import Entry
+from extensions.authoring.rules.replayed_entry import Entry
 from extensions.generation.answers import CachedModel
 from extensions.generation.entries.filters import FilteredOut
 from extensions.generation.entries.tasks import make_dataset

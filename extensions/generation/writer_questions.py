@@ -13,7 +13,7 @@ from envs.calls import Call
 from envs.schema import make_spec
 from extensions.authoring.graph.graph import TOOLS, Graph
 from extensions.authoring.graph.sampling import Binding, Origin
-from extensions.authoring.rules.entry import TruthStep
+from extensions.authoring.rules.replayed_entry import TruthStep
 from extensions.generation.entries.filters import MIN_TOTAL_WORDS, MIN_TURN_WORDS
 from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result_part
 from runner.models.base import Request

@@ -17,8 +17,8 @@ from checkers.statistics import TrialCounts, cluster_interval
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.state import cut
-from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.mutation_detection import Mutant, mutants
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.judges.label_rules import JudgeLabel
 from extensions.judges.tally import LabelledUnit
 from runner.analysis.figure_lines import percent, span

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from extensions.authoring.rule_sets import RULES, Rule, select_rules, validate
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import (
     ALLOW,
     Finding,
@@ -21,6 +20,7 @@ from extensions.authoring.rules.finding import (
 )
 from extensions.authoring.rules.mutation_detection import MutantCounts, figures
 from extensions.authoring.rules.mutations import Tally, tallies
+from extensions.authoring.rules.replayed_entry import Entry
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
 from runner.commands.shared import JsonOption, note

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from checkers.known_values import list_literals
 from envs.calls import parse_call
 from envs.results import Result
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity
+from extensions.authoring.rules.replayed_entry import Entry
 
 ACCEPTS = "ACCEPTS"
 

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 from envs.registry import BACKENDS
 from envs.schema import list_docstring_errors
 from envs.tool import Tool, parameters
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity
+from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.bfcl import function_docs_file
 from trajectories.jsonl import read_objects
 from trajectories.schema import Category

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from checkers.known_values import KnownValues, list_literals
 from envs.results import Result
-from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.lookups import (
     has_few_values,
@@ -21,6 +20,7 @@ from extensions.authoring.rules.lookups import (
     render_document,
     render_values,
 )
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.authoring.rules.substitutes import find_calculation, find_other_sources
 from extensions.authoring.rules.word_matching import cues, split_words
 from trajectories.schema import Category

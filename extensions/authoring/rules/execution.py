@@ -17,8 +17,8 @@ from envs.errors import AlreadyExists, MalformedCall, NotFound, ToolError
 from envs.registry import backend_class, check_config, is_usable, with_worlds
 from envs.schema import check_arguments
 from envs.session import Session
-from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.finding import Finding, Severity, brief
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 EXEC, OFFER, DETERMINISM = "EXEC", "OFFER", "DETERMINISM"
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from checkers.known_values import list_literals
 from envs.calls import Call
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity, brief
+from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.schema import Category
 
 BULK, WHOLE, DATES = "BULK", "WHOLE", "DATES"

@@ -36,7 +36,6 @@ from checkers.profile import PROFILES
 from envs.results import Result
 from envs.tool import Tool
 from extensions.authoring.rules import statements
-from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.lookups import (
     Lookup,
@@ -45,6 +44,7 @@ from extensions.authoring.rules.lookups import (
     render_parameters,
     render_values,
 )
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from trajectories.errors import DataError
 from trajectories.right_step import make_right_step, make_right_value
 from trajectories.task import make_task

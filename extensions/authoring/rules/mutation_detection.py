@@ -29,8 +29,8 @@ from envs.calls import Call
 from envs.errors import BackendFault, SimulatorError
 from envs.results import Result
 from envs.schema import make_spec
-from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.finding import Finding, Severity, brief
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from runner.episodes.offline import run_null, run_oracle
 from trajectories.prepare import prepare
 

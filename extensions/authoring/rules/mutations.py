@@ -13,7 +13,7 @@ from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.tool import parameters
 from extensions.authoring.making.maker_helpers import candidate_calls
-from extensions.authoring.rules.entry import Entry, TruthStep
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
 """Maximum calls of a function, and maximum functions, in the search for a suitable call."""

@@ -20,9 +20,9 @@ from checkers.required_info import Date, Items, Number, Text, YesNo
 from envs.calls import Call
 from envs.schema import make_spec
 from envs.tool import Tool
-from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.lookups import is_small
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.authoring.rules.word_matching import (
     cues,
     plain,

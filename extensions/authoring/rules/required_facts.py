@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from extensions.authoring.fact_sources import FactSources
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity
+from extensions.authoring.rules.replayed_entry import Entry
 
 TELLS = "TELLS"
 

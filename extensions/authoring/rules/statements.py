@@ -19,9 +19,9 @@ from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.errors import InvalidArgument
 from extensions.authoring.rules import execution
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.mutation_detection import DETECT
+from extensions.authoring.rules.replayed_entry import Entry
 from extensions.sql.comparison import check_statements
 from extensions.sql.sql_text import Token, parse_column, tokens_of
 from extensions.sql.sqlite_execution import Cell, SqlTable

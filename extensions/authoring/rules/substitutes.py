@@ -14,7 +14,6 @@ from math import isclose
 
 from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
-from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.lookups import (
     CALCULATOR,
     Lookup,
@@ -23,6 +22,7 @@ from extensions.authoring.rules.lookups import (
     lookups,
     render_values,
 )
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from trajectories.stated_values import list_messages
 
 MIN_CHARS = 4

@@ -16,10 +16,10 @@ from envs.calls import Call
 from extensions.authoring.graph.graph import TOOLS
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.authoring.rules.duplicates_and_documents import NEAR, collect_words, jaccard
-from extensions.authoring.rules.entry import Entry, TruthStep
 from extensions.authoring.rules.finding import Severity, brief
 from extensions.authoring.rules.known_values import check_provenance
 from extensions.authoring.rules.lookups import COMMON, SMALL
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from extensions.authoring.rules.requested_actions import named_function
 from extensions.generation.entries.tasks import WritingTask, make_dataset
 from extensions.judges.judge_questions import parse_object

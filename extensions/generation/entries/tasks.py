@@ -21,9 +21,9 @@ from extensions.authoring.graph.graph import TOOLS, Graph, blank_argument
 from extensions.authoring.graph.sampling import Binding, Origin, PathStep, sample
 from extensions.authoring.graph.sampling import Path as Walk
 from extensions.authoring.rule_sets import select_rules, validate
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Severity
 from extensions.authoring.rules.known_values import PROVENANCE, check_provenance
+from extensions.authoring.rules.replayed_entry import Entry
 from extensions.generation.entries.kinds import Focus, Groups, InstructionKind, list_focuses
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -19,8 +19,8 @@ from envs.session import Session
 from envs.tool import Tool
 from extensions.authoring.rule_sets import RULES, select_rules, validate
 from extensions.authoring.rules import duplicates_and_documents, mutation_detection
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.finding import Finding, Severity, apply, read_exemptions
+from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, Category, LongContext, Message, Trajectory, Turn

@@ -12,7 +12,7 @@ import pytest
 
 import trajectories
 from envs.tool import parameters
-from extensions.authoring.rules.entry import Entry
+from extensions.authoring.rules.replayed_entry import Entry
 from extensions.authoring.rules.statements import check_detected, check_executed, mutants, passes
 from extensions.sql.database import Database
 from trajectories.dataset import Dataset, load_embedded

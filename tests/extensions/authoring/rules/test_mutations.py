@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.mutations import Tally, tallies
+from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
 

@@ -9,9 +9,9 @@ import pytest
 from extensions.authoring.making.build import long
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
 from extensions.authoring.rules.alternatives import check_alternatives
-from extensions.authoring.rules.entry import Entry
 from extensions.authoring.rules.generated_items import check_dates, check_whole
 from extensions.authoring.rules.mutation_detection import mutants
+from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import load_embedded
 from trajectories.schema import AlternativeCall, Category, Tier
 
