@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from extensions.authoring.rules.replayed_entry import Unplayable
+from extensions.authoring.rules.replayed_entry import UnplayableEntry
 from extensions.authoring.statistics import count_hops
 from runner.analysis.breakdowns import Breakdown, score_part
 from runner.analysis.episode_output import Json
@@ -28,7 +28,7 @@ class HopsPart(PagePart):
             if trajectory.id not in known:
                 try:
                     known[trajectory.id] = count_hops(self._run.dataset, trajectory)
-                except Unplayable:
+                except UnplayableEntry:
                     known[trajectory.id] = None
             if (hops := known[trajectory.id]) is not None:
                 groups[hops].append(each)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from checkers.known_values import KnownValues, contains_value, list_literals
 from envs.calls import Call
 from extensions.authoring.rules.lookups import render_parameters
-from extensions.authoring.rules.replayed_entry import Entry, TruthStep, Unplayable
+from extensions.authoring.rules.replayed_entry import Entry, TruthStep, UnplayableEntry
 from trajectories.dataset import Dataset
 from trajectories.schema import ExpectedCalls, Trajectory
 
@@ -207,7 +207,7 @@ def statistics(dataset: Dataset) -> Statistics:
     for trajectory in dataset.trajectories.values():
         try:
             found.append(count_entry(dataset, trajectory))
-        except Unplayable:
+        except UnplayableEntry:
             unplayable += 1
     return Statistics(dataset.name, found, unplayable)
 

@@ -45,7 +45,7 @@ class TruthStep(NamedTuple):
         return self.call.name if isinstance(self.call, Call) else ""
 
 
-class Unplayable(Exception):
+class UnplayableEntry(Exception):
     """A config that cannot be loaded, or a ground-truth call that crashes a backend."""
 
 
@@ -88,7 +88,7 @@ class Entry:
                 behaviour=self.dataset.behaviour(keeps_all=self.profile.execution.keeps_all),
             )
         except ConfigError as error:
-            raise Unplayable(f"the config cannot be loaded: {error}") from None
+            raise UnplayableEntry(f"the config cannot be loaded: {error}") from None
 
     @cached_property
     def template(self) -> Session:
@@ -117,7 +117,7 @@ class Entry:
         """Reason why the ground truth cannot be replayed; empty if it can."""
         try:
             self._played  # noqa: B018
-        except Unplayable as error:
+        except UnplayableEntry as error:
             return str(error)
         return ""
 
@@ -216,4 +216,4 @@ def _run_call(session: Session, call: Call | MalformedCall) -> Result:
     try:
         return session.call(call)
     except BackendFault as fault:
-        raise Unplayable(str(fault)) from None
+        raise UnplayableEntry(str(fault)) from None
