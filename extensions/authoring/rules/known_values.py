@@ -38,7 +38,7 @@ from envs.tool import Tool
 from extensions.authoring.rules import statements
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.lookups import (
-    Lookup,
+    ReadingCall,
     lookups,
     render_document,
     render_parameters,
@@ -86,7 +86,7 @@ class _KnownValues:
         self.told = KnownValues()
         self.said: list[str] = []
         self.shown: list[Result] = []
-        self._lookups: dict[tuple[int, int], list[Lookup]] = {}
+        self._lookups: dict[tuple[int, int], list[ReadingCall]] = {}
 
     def hear(self, words: str) -> None:
         self.told.hear(words)
@@ -101,7 +101,7 @@ class _KnownValues:
         self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: OriginNote
     ) -> OriginNote | None:
         """Return why a value is unknown even after all possible reads, or None."""
-        found: list[Lookup] = []
+        found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
             found += self._lookups_at(entry, entry.turns[step.turn][moment])
             if any(lookup.shows(literal, name) for lookup in found):
@@ -113,7 +113,7 @@ class _KnownValues:
                     return OriginNote(False, f"{literal!r} is nowhere stated, but is {how}")
         return doubt
 
-    def _lookups_at(self, entry: Entry, step: TruthStep) -> list[Lookup]:
+    def _lookups_at(self, entry: Entry, step: TruthStep) -> list[ReadingCall]:
         place = (step.turn, step.position)
         if place not in self._lookups:
             offered = entry.offered(step.turn)
@@ -121,7 +121,7 @@ class _KnownValues:
         return self._lookups[place]
 
 
-def _derive_number(number: float, lookup: Lookup, tool: Tool, said: str) -> str:
+def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) -> str:
     """Return how a number follows from a number in a read's result, or None."""
     whole = number == int(number)
     bounds = set()

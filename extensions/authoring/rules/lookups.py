@@ -59,7 +59,7 @@ MAX_SHOWN = 20
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 
 
-class Lookup:
+class ReadingCall:
     """Reading call with its result and backend."""
 
     def __init__(self, call: Call, result: Result, backend: str) -> None:
@@ -85,7 +85,7 @@ class Lookup:
 
 def lookups(
     session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
-) -> Iterator[Lookup]:
+) -> Iterator[ReadingCall]:
     """Yield possible reads with known values, then reads with the values of their results.
 
     The session is forked, never called.
@@ -114,7 +114,9 @@ def _known_values(said: Sequence[str], shown: Sequence[Result]) -> list[object]:
     return list(known.values())
 
 
-def _read(session: Session, tools: Sequence[Tool], known: Sequence[object]) -> Iterator[Lookup]:
+def _read(
+    session: Session, tools: Sequence[Tool], known: Sequence[object]
+) -> Iterator[ReadingCall]:
     origin = session.snapshot()
     for tool in tools:
         for count, call in enumerate(_calls(tool, known)):
@@ -125,7 +127,7 @@ def _read(session: Session, tools: Sequence[Tool], known: Sequence[object]) -> I
             except BackendFault:
                 continue
             if result.ok:
-                yield Lookup(call, result, tool.backend)
+                yield ReadingCall(call, result, tool.backend)
 
 
 def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:

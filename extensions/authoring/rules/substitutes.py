@@ -16,7 +16,7 @@ from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
 from extensions.authoring.rules.lookups import (
     CALCULATOR,
-    Lookup,
+    ReadingCall,
     has_few_values,
     is_small,
     lookups,
@@ -72,7 +72,7 @@ def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) 
 
 
 def _find_source(
-    fact: str | float, step: TruthStep, found: Sequence[Lookup], known: str
+    fact: str | float, step: TruthStep, found: Sequence[ReadingCall], known: str
 ) -> str | None:
     """Return the calls that give a fact; empty if it is known, None if no call gives it."""
     if isinstance(fact, str):
@@ -89,7 +89,7 @@ def _find_source(
     return None
 
 
-def _find_text_source(text: str, found: Sequence[Lookup], known: str) -> str | None:
+def _find_text_source(text: str, found: Sequence[ReadingCall], known: str) -> str | None:
     sources = []
     for line in _lines(text):
         if len(line) >= MIN_CHARS and line in known:
@@ -108,7 +108,7 @@ def _lines(text: str) -> Iterator[str]:
             yield bare
 
 
-def _find_sentence_source(text: str, found: Sequence[Lookup], known: str) -> str | None:
+def _find_sentence_source(text: str, found: Sequence[ReadingCall], known: str) -> str | None:
     """Return the calls that give all names and numbers in a sentence."""
     tokens = _TOKEN.findall(text)[1:] if " " in text else []
     first = _TOKEN.findall(text)[:1]
@@ -140,7 +140,7 @@ def _parse_number(token: str) -> int | float | None:
         return None
 
 
-def _find_sum(number: float, found: Sequence[Lookup]) -> str | None:
+def _find_sum(number: float, found: Sequence[ReadingCall]) -> str | None:
     """Return two calls that differ in their first argument only and whose results add up."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for lookup in found:
