@@ -65,7 +65,7 @@ ALLOW = "ALLOW"
 _KINDS = {"rule": str, "id": str, "reason": str, "turn": int, "field": str}
 
 
-class Exemption(NamedTuple):
+class FindingException(NamedTuple):
     """Reviewed exception from a rule."""
 
     where: str
@@ -94,10 +94,10 @@ class ReviewedFindings(NamedTuple):
 
     problems: list[Finding]
     """Findings without an exception, and stale exceptions."""
-    excepted: list[tuple[Finding, Exemption]]
+    excepted: list[tuple[Finding, FindingException]]
 
 
-def read_exemptions(path: Path) -> list[Exemption]:
+def read_exemptions(path: Path) -> list[FindingException]:
     """Read a file of exceptions.
 
     Raises DataError if a line is not an exception, or gives no reason.
@@ -111,13 +111,13 @@ def read_exemptions(path: Path) -> list[Exemption]:
         for key in ("rule", "id", "reason"):
             if not str(line.get(key, "")).strip():
                 raise DataError(where, f"$.{key}: is missing")
-        found.append(Exemption(where, **line))
+        found.append(FindingException(where, **line))
     return found
 
 
 def apply(
     problems: Iterable[Finding],
-    exemptions: Sequence[Exemption],
+    exemptions: Sequence[FindingException],
     trajectories: Iterable[Trajectory],
     rules: Iterable[str],
     *,
@@ -131,7 +131,7 @@ def apply(
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}
     left: list[Finding] = []
-    excepted: list[tuple[Finding, Exemption]] = []
+    excepted: list[tuple[Finding, FindingException]] = []
     for finding in problems:
         base = bases.get(finding.id, finding.id)
         cover = next((e for e in exemptions if e.covers(finding, base)), None)
