@@ -25,7 +25,7 @@ _UNTOLD = "Quixotebury 77193"
 Calls = Sequence[Call | MalformedCall]
 
 
-class Alteration(NamedTuple):
+class AlteredTurn(NamedTuple):
     """Altered turn with its verdict."""
 
     id: str
@@ -42,7 +42,7 @@ class Tally(NamedTuple):
     is_wrong: bool
     """Whether the checker should reject these alterations."""
     variants: int
-    unlike: tuple[Alteration, ...]
+    unlike: tuple[AlteredTurn, ...]
     """Alterations with the wrong verdict."""
 
 
@@ -50,7 +50,7 @@ def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[Tally
     """Alter the ground truth of entries, by all or some kinds of alteration, and count verdicts."""
     kinds = {name: kind for name, kind in _KINDS.items() if name in names or not names}
     counts = dict.fromkeys(kinds, 0)
-    unlike: dict[str, list[Alteration]] = {name: [] for name in kinds}
+    unlike: dict[str, list[AlteredTurn]] = {name: [] for name in kinds}
     for entry in (entry for entry in entries if not entry.fault):
         for name, (is_wrong, alter) in kinds.items():
             for turn in range(len(entry.calls)):
@@ -65,13 +65,13 @@ def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[Tally
     ]
 
 
-def _judge(entry: Entry, turn: int, calls: Calls) -> Alteration:
+def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
     try:
         failure = entry.rejection(turn, calls)
         reason = failure and failure.reason.value
     except BackendFault as fault:
         reason = str(fault)
-    return Alteration(entry.trajectory.id, turn, tuple(map(str, calls)), reason)
+    return AlteredTurn(entry.trajectory.id, turn, tuple(map(str, calls)), reason)
 
 
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
