@@ -19,7 +19,7 @@ from extensions.authoring.rules.finding import (
     read_exemptions,
 )
 from extensions.authoring.rules.mutation_detection import MutantCounts, figures
-from extensions.authoring.rules.mutations import Tally, tallies
+from extensions.authoring.rules.mutations import AlterationCounts, tallies
 from extensions.authoring.rules.replayed_entry import Entry
 from runner.commands import DONE
 from runner.commands.options import argument, option, switch
@@ -189,7 +189,7 @@ def _print_mutations(dataset: Dataset, trajectories: list[Trajectory], *, as_jso
     return DONE
 
 
-def _tally_lines(tallies: Sequence[Tally]) -> Iterator[str]:
+def _tally_lines(tallies: Sequence[AlterationCounts]) -> Iterator[str]:
     yield ""
     rows = [["ground truth with", "variants", "should be", "are", "share"]]
     for name, is_wrong, variants, unlike in tallies:

@@ -35,7 +35,7 @@ class AlteredTurn(NamedTuple):
     """Reason of the rejection; None if the checker accepts the turn."""
 
 
-class Tally(NamedTuple):
+class AlterationCounts(NamedTuple):
     """Verdicts on one kind of alteration."""
 
     name: str
@@ -46,7 +46,7 @@ class Tally(NamedTuple):
     """Alterations with the wrong verdict."""
 
 
-def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[Tally]:
+def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[AlterationCounts]:
     """Alter the ground truth of entries, by all or some kinds of alteration, and count verdicts."""
     kinds = {name: kind for name, kind in _KINDS.items() if name in names or not names}
     counts = dict.fromkeys(kinds, 0)
@@ -60,7 +60,7 @@ def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[Tally
                     if (found.reason is not None) != is_wrong:
                         unlike[name].append(found)
     return [
-        Tally(name, is_wrong, counts[name], tuple(unlike[name]))
+        AlterationCounts(name, is_wrong, counts[name], tuple(unlike[name]))
         for name, (is_wrong, _) in kinds.items()
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from extensions.authoring.rules.mutations import Tally, tallies
+from extensions.authoring.rules.mutations import AlterationCounts, tallies
 from extensions.authoring.rules.replayed_entry import Entry
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
@@ -60,7 +60,7 @@ ENTRY = Trajectory(
 DATA = Dataset("made-up", "1", "0" * 64, {ENTRY.id: ENTRY})
 
 
-def by_name(found: list[Tally]) -> dict[str, Tally]:
+def by_name(found: list[AlterationCounts]) -> dict[str, AlterationCounts]:
     return {tally.name: tally for tally in found}
 
 
