@@ -10,7 +10,7 @@ from checkers.known_values import (
     list_literals,
     unescape_text,
 )
-from extensions.authoring.spoken_values import list_spoken_values
+from extensions.authoring.user_message_values import list_spoken_values
 
 PLAIN = [
     ("Write: Gone fishing.", "Gone fishing"),

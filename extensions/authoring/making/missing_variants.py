@@ -25,7 +25,7 @@ from extensions.authoring.making.maker_helpers import (
     start,
 )
 from extensions.authoring.making.scenarios import VariantNotes
-from extensions.authoring.spoken_values import list_spoken_values
+from extensions.authoring.user_message_values import list_spoken_values
 from trajectories.errors import DataError
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.stated_values import list_messages, shown, write_documents

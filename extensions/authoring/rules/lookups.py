@@ -21,7 +21,7 @@ from envs.session import Session
 from envs.tool import Tool, parameters
 from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.word_matching import split_name
-from extensions.authoring.spoken_values import list_spoken_values
+from extensions.authoring.user_message_values import list_spoken_values
 
 CALLS = 120
 """Maximum calls of each function."""
