@@ -47,7 +47,7 @@ _TELLING = 4
 """Minimum length of a part of a function's name that counts as a request."""
 
 
-class Arguments(NamedTuple):
+class ArgumentCounts(NamedTuple):
     """Numbers of argument values by source."""
 
     all: int = 0
@@ -74,7 +74,7 @@ class EntryFacts(NamedTuple):
     """Backend of each function."""
     environments: int = 0
     """Number of backends."""
-    arguments: Arguments = Arguments()
+    arguments: ArgumentCounts = ArgumentCounts()
     hops: int = 0
     """Length of the longest chain in which each call uses the previous result."""
     needed: int = 0
@@ -177,9 +177,11 @@ class Statistics:
         return most / max(1, self.functions.total())
 
     @property
-    def arguments(self) -> Arguments:
+    def arguments(self) -> ArgumentCounts:
         """Numbers of argument values by source."""
-        return Arguments(*map(sum, zip(*(entry.arguments for entry in self.entries), strict=True)))
+        return ArgumentCounts(
+            *map(sum, zip(*(entry.arguments for entry in self.entries), strict=True))
+        )
 
     @cached_property
     def duplicates(self) -> tuple[int, float]:
@@ -291,7 +293,7 @@ class _SourceResult(NamedTuple):
     depth: int
 
 
-def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[Arguments, int]:
+def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[ArgumentCounts, int]:
     """Return the sources of a ground truth's values, and the length of its longest chain."""
     told, known = KnownValues(), list[_SourceResult]()
     total = from_results = elsewhere = deepest = 0
@@ -315,7 +317,7 @@ def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[Arguments, int]
             deepest = max(deepest, depth)
             if tool and step.result.error is None:
                 known.append(_SourceResult(step.result.text, tool.backend, depth))
-    return Arguments(total, from_results, elsewhere), deepest
+    return ArgumentCounts(total, from_results, elsewhere), deepest
 
 
 def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:

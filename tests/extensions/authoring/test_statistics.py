@@ -9,7 +9,7 @@ import pytest
 
 from extensions.authoring.statistics import (
     FIGURES,
-    Arguments,
+    ArgumentCounts,
     Statistics,
     count_entry,
     count_near_duplicates,
@@ -60,7 +60,7 @@ def test_chains_follow_values_that_only_results_have_shown() -> None:
             ],
         ),
     )
-    assert found.arguments == Arguments(5, 1, 0)
+    assert found.arguments == ArgumentCounts(5, 1, 0)
     assert found.hops == 1
     assert found.dated == (1, 0)
 
