@@ -57,7 +57,7 @@ class ArgumentCounts(NamedTuple):
     """Values that only results of other backends show."""
 
 
-class EntryFacts(NamedTuple):
+class EntryCounts(NamedTuple):
     """Counts of one entry."""
 
     turns: Sequence[Sequence[str]]
@@ -100,7 +100,7 @@ class Statistics:
     """Statistics of a data set; entries that cannot be executed are left out."""
 
     name: str
-    entries: Sequence[EntryFacts]
+    entries: Sequence[EntryCounts]
     unplayable: int = 0
 
     @cached_property
@@ -214,7 +214,7 @@ def statistics(dataset: Dataset) -> Statistics:
     return Statistics(dataset.name, found, unplayable)
 
 
-def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
+def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryCounts:
     """Count the facts of an entry. Raises Unplayable if its ground truth cannot be replayed."""
     said = _said(trajectory)
     words = [found for text in said if (found := _WORD.findall(text.lower()))]
@@ -222,7 +222,7 @@ def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
     config = json.dumps(trajectory.config, sort_keys=True)
     expects = trajectory.expects
     if isinstance(expects, ExpectedCalls):
-        return EntryFacts(
+        return EntryCounts(
             [[name for answer in expects.answers for name in answer]],
             words,
             len(expects.functions),
@@ -237,7 +237,7 @@ def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryFacts:
     steps = entry.turns
     arguments, hops = _trace_arguments(entry, said)
     needed = [made for turn in steps for made in _preconditions(turn)]
-    return EntryFacts(
+    return EntryCounts(
         [[step.call.name for step in turn if isinstance(step.call, Call)] for turn in steps],
         words,
         len(entry.offered(len(trajectory.turns) - 1)),
@@ -396,7 +396,7 @@ def _format_share(part: float, whole: float) -> str:
     return f"{part:g} of {whole:g} ({100 * part / whole:.0f}%)" if whole else "-"
 
 
-def _uses_several_backends(entry: EntryFacts, functions: Iterable[str]) -> bool:
+def _uses_several_backends(entry: EntryCounts, functions: Iterable[str]) -> bool:
     return len({entry.backends[name] for name in functions if name in entry.backends}) > 1
 
 
