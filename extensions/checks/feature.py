@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.checks import EpisodeCheck
-from extensions.checks.declared import read_checks, remember
+from extensions.checks.declared_checks import read_checks, remember
 from extensions.checks.judging import NAME
 from runner.analysis.figure_table import FigureRow, Section
 from runner.analysis.figures import RunFigures

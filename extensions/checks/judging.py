@@ -12,7 +12,12 @@ from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.turn import make_force_terminated_verdict
 from checkers.verdict import Failure, Verdict
-from extensions.checks.declared import CheckedEpisode, CheckFailure, DeclaredCheck, read_checks
+from extensions.checks.declared_checks import (
+    CheckedEpisode,
+    CheckFailure,
+    DeclaredCheck,
+    read_checks,
+)
 from runner.episodes.entry_kinds import (
     ComparedState,
     JudgingResult,
