@@ -38,7 +38,7 @@ class CheckFailure(NamedTuple):
     message: str
 
 
-class MadeCall(NamedTuple):
+class ParsedCall(NamedTuple):
     """A call that could be read."""
 
     turn: int
@@ -60,10 +60,10 @@ class CheckedEpisode:
     words: Sequence[str] | None
 
     @cached_property
-    def calls(self) -> Sequence[MadeCall]:
+    def calls(self) -> Sequence[ParsedCall]:
         """All calls in order."""
         return [
-            MadeCall(turn, result.call or call, result.ok)
+            ParsedCall(turn, result.call or call, result.ok)
             for turn, outcome in enumerate(self.outcomes)
             for call, result in zip(outcome.calls, outcome.results, strict=True)
             if isinstance(call, Call)
@@ -141,7 +141,7 @@ class DeclaredCheck:
             case _:
                 yield from self._misworded(episode)
 
-    def _outside(self, calls: Sequence[MadeCall]) -> Iterator[CheckFailure]:
+    def _outside(self, calls: Sequence[ParsedCall]) -> Iterator[CheckFailure]:
         """Yield the calls whose argument is not within the limits."""
         name, _, parameter = self.subject.partition(".")
         for made in calls:
