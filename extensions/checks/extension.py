@@ -47,7 +47,7 @@ class ChecksExtension(Extension):
         """Return the judging of an entry with checks."""
         if self.name not in trajectory.extensions:
             return None
-        found: EntryKind = judging.CheckedEntry(judging.EntryChecks.of(trajectory))
+        found: EntryKind = judging.CheckedEntryKind(judging.EntryChecks.of(trajectory))
         return found
 
     def figures(self) -> Sequence[FigureRow]:

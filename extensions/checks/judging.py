@@ -76,7 +76,7 @@ class _ReachedEnd(ComparedState):
 
 
 @dataclass(frozen=True)
-class CheckedEntry(ComparedState):
+class CheckedEntryKind(ComparedState):
     """Kind of an entry with checks."""
 
     own: EntryChecks
