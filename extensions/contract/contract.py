@@ -25,7 +25,7 @@ from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
 from extensions.contract import declarations, documents, hidden_state, isolation, states
-from extensions.contract.subject import ContractViolation, Subject
+from extensions.contract.checked_environment import ContractViolation, Subject
 from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
 
 __all__ = [

@@ -10,8 +10,8 @@ from typing import Any, get_type_hints
 from envs.backend import Backend
 from envs.state import copy_json
 from envs.tool import ENDLESS, find_json_error
+from extensions.contract.checked_environment import ContractViolation, StartState, Subject
 from extensions.contract.source_lines import changing_line
-from extensions.contract.subject import ContractViolation, StartState, Subject
 from extensions.contract.timed_session import CallTimeout
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}

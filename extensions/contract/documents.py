@@ -12,8 +12,8 @@ from envs.results import Result
 from envs.schema import Example, check_value, list_docstring_errors
 from envs.session import Session
 from envs.tool import Tool, parameters
+from extensions.contract.checked_environment import ContractViolation, Subject
 from extensions.contract.play import Play, explore
-from extensions.contract.subject import ContractViolation, Subject
 
 
 def docstrings(subject: Subject) -> None:

@@ -17,8 +17,8 @@ from envs.calls import Call
 from envs.errors import BackendFault
 from envs.random_stream import RandomStream
 from envs.tool import parameter_names, place
+from extensions.contract.checked_environment import PACK, ContractViolation, StartState, Subject
 from extensions.contract.play import Play, Script, on_plays, scripts
-from extensions.contract.subject import PACK, ContractViolation, StartState, Subject
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _PROBES = 10

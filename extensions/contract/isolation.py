@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from envs.calls import Call
 from extensions.contract.changed_clock import ZONE, shift
+from extensions.contract.checked_environment import PACK, ContractViolation, StartState, Subject
 from extensions.contract.play import Script, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
-from extensions.contract.subject import PACK, ContractViolation, StartState, Subject
 
 SESSIONS = 10_000
 """Number of sessions: half of them are tasks of one thread, half run in several threads."""

@@ -23,6 +23,7 @@ from envs.results import Result
 from envs.schema import make_config_schema
 from envs.session import Session
 from envs.state import Snapshot, copy_json, list_differences, to_json
+from extensions.contract.checked_environment import ContractViolation, StartState, Subject
 from extensions.contract.generated_values import (
     arguments,
     inline_references,
@@ -31,7 +32,6 @@ from extensions.contract.generated_values import (
     values_of,
 )
 from extensions.contract.source_lines import changing_line, parting_line, returning_line, steps_of
-from extensions.contract.subject import ContractViolation, StartState, Subject
 from extensions.contract.timed_session import CallTimeout
 
 _PLAYS = 60

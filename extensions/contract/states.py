@@ -19,9 +19,9 @@ from envs.results import Result
 from envs.schema import check_value, find_result_error
 from envs.state import brief, copy_json
 from envs.tool import Tool
+from extensions.contract.checked_environment import ContractViolation, StartState, Subject
 from extensions.contract.play import Play, change, explore, on_plays, scripts
 from extensions.contract.source_lines import line_in, returning_line
-from extensions.contract.subject import ContractViolation, StartState, Subject
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 

@@ -11,7 +11,7 @@ from envs.errors import ConfigError
 from envs.registry import BACKENDS, load_library
 from envs.schema import make_config_schema
 from envs.session import Session
-from extensions.contract.subject import Subject
+from extensions.contract.checked_environment import Subject
 
 OURS = {**BACKENDS, **load_library()}
 

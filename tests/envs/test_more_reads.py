@@ -11,9 +11,9 @@ from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import Session
 from extensions.contract import play
+from extensions.contract.checked_environment import Subject
 from extensions.contract.generated_values import arguments, shown_in
 from extensions.contract.play import scripts
-from extensions.contract.subject import Subject
 from tests.examples import examples
 
 QUICK = ["GorillaFileSystem", "MessageAPI"]
