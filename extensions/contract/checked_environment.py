@@ -90,7 +90,7 @@ class StartState(NamedTuple):
     pack: LongContextPack | None = None
 
 
-class Subject:
+class CheckedEnvironment:
     """One registered environment.
 
     Raises ConfigError if there is no such environment, or it cannot be imported.

@@ -25,7 +25,7 @@ from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
 from extensions.contract import declarations, documents, hidden_state, isolation, states
-from extensions.contract.checked_environment import ContractViolation, Subject
+from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
 from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
 
 __all__ = [
@@ -46,7 +46,7 @@ class Check(NamedTuple):
 
     name: str
     promise: str
-    run: Callable[[Subject], None]
+    run: Callable[[CheckedEnvironment], None]
     """Raises ContractViolation if the environment breaks the rule."""
     after: Sequence[str] = ()
     """Names of checks that must pass first."""
@@ -97,7 +97,7 @@ class BoundCheck(NamedTuple):
     """A check bound to one environment."""
 
     check: Check
-    subject: Subject
+    subject: CheckedEnvironment
 
     def __call__(self) -> None:
         """Run the check.
@@ -134,7 +134,7 @@ def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[Bo
         name: Name of the environment.
         configs: Further initial configs in which plays begin, besides the example config.
     """
-    subject = Subject(name, configs)
+    subject = CheckedEnvironment(name, configs)
     checks = [check for check in CONTRACT if subject.has_tests or check.run is not documents.frozen]
     return [BoundCheck(check, subject) for check in checks]
 

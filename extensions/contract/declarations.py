@@ -10,14 +10,18 @@ from typing import Any, get_type_hints
 from envs.backend import Backend
 from envs.state import copy_json
 from envs.tool import ENDLESS, find_json_error
-from extensions.contract.checked_environment import ContractViolation, StartState, Subject
+from extensions.contract.checked_environment import (
+    CheckedEnvironment,
+    ContractViolation,
+    StartState,
+)
 from extensions.contract.source_lines import changing_line
 from extensions.contract.timed_session import CallTimeout
 
 _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
 
 
-def fields(subject: Subject) -> None:
+def fields(subject: CheckedEnvironment) -> None:
     """Check that all members are annotated and every config key is used."""
     backend = subject.backend
     for name, value in vars(backend).items():
@@ -58,7 +62,7 @@ class _ReadKeys(dict[str, Any]):
         return super().__contains__(key)
 
 
-def _read_by_load(subject: Subject) -> set[str]:
+def _read_by_load(subject: CheckedEnvironment) -> set[str]:
     """Return the keys that ``_load`` reads or mentions."""
     if subject.backend._load is Backend._load:
         return set()
@@ -77,7 +81,7 @@ def _read_by_load(subject: Subject) -> set[str]:
     return names | {const for const in code.co_consts if isinstance(const, str)}
 
 
-def config_types(subject: Subject) -> None:
+def config_types(subject: CheckedEnvironment) -> None:
     """Check that config types exist in JSON."""
     config = subject.backend.Config
     for key, kind in get_type_hints(config, include_extras=True).items():
@@ -87,7 +91,7 @@ def config_types(subject: Subject) -> None:
             raise subject.config_broken(key, f"the key {key}: {defect}; {advice}")
 
 
-def loading(subject: Subject) -> None:
+def loading(subject: CheckedEnvironment) -> None:
     """Check that loading does not change the config and shares nothing with the state."""
     for start in (StartState(subject.example), StartState({})):
         session = subject.session(start)
@@ -102,7 +106,9 @@ def loading(subject: Subject) -> None:
                     raise _at_load(subject, field, message)
 
 
-def _changed(subject: Subject, config: Mapping[str, Any], start: StartState) -> ContractViolation:
+def _changed(
+    subject: CheckedEnvironment, config: Mapping[str, Any], start: StartState
+) -> ContractViolation:
     key = next(key for key in {**config, **start.config} if _differs(key, config, start))
     message = f"_load changes {key} of the config; read it, and set the field"
     found = _at_load(subject, subject.backend.KEYS.get(key, key), message)
@@ -116,7 +122,7 @@ def _differs(key: str, config: Mapping[str, Any], start: StartState) -> bool:
     return key not in config or key not in start.config or config[key] != start.config[key]
 
 
-def _at_load(subject: Subject, field: str, message: str) -> ContractViolation:
+def _at_load(subject: CheckedEnvironment, field: str, message: str) -> ContractViolation:
     method = "_load" if "_load" in vars(subject.backend) else "load"
     if method not in vars(subject.backend):
         return subject.broken(message)

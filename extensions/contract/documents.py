@@ -12,11 +12,11 @@ from envs.results import Result
 from envs.schema import Example, check_value, list_docstring_errors
 from envs.session import Session
 from envs.tool import Tool, parameters
-from extensions.contract.checked_environment import ContractViolation, Subject
+from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
 from extensions.contract.play import Play, explore
 
 
-def docstrings(subject: Subject) -> None:
+def docstrings(subject: CheckedEnvironment) -> None:
     """Read every docstring."""
     if not subject.tools:
         raise subject.broken("has no function; mark methods with @reads or @writes")
@@ -38,7 +38,7 @@ def _part(tool: Tool, defect: str) -> str:
     return (inspect.getdoc(tool.function) or "").partition("\n")[0]
 
 
-def types(subject: Subject) -> None:
+def types(subject: CheckedEnvironment) -> None:
     """Find missing types of results, and defaults that do not have the parameter's type."""
     for tool in subject.tools:
         if "return" not in tool.function.__annotations__:
@@ -48,7 +48,7 @@ def types(subject: Subject) -> None:
                 _check_default(subject, tool, parameter)
 
 
-def _check_default(subject: Subject, tool: Tool, parameter: inspect.Parameter) -> None:
+def _check_default(subject: CheckedEnvironment, tool: Tool, parameter: inspect.Parameter) -> None:
     try:
         json.dumps(parameter.default, allow_nan=False)
         check_value(tool, parameter.name, parameter.default)
@@ -57,7 +57,7 @@ def _check_default(subject: Subject, tool: Tool, parameter: inspect.Parameter) -
         raise subject.broken(message, tool, part=parameter.name) from None
 
 
-def examples(subject: Subject) -> None:
+def examples(subject: CheckedEnvironment) -> None:
     """Execute the examples of every docstring, each docstring in its own session."""
     for tool in subject.tools:
         shown = subject.spec(tool).examples
@@ -74,7 +74,7 @@ def examples(subject: Subject) -> None:
                 raise subject.broken(message, tool, part=_line(example))
 
 
-def _make(subject: Subject, tool: Tool, session: Session, example: Example) -> Result:
+def _make(subject: CheckedEnvironment, tool: Tool, session: Session, example: Example) -> Result:
     try:
         return session.call(parse_call(example.call))
     except MalformedCall as error:
@@ -94,7 +94,7 @@ def _agree(example: Example, result: Result) -> bool:
     return bool(re.fullmatch(pattern, " ".join(result.text.split()), re.DOTALL))
 
 
-def outcomes(subject: Subject) -> None:
+def outcomes(subject: CheckedEnvironment) -> None:
     """Check that each function has an example of a success, and of a refusal if it refuses calls.
 
     Calls in the initial state of the examples decide whether a function refuses calls.
@@ -118,7 +118,7 @@ def outcomes(subject: Subject) -> None:
             raise subject.broken(message, tool, part="Examples:")
 
 
-def _shown_outcomes(subject: Subject, tool: Tool) -> set[bool]:
+def _shown_outcomes(subject: CheckedEnvironment, tool: Tool) -> set[bool]:
     """Return for each example in a function's docstring whether it succeeds."""
     session = subject.session()
     found = set()
@@ -129,7 +129,7 @@ def _shown_outcomes(subject: Subject, tool: Tool) -> set[bool]:
     return found
 
 
-def frozen(subject: Subject) -> None:
+def frozen(subject: CheckedEnvironment) -> None:
     """Compare the function documents with the golden file."""
     file = subject.golden_file
     refresh = f"if this is intended, run: turnwise env tools {subject.name} --json > {file}"

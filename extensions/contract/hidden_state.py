@@ -17,7 +17,12 @@ from envs.calls import Call
 from envs.errors import BackendFault
 from envs.random_stream import RandomStream
 from envs.tool import parameter_names, place
-from extensions.contract.checked_environment import PACK, ContractViolation, StartState, Subject
+from extensions.contract.checked_environment import (
+    PACK,
+    CheckedEnvironment,
+    ContractViolation,
+    StartState,
+)
 from extensions.contract.play import Play, Script, on_plays, scripts
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
@@ -26,7 +31,7 @@ _PROBES = 10
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
-def caches(subject: Subject) -> None:
+def caches(subject: CheckedEnvironment) -> None:
     """Check that no method has a cache: it would answer for an earlier state."""
     for base in subject.backend.__mro__:
         for name, member in vars(base).items() if base is not Backend else ():
@@ -51,7 +56,7 @@ def _find_wrapped_cache(member: object) -> bool:
 
 
 @on_plays
-def copies(subject: Subject, play: Play) -> None:
+def copies(subject: CheckedEnvironment, play: Play) -> None:
     """Check that the state can be copied to other processes."""
     _check_pickles(subject, play.session)
     for call, result in play.steps():
@@ -59,7 +64,9 @@ def copies(subject: Subject, play: Play) -> None:
             _check_pickles(subject, play.session, call)
 
 
-def _check_pickles(subject: Subject, session: TimedSession, call: Call | None = None) -> None:
+def _check_pickles(
+    subject: CheckedEnvironment, session: TimedSession, call: Call | None = None
+) -> None:
     for field, value in session.backends[subject.name].__dict__.items():
         try:
             pickle.dumps(value)
@@ -79,7 +86,7 @@ class _Probe(NamedTuple):
     texts: Sequence[str]
 
 
-def memory(subject: Subject) -> None:
+def memory(subject: CheckedEnvironment) -> None:
     """Check that results depend on nothing but the fields that a config sets.
 
     After each play, the same calls are made in the session, in a fork, in a session that is loaded
@@ -96,7 +103,7 @@ def memory(subject: Subject) -> None:
                 raise _remembered(subject, probe.script, call, ours, theirs, None)
 
 
-def _probe(subject: Subject, script: Script) -> _Probe | None:
+def _probe(subject: CheckedEnvironment, script: Script) -> _Probe | None:
     """Play a script and compare copies of its last state; None if no config describes it."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
@@ -144,7 +151,7 @@ def _text(session: TimedSession, call: Call) -> str:
         session.restore(before)
 
 
-def _choose(subject: Subject, script: Script) -> list[Call]:
+def _choose(subject: CheckedEnvironment, script: Script) -> list[Call]:
     """Return calls to compare: reads about what the play wrote, and calls of each function."""
     others = [call for each in scripts(subject)[:20] for call in each.calls]
     by_name: dict[str, list[Call]] = {}
@@ -164,7 +171,7 @@ def _choose(subject: Subject, script: Script) -> list[Call]:
 
 
 def _remembered(
-    subject: Subject,
+    subject: CheckedEnvironment,
     script: Script,
     call: Call,
     text: str,
@@ -187,7 +194,7 @@ def _remembered(
     return subject.broken(f"{said} (after {after:.600})", call)
 
 
-def _ask_elsewhere(subject: Subject, probes: Sequence[_Probe]) -> list[list[str]]:
+def _ask_elsewhere(subject: CheckedEnvironment, probes: Sequence[_Probe]) -> list[list[str]]:
     """Return the results of probes in a new process, which loads their states as configs."""
     asked = [
         [
@@ -215,7 +222,7 @@ def answer() -> None:
     """Read states and calls from standard input, and write the results."""
     name, asked = json.load(sys.stdin)
     with redirect_stdout(sys.stderr):
-        subject = Subject(name)
+        subject = CheckedEnvironment(name)
         answered = []
         for (config, has_pack), calls in asked:
             session = subject.session(StartState(config, PACK if has_pack else None))

@@ -18,7 +18,12 @@ from typing import Any, NamedTuple
 
 from envs.calls import Call
 from extensions.contract.changed_clock import ZONE, shift
-from extensions.contract.checked_environment import PACK, ContractViolation, StartState, Subject
+from extensions.contract.checked_environment import (
+    PACK,
+    CheckedEnvironment,
+    ContractViolation,
+    StartState,
+)
 from extensions.contract.play import Script, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
 
@@ -47,7 +52,7 @@ class _OtherProcess(NamedTuple):
     """Outcomes when the scripts run again in reverse order; listed in the original order."""
 
 
-def processes(subject: Subject) -> None:
+def processes(subject: CheckedEnvironment) -> None:
     """Play scripts in processes with other hash seeds, one with another clock, and compare.
 
     Both processes play the same scripts before, so this check does not find state that sessions
@@ -65,7 +70,9 @@ def processes(subject: Subject) -> None:
                 )
 
 
-def _asking(subject: Subject, script: Script, index: int, line: str) -> ContractViolation:
+def _asking(
+    subject: CheckedEnvironment, script: Script, index: int, line: str
+) -> ContractViolation:
     """Return the finding that a result depends on the clock or a variable."""
     call = script.calls[min(index, len(script.calls) - 1)]
     message = "with another clock, time zone or os.environ; keep this value in a field"
@@ -75,7 +82,7 @@ def _asking(subject: Subject, script: Script, index: int, line: str) -> Contract
 
 
 def _unlike(
-    subject: Subject, script: Script, index: int, text: str, other: str
+    subject: CheckedEnvironment, script: Script, index: int, text: str, other: str
 ) -> ContractViolation:
     """Return the finding that two processes differ, with the first line that differs."""
     found = _other(subject, script, index, text, other, "in another process")
@@ -84,20 +91,20 @@ def _unlike(
 
 
 @cache
-def _elsewhere(subject: Subject, shifts: bool) -> _OtherProcess:
+def _elsewhere(subject: CheckedEnvironment, shifts: bool) -> _OtherProcess:
     played = _in_process(subject, _whole(subject), shifts, follows=False)
     forth, back = ([_PlayResult(*each) for each in order] for order in played)
     return _OtherProcess(forth, back[::-1])
 
 
-def _followed(subject: Subject, script: Script, shifts: bool) -> list[list[Step]]:
+def _followed(subject: CheckedEnvironment, script: Script, shifts: bool) -> list[list[Step]]:
     """Return the executed lines of every call of a script, traced in a new process."""
     steps: list[list[Step]] = _in_process(subject, [script], shifts, follows=True)
     return steps
 
 
 def _in_process(
-    subject: Subject, played: Sequence[Script], shifts: bool, *, follows: bool
+    subject: CheckedEnvironment, played: Sequence[Script], shifts: bool, *, follows: bool
 ) -> list[Any]:
     path = os.pathsep.join(sys.path)
     seed = "1" if shifts else "2"
@@ -131,7 +138,7 @@ def answer() -> None:
         shift(source, readings)
     # What an environment prints is not the answer.
     with redirect_stdout(sys.stderr):
-        subject = Subject(name)
+        subject = CheckedEnvironment(name)
         made = len(readings)
         if follows:
             [[start, calls]] = scripts
@@ -149,7 +156,7 @@ def answer() -> None:
 
 
 def _answered(
-    subject: Subject, start: list[Any], calls: list[Any], readings: list[str], made: int
+    subject: CheckedEnvironment, start: list[Any], calls: list[Any], readings: list[str], made: int
 ) -> _PlayResult:
     """Play a script; the first recorded reads are those of the module's import."""
     del readings[made:]
@@ -180,7 +187,7 @@ class _DifferentPlay(Exception):
         self.where = where
 
 
-def interleaved(subject: Subject) -> None:
+def interleaved(subject: CheckedEnvironment) -> None:
     """Play scripts in many sessions, one after another and concurrently, and compare."""
     try:
         whole, alone = _whole(subject), _elsewhere(subject, False)
@@ -191,7 +198,7 @@ def interleaved(subject: Subject) -> None:
         raise _shared(subject, unalike) from None
 
 
-def _shared(subject: Subject, found: _DifferentPlay) -> ContractViolation:
+def _shared(subject: CheckedEnvironment, found: _DifferentPlay) -> ContractViolation:
     """Return the finding, with the first line that differs from a play in a new process."""
     session = subject.session(found.script.start, tolerant=True)
     calls = found.script.calls
@@ -201,7 +208,7 @@ def _shared(subject: Subject, found: _DifferentPlay) -> ContractViolation:
     return ContractViolation(line or said.place, said.message)
 
 
-def _many_at_once(subject: Subject, played: Sequence[Script]) -> None:
+def _many_at_once(subject: CheckedEnvironment, played: Sequence[Script]) -> None:
     async def as_task(script: Script) -> None:
         for _ in _playing(subject, script, "among other tasks"):
             await asyncio.sleep(0)
@@ -220,12 +227,12 @@ def _many_at_once(subject: Subject, played: Sequence[Script]) -> None:
         sys.setswitchinterval(interval)
 
 
-def _whole(subject: Subject) -> list[Script]:
+def _whole(subject: CheckedEnvironment) -> list[Script]:
     """Return the plays in which the backend raises no bug."""
     return [script for script in scripts(subject) if len(script.texts) == len(script.calls)]
 
 
-def _short(subject: Subject, script: Script) -> Script:
+def _short(subject: CheckedEnvironment, script: Script) -> Script:
     """Return the outcome of the beginning of a play, executed alone."""
     session, calls = subject.session(script.start), script.calls[:_STEPS]
     texts = [result.text for result in session.play(calls)]
@@ -241,14 +248,14 @@ def _parts(scripts: Sequence[Script]) -> list[list[Script]]:
     return [everything[start::_THREADS] for start in range(_THREADS)]
 
 
-def _in_turns(subject: Subject, scripts: Sequence[Script]) -> None:
+def _in_turns(subject: CheckedEnvironment, scripts: Sequence[Script]) -> None:
     """Play scripts in this thread, one call of each script in turn."""
     playing = [_playing(subject, script, "among other threads") for script in scripts]
     while playing:
         playing = [play for play in playing if next(play, None)]
 
 
-def _playing(subject: Subject, script: Script, where: str) -> Iterator[bool]:
+def _playing(subject: CheckedEnvironment, script: Script, where: str) -> Iterator[bool]:
     """Play a script call by call; yield after each, and compare at the end."""
     session = subject.session(script.start, tolerant=True)
     texts = []
@@ -267,7 +274,7 @@ def _compare(script: Script, ours: Sequence[str], theirs: Sequence[str], where: 
 
 
 def _other(
-    subject: Subject, script: Script, index: int, text: str, other: str, where: str
+    subject: CheckedEnvironment, script: Script, index: int, text: str, other: str, where: str
 ) -> ContractViolation:
     call = script.calls[min(index, len(script.calls) - 1)]
     another = index == len(script.calls)

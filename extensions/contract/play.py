@@ -23,7 +23,11 @@ from envs.results import Result
 from envs.schema import make_config_schema
 from envs.session import Session
 from envs.state import Snapshot, copy_json, list_differences, to_json
-from extensions.contract.checked_environment import ContractViolation, StartState, Subject
+from extensions.contract.checked_environment import (
+    CheckedEnvironment,
+    ContractViolation,
+    StartState,
+)
 from extensions.contract.generated_values import (
     arguments,
     inline_references,
@@ -67,7 +71,7 @@ class Play:
     """
 
     def __init__(
-        self, subject: Subject, start: StartState, choose: Callable[[Play], Call | None]
+        self, subject: CheckedEnvironment, start: StartState, choose: Callable[[Play], Call | None]
     ) -> None:
         self.start = start
         self.session = subject.session(start)
@@ -99,7 +103,7 @@ Examine = Callable[[Play], None]
 """Function that makes the calls of a play and raises its findings."""
 
 
-def explore(subject: Subject, examine: Examine) -> None:
+def explore(subject: CheckedEnvironment, examine: Examine) -> None:
     """Examine random plays; a play ends at a BackendFault.
 
     Raises ContractViolation with the first finding and the calls that lead to it.
@@ -113,18 +117,20 @@ def explore(subject: Subject, examine: Examine) -> None:
             raise ContractViolation(_line(subject, script, found), found.message + after)
 
 
-def on_plays(check: Callable[[Subject, Play], None]) -> Callable[[Subject], None]:
+def on_plays(
+    check: Callable[[CheckedEnvironment, Play], None],
+) -> Callable[[CheckedEnvironment], None]:
     """Return a check of random plays from a function that examines one play."""
 
     @wraps(check)
-    def run(subject: Subject) -> None:
+    def run(subject: CheckedEnvironment) -> None:
         explore(subject, partial(check, subject))
 
     return run
 
 
 @cache
-def scripts(subject: Subject) -> Sequence[Script]:
+def scripts(subject: CheckedEnvironment) -> Sequence[Script]:
     """Return the random plays of an environment; equal calls return equal plays."""
     found = _record(subject, [*subject.starts, *_generated_starts(subject)], _PLAYS)
     for grows in (*[True] * _ROUNDS, False):
@@ -134,7 +140,7 @@ def scripts(subject: Subject) -> Sequence[Script]:
     return [*found, *_edge_scripts(subject, found)]
 
 
-def _richest_start(subject: Subject, played: Sequence[Script]) -> StartState | None:
+def _richest_start(subject: CheckedEnvironment, played: Sequence[Script]) -> StartState | None:
     """Return the largest state that a play has reached, as a config, if it loads as that state."""
     sizes = {_count_values(script.end): script for script in played}
     for _, script in sorted(sizes.items(), reverse=True)[:_RECENT]:
@@ -148,7 +154,7 @@ def _richest_start(subject: Subject, played: Sequence[Script]) -> StartState | N
     return None
 
 
-def _generated_starts(subject: Subject) -> list[StartState]:
+def _generated_starts(subject: CheckedEnvironment) -> list[StartState]:
     """Return a few valid configs that are generated from the schema, the largest ones."""
     found: dict[int, StartState] = {}
 
@@ -165,7 +171,7 @@ def _generated_starts(subject: Subject) -> list[StartState]:
     return [found[size] for size in sorted(found)[-_KEPT_CONFIGS:]]
 
 
-def _edge_scripts(subject: Subject, played: Sequence[Script]) -> Iterator[Script]:
+def _edge_scripts(subject: CheckedEnvironment, played: Sequence[Script]) -> Iterator[Script]:
     """Yield plays that call each function with each boundary value of each parameter.
 
     The other arguments are those of a call that succeeded, if there is one.
@@ -194,7 +200,7 @@ def _is_error(begun: tuple[Script, int]) -> bool:
 
 
 def _play_on(
-    subject: Subject, start: StartState, before: Sequence[Call], calls: Sequence[Call]
+    subject: CheckedEnvironment, start: StartState, before: Sequence[Call], calls: Sequence[Call]
 ) -> Iterator[Script]:
     """Yield scripts of calls after others; a BackendFault ends a script."""
     while calls:
@@ -220,7 +226,7 @@ def _quietly(examples: int) -> settings:
 
 
 def _record(
-    subject: Subject, starts: Sequence[StartState], number: int, *, grows: bool = False
+    subject: CheckedEnvironment, starts: Sequence[StartState], number: int, *, grows: bool = False
 ) -> list[Script]:
     """Record random plays, perhaps of calls that make the state grow."""
     choose = _make_growing if grows else _make_up
@@ -247,7 +253,9 @@ def change(before: Any, after: Any) -> str | None:
     return next((str(difference) for difference in list_differences(before, after)), None)
 
 
-def _finding(subject: Subject, examine: Examine, script: Script) -> ContractViolation | None:
+def _finding(
+    subject: CheckedEnvironment, examine: Examine, script: Script
+) -> ContractViolation | None:
     try:
         with suppress(BackendFault):
             examine(Play(subject, script.start, script.next_call))
@@ -257,7 +265,7 @@ def _finding(subject: Subject, examine: Examine, script: Script) -> ContractViol
 
 
 def _shortest(
-    subject: Subject, examine: Examine, script: Script, found: ContractViolation
+    subject: CheckedEnvironment, examine: Examine, script: Script, found: ContractViolation
 ) -> tuple[Script, ContractViolation]:
     """Leave out every call that the finding does not need."""
     for index in reversed(range(len(script.calls))):
@@ -268,7 +276,7 @@ def _shortest(
     return script, found
 
 
-def _line(subject: Subject, script: Script, found: ContractViolation) -> str:
+def _line(subject: CheckedEnvironment, script: Script, found: ContractViolation) -> str:
     """Return the line of the last call that causes the finding, or else the line of the finding."""
     if found.of is None or not script.calls:
         return found.place
@@ -293,7 +301,7 @@ def _line(subject: Subject, script: Script, found: ContractViolation) -> str:
     return changing_line(subject.source, run, lambda: repr(watched)) or found.place
 
 
-def _again(subject: Subject, script: Script) -> str | None:
+def _again(subject: CheckedEnvironment, script: Script) -> str | None:
     """Return the first line that differs when the calls run in a second fork."""
     session = subject.session(script.start)
     fork = session.fork()
@@ -304,7 +312,7 @@ def _again(subject: Subject, script: Script) -> str | None:
     return parting_line(once, again)
 
 
-def _make_growing(subject: Subject, data: st.DataObject, play: Play) -> Call | None:
+def _make_growing(subject: CheckedEnvironment, data: st.DataObject, play: Play) -> Call | None:
     """Return a call after which the state has more values, of a function that was called least."""
     size, growing = _count_values(play.session.snapshot()), []
     for _ in range(_TRIES):
@@ -326,7 +334,7 @@ def _count_values(snapshot: Snapshot) -> int:
     return sum(1 for _ in shown_in(snapshot.to_json()))
 
 
-def _make_up(subject: Subject, data: st.DataObject, play: Play) -> Call | None:
+def _make_up(subject: CheckedEnvironment, data: st.DataObject, play: Play) -> Call | None:
     """Return a call with arguments from the state of a play and from earlier results."""
     if len(play.calls) == _STEPS:
         return None

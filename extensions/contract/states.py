@@ -19,14 +19,18 @@ from envs.results import Result
 from envs.schema import check_value, find_result_error
 from envs.state import brief, copy_json
 from envs.tool import Tool
-from extensions.contract.checked_environment import ContractViolation, StartState, Subject
+from extensions.contract.checked_environment import (
+    CheckedEnvironment,
+    ContractViolation,
+    StartState,
+)
 from extensions.contract.play import Play, change, explore, on_plays, scripts
 from extensions.contract.source_lines import line_in, returning_line
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 
 
-def example(subject: Subject) -> None:
+def example(subject: CheckedEnvironment) -> None:
     """Check that the example config and the empty config load."""
     for key, field in subject.backend.RENAMED.items():
         if subject.backend.KEYS.get(key) != field:
@@ -42,7 +46,7 @@ def example(subject: Subject) -> None:
         subject.session(start)
 
 
-def round_trip(subject: Subject) -> None:
+def round_trip(subject: CheckedEnvironment) -> None:
     """Check that states written as configs load as equal states."""
     for start in (StartState({}), StartState(subject.example)):
         loaded = subject.session(start).snapshot()
@@ -57,7 +61,7 @@ def round_trip(subject: Subject) -> None:
             raise subject.broken(message, field)
 
 
-def unknown_keys(subject: Subject) -> None:
+def unknown_keys(subject: CheckedEnvironment) -> None:
     """Check that an unknown key is refused."""
     path = f"$.{subject.name}.no_such_key"
     problems = subject.backend.check_config({"no_such_key": 1})
@@ -68,7 +72,7 @@ def unknown_keys(subject: Subject) -> None:
         raise ContractViolation(returning_line(subject.source, check) or found.place, found.message)
 
 
-def wrong_types(subject: Subject) -> None:
+def wrong_types(subject: CheckedEnvironment) -> None:
     """Check that values of wrong types are refused, for each key and for the whole config."""
     for key in subject.backend.Config.__annotations__:
         path = f"$.{subject.name}.{key}"
@@ -82,7 +86,7 @@ def wrong_types(subject: Subject) -> None:
 
 
 @on_plays
-def inputs(subject: Subject, play: Play) -> None:
+def inputs(subject: CheckedEnvironment, play: Play) -> None:
     """Check that calls do not change config, bulky material, defaults and arguments."""
     before = _inputs(subject, play)
     for call, _ in play.steps():
@@ -93,7 +97,7 @@ def inputs(subject: Subject, play: Play) -> None:
             raise subject.broken(message, call, "values")
 
 
-def _check_arguments(subject: Subject, play: Play, call: Call) -> None:
+def _check_arguments(subject: CheckedEnvironment, play: Play, call: Call) -> None:
     """Call a function again, without the session, which protects the caller's arguments."""
     given = copy_json(dict(call.kwargs))
     before = copy_json(given)
@@ -111,7 +115,7 @@ def _check_arguments(subject: Subject, play: Play, call: Call) -> None:
         raise subject.broken(message, call, part=part)
 
 
-def _inputs(subject: Subject, play: Play) -> dict[str, Any]:
+def _inputs(subject: CheckedEnvironment, play: Play) -> dict[str, Any]:
     return {
         "config": copy_json(play.session.config),
         "pack": repr(play.start.pack),
@@ -120,7 +124,7 @@ def _inputs(subject: Subject, play: Play) -> dict[str, Any]:
 
 
 @on_plays
-def arguments(subject: Subject, play: Play) -> None:
+def arguments(subject: CheckedEnvironment, play: Play) -> None:
     """Check that the schema accepts the arguments of generated calls."""
     strict = play.session.fork(checks_arguments=True)
     for call, result in play.steps():
@@ -141,7 +145,7 @@ def _unfit(tool: Tool, call: Call) -> str | None:
     return None
 
 
-def ends(subject: Subject) -> None:
+def ends(subject: CheckedEnvironment) -> None:
     """Check that loading and all calls end."""
     for start in subject.starts:
         subject.session(start)
@@ -161,7 +165,7 @@ class _OutputWatch(io.StringIO):
         return super().write(text)
 
 
-def output(subject: Subject) -> None:
+def output(subject: CheckedEnvironment) -> None:
     """Check that calls print nothing: output would mix with answers of ``exec`` and servers."""
 
     def examine(play: Play) -> None:
@@ -178,7 +182,7 @@ def output(subject: Subject) -> None:
 
 
 @on_plays
-def plain(subject: Subject, play: Play) -> None:
+def plain(subject: CheckedEnvironment, play: Play) -> None:
     """Check that the state holds plain data only."""
     _check_plain(subject, play)
     for call, result in play.steps():
@@ -187,7 +191,7 @@ def plain(subject: Subject, play: Play) -> None:
             _check_plain(subject, play, call)
 
 
-def _check_declared(subject: Subject, play: Play, call: Call) -> None:
+def _check_declared(subject: CheckedEnvironment, play: Play, call: Call) -> None:
     state = play.session.backends[subject.name].__dict__
     for name in state.keys() - subject.backend.FIELDS.keys():
         kind = type(state[name]).__name__
@@ -200,7 +204,7 @@ def _get_member(name: str, state: Mapping[str, Any]) -> object:
     return state.get(name)
 
 
-def _check_plain(subject: Subject, play: Play, call: Call | None = None) -> None:
+def _check_plain(subject: CheckedEnvironment, play: Play, call: Call | None = None) -> None:
     for field, value in play.session.snapshot().compared()[subject.name].items():
         odd = _odd(value)
         if odd is not None:
@@ -225,7 +229,7 @@ def _odd(value: Any) -> object:
 
 
 @on_plays
-def faults(subject: Subject, play: Play) -> None:
+def faults(subject: CheckedEnvironment, play: Play) -> None:
     """Check that functions raise only ToolError."""
     try:
         deque(play.steps(), maxlen=0)
@@ -238,7 +242,7 @@ def faults(subject: Subject, play: Play) -> None:
         ) from fault
 
 
-def refusals(subject: Subject) -> None:
+def refusals(subject: CheckedEnvironment) -> None:
     """Check that refused calls do not change the state, except for marked functions."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
@@ -256,7 +260,7 @@ def refusals(subject: Subject) -> None:
 
 
 @on_plays
-def reads(subject: Subject, play: Play) -> None:
+def reads(subject: CheckedEnvironment, play: Play) -> None:
     """Check that functions that only read do not change the state."""
     streams = {name for name, v in subject.backend.FIELDS.items() if isinstance(v, RandomStream)}
     for call, _ in play.steps():
@@ -291,7 +295,7 @@ def _changes(play: Play) -> Iterator[tuple[Call, Result, str | None]]:
 
 
 @on_plays
-def results(subject: Subject, play: Play) -> None:
+def results(subject: CheckedEnvironment, play: Play) -> None:
     """Check that results are JSON of the declared type."""
     for call, result in play.steps():
         tool = subject.backend.TOOLS[call.name]
@@ -320,7 +324,7 @@ def _result_defect(result: Result) -> str | None:
 
 
 @on_plays
-def snapshots(subject: Subject, play: Play) -> None:
+def snapshots(subject: CheckedEnvironment, play: Play) -> None:
     """Check that later calls change neither snapshots nor earlier results."""
     start = play.session.snapshot()
     before, seen = play.state(), start.digest()
@@ -341,7 +345,7 @@ def snapshots(subject: Subject, play: Play) -> None:
 
 
 @on_plays
-def forks(subject: Subject, play: Play) -> None:
+def forks(subject: CheckedEnvironment, play: Play) -> None:
     """Check that forks are independent and behave equally."""
     fork = play.session.fork()
     seen = fork.snapshot().digest()

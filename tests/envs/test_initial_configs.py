@@ -11,7 +11,7 @@ from envs.errors import ConfigError
 from envs.registry import BACKENDS, load_library
 from envs.schema import make_config_schema
 from envs.session import Session
-from extensions.contract.checked_environment import Subject
+from extensions.contract.checked_environment import CheckedEnvironment
 
 OURS = {**BACKENDS, **load_library()}
 
@@ -26,14 +26,14 @@ def schema(backend):
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_example_loads_without_a_complaint(name):
-    config = json.loads(Subject(name).example_file.read_text(encoding="utf-8"))
+    config = json.loads(CheckedEnvironment(name).example_file.read_text(encoding="utf-8"))
     assert next(iter(config)) == name  # worlds that it uses follow
     Session.load([name], config)
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_the_schema_is_that_of_the_backend(name):
-    path = Subject(name).example_file.with_suffix(".schema.json")
+    path = CheckedEnvironment(name).example_file.with_suffix(".schema.json")
     assert json.loads(path.read_text(encoding="utf-8")) == schema(OURS[name])
 
 
@@ -65,5 +65,5 @@ def test_what_an_author_s_hook_raises_is_a_defect_with_its_line(install, old, ne
 if __name__ == "__main__":
     for name, backend in OURS.items():
         text = json.dumps(schema(backend), indent=2) + "\n"
-        path = Subject(name).example_file.with_suffix(".schema.json")
+        path = CheckedEnvironment(name).example_file.with_suffix(".schema.json")
         path.write_text(text, encoding="utf-8")

@@ -11,7 +11,7 @@ from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import Session
 from extensions.contract import play
-from extensions.contract.checked_environment import Subject
+from extensions.contract.checked_environment import CheckedEnvironment
 from extensions.contract.generated_values import arguments, shown_in
 from extensions.contract.play import scripts
 from tests.examples import examples
@@ -35,7 +35,7 @@ def a_read(data, subject, session):
     "name", [pytest.param(n, marks=[] if n in QUICK else [pytest.mark.slow]) for n in BACKENDS]
 )
 def test_reads_inserted_anywhere_change_nothing_after_them(name):
-    subject = Subject(name)
+    subject = CheckedEnvironment(name)
     # Made up beforehand: plays come from hypothesis, too.
     played = scripts(subject)
 
