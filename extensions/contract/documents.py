@@ -13,7 +13,7 @@ from envs.schema import Example, check_value, list_docstring_errors
 from envs.session import Session
 from envs.tool import Tool, parameters
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
-from extensions.contract.play import Play, explore
+from extensions.contract.random_play import Play, explore
 
 
 def docstrings(subject: CheckedEnvironment) -> None:

@@ -23,7 +23,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.play import Play, Script, on_plays, scripts
+from extensions.contract.random_play import Play, Script, on_plays, scripts
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _PROBES = 10

@@ -24,7 +24,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.play import Script, scripts
+from extensions.contract.random_play import Script, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
 
 SESSIONS = 10_000

@@ -24,7 +24,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.play import Play, change, explore, on_plays, scripts
+from extensions.contract.random_play import Play, change, explore, on_plays, scripts
 from extensions.contract.source_lines import line_in, returning_line
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)

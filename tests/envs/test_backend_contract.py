@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from envs.registry import BACKENDS, load_library, load_more
-from extensions.contract import isolation, play
+from extensions.contract import isolation, random_play
 from extensions.contract.contract import CONTRACT, contract
-from extensions.contract.play import Play, scripts
+from extensions.contract.random_play import Play, scripts
 from tests.examples import examples
 
 CONTRACTS = {name: contract(name) for name in (*BACKENDS, *load_more(), *load_library())}
@@ -39,7 +39,7 @@ def checks():
 @pytest.fixture(scope="module", autouse=True)
 def _fewer_plays_in_the_quick_part():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(play, "_PLAYS", examples(play._PLAYS))
+        patch.setattr(random_play, "_PLAYS", examples(random_play._PLAYS))
         patch.setattr(isolation, "SESSIONS", examples(isolation.SESSIONS))
         yield
 

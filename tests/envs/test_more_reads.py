@@ -10,10 +10,10 @@ from envs.backend import AS_BFCL
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS
 from envs.session import Session
-from extensions.contract import play
+from extensions.contract import random_play
 from extensions.contract.checked_environment import CheckedEnvironment
 from extensions.contract.generated_values import arguments, shown_in
-from extensions.contract.play import scripts
+from extensions.contract.random_play import scripts
 from tests.examples import examples
 
 QUICK = ["GorillaFileSystem", "MessageAPI"]
@@ -21,7 +21,7 @@ QUICK = ["GorillaFileSystem", "MessageAPI"]
 
 @pytest.fixture(autouse=True)
 def _fewer_plays_in_the_quick_part(monkeypatch):
-    monkeypatch.setattr(play, "_PLAYS", examples(play._PLAYS))
+    monkeypatch.setattr(random_play, "_PLAYS", examples(random_play._PLAYS))
 
 
 def a_read(data, subject, session):
@@ -95,14 +95,14 @@ def agency():
 def test_an_id_does_not_depend_on_what_was_drawn_before():
     days = [BOOK.format(day) for day in ("2025-05-01", "2025-05-02")]
     there, back = agency(), agency()
-    there.play(map(parse_call, days))
-    back.play(map(parse_call, reversed(days)))
+    there.random_play(map(parse_call, days))
+    back.random_play(map(parse_call, reversed(days)))
     assert there.snapshot() == back.snapshot()
 
 
 def test_the_same_thing_twice_has_two_ids():
     session = agency()
-    first, second = session.play([parse_call(BOOK.format("2025-05-01"))] * 2)
+    first, second = session.random_play([parse_call(BOOK.format("2025-05-01"))] * 2)
     assert first.value["booking_id"] != second.value["booking_id"]
     assert len(session.snapshot().states["TravelAPI"]["booking_record"]) == 2
 
@@ -110,7 +110,7 @@ def test_the_same_thing_twice_has_two_ids():
 def test_a_new_token_is_another_one():
     session = agency()
     ask = parse_call("authenticate_travel('i', 's', 'r', 'read', 'Bob', 'Ross')")
-    first, second = session.play([ask, ask])
+    first, second = session.random_play([ask, ask])
     assert first.value["access_token"] != second.value["access_token"]
 
 

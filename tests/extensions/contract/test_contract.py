@@ -9,7 +9,7 @@ import pytest
 
 from envs.errors import InvalidArgument, NotFound
 from envs.session import Session
-from extensions.contract import isolation, play, timed_session
+from extensions.contract import isolation, random_play, timed_session
 from extensions.contract.contract import (
     CONTRACT,
     ContractViolation,
@@ -70,7 +70,7 @@ def test_the_table_is_that_of_the_broken_environments():
 @pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_sound_environment_passes(install, monkeypatch, few):
     if few:
-        monkeypatch.setattr(play, "_PLAYS", 5)
+        monkeypatch.setattr(random_play, "_PLAYS", 5)
         monkeypatch.setattr(isolation, "SESSIONS", 200)
     for check in contract(install(SOUND)):
         check()
@@ -79,7 +79,7 @@ def test_a_sound_environment_passes(install, monkeypatch, few):
 @pytest.mark.parametrize("mutant", first_of_each(), ids=lambda mutant: mutant.check)
 def test_a_check_finds_what_is_broken(install, monkeypatch, mutant):
     if mutant.check != "sessions":
-        monkeypatch.setattr(play, "_PLAYS", 12)
+        monkeypatch.setattr(random_play, "_PLAYS", 12)
     name = made(install, mutant, monkeypatch)
     [bound] = [bound for bound in contract(name) if bound.check.name == mutant.check]
     with pytest.raises(ContractViolation) as caught:

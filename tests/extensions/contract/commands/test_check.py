@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from extensions.contract import isolation, play
+from extensions.contract import isolation, random_play
 from extensions.contract.commands import check
 from extensions.contract.contract import CONTRACT
 from tests.runner.commands.running import run as run_command
@@ -29,7 +29,7 @@ def here(tmp_path, monkeypatch):
 @pytest.mark.parametrize("few", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_an_environment_that_keeps_the_contract(install, capsys, here, monkeypatch, few):
     if few:
-        monkeypatch.setattr(play, "_PLAYS", 5)
+        monkeypatch.setattr(random_play, "_PLAYS", 5)
         monkeypatch.setattr(isolation, "SESSIONS", 200)
     name = install()
     assert run(name) == 0
@@ -42,7 +42,7 @@ def test_an_environment_that_keeps_the_contract(install, capsys, here, monkeypat
 
 
 def test_a_failure_names_the_line_and_fails_the_command(install, capsys, here, monkeypatch):
-    monkeypatch.setattr(play, "_PLAYS", 12)
+    monkeypatch.setattr(random_play, "_PLAYS", 12)
     monkeypatch.setattr(isolation, "SESSIONS", 200)
     name = install(("raise NotFound(", "raise KeyError("))
     assert run(name) == 1
