@@ -13,7 +13,7 @@ from envs.schema import Example, check_value, list_docstring_errors
 from envs.session import Session
 from envs.tool import Tool, parameters
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
-from extensions.contract.random_play import Play, explore
+from extensions.contract.random_play import RandomPlay, explore
 
 
 def docstrings(subject: CheckedEnvironment) -> None:
@@ -101,7 +101,7 @@ def outcomes(subject: CheckedEnvironment) -> None:
     """
     refused: dict[str, Call] = {}
 
-    def examine(play: Play) -> None:
+    def examine(play: RandomPlay) -> None:
         for call, result in play.steps():
             if not result.ok and play.start == subject.starts[0]:
                 refused.setdefault(call.name, call)

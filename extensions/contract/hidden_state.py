@@ -23,7 +23,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.random_play import Play, Script, on_plays, scripts
+from extensions.contract.random_play import RandomPlay, Script, on_plays, scripts
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _PROBES = 10
@@ -56,7 +56,7 @@ def _find_wrapped_cache(member: object) -> bool:
 
 
 @on_plays
-def copies(subject: CheckedEnvironment, play: Play) -> None:
+def copies(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that the state can be copied to other processes."""
     _check_pickles(subject, play.session)
     for call, result in play.steps():

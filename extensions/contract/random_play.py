@@ -58,20 +58,23 @@ class Script(NamedTuple):
     """Text of every result; a last call that caused a BackendFault has none."""
     end: Snapshot
 
-    def next_call(self, play: Play) -> Call | None:
+    def next_call(self, play: RandomPlay) -> Call | None:
         """Return the next call of a play of this script, None at its end."""
         made = len(play.calls)
         return self.calls[made] if made < len(self.calls) else None
 
 
-class Play:
+class RandomPlay:
     """A session and its calls; ``choose`` returns the next call, or None at the end.
 
     If the last call caused a BackendFault, it has no result.
     """
 
     def __init__(
-        self, subject: CheckedEnvironment, start: StartState, choose: Callable[[Play], Call | None]
+        self,
+        subject: CheckedEnvironment,
+        start: StartState,
+        choose: Callable[[RandomPlay], Call | None],
     ) -> None:
         self.start = start
         self.session = subject.session(start)
@@ -99,7 +102,7 @@ class Play:
         return {name: to_json(value) for name, value in (*own[1].items(), *worlds)}
 
 
-Examine = Callable[[Play], None]
+Examine = Callable[[RandomPlay], None]
 """Function that makes the calls of a play and raises its findings."""
 
 
@@ -118,7 +121,7 @@ def explore(subject: CheckedEnvironment, examine: Examine) -> None:
 
 
 def on_plays(
-    check: Callable[[CheckedEnvironment, Play], None],
+    check: Callable[[CheckedEnvironment, RandomPlay], None],
 ) -> Callable[[CheckedEnvironment], None]:
     """Return a check of random plays from a function that examines one play."""
 
@@ -205,7 +208,7 @@ def _play_on(
     """Yield scripts of calls after others; a BackendFault ends a script."""
     while calls:
         planned = Script(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
-        play = Play(subject, start, planned.next_call)
+        play = RandomPlay(subject, start, planned.next_call)
         texts: list[str] = []
         with suppress(BackendFault):
             texts.extend(result.text for _, result in play.steps())
@@ -236,7 +239,7 @@ def _record(
     @given(st.data())
     def record(data: st.DataObject) -> None:
         start = data.draw(st.sampled_from(starts))
-        play = Play(subject, start, partial(choose, subject, data))
+        play = RandomPlay(subject, start, partial(choose, subject, data))
         texts: list[str] = []
         with suppress(BackendFault):
             texts.extend(result.text for _, result in play.steps())
@@ -258,7 +261,7 @@ def _finding(
 ) -> ContractViolation | None:
     try:
         with suppress(BackendFault):
-            examine(Play(subject, script.start, script.next_call))
+            examine(RandomPlay(subject, script.start, script.next_call))
     except ContractViolation as found:
         return found
     return None
@@ -312,7 +315,9 @@ def _again(subject: CheckedEnvironment, script: Script) -> str | None:
     return parting_line(once, again)
 
 
-def _make_growing(subject: CheckedEnvironment, data: st.DataObject, play: Play) -> Call | None:
+def _make_growing(
+    subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay
+) -> Call | None:
     """Return a call after which the state has more values, of a function that was called least."""
     size, growing = _count_values(play.session.snapshot()), []
     for _ in range(_TRIES):
@@ -334,7 +339,7 @@ def _count_values(snapshot: Snapshot) -> int:
     return sum(1 for _ in shown_in(snapshot.to_json()))
 
 
-def _make_up(subject: CheckedEnvironment, data: st.DataObject, play: Play) -> Call | None:
+def _make_up(subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay) -> Call | None:
     """Return a call with arguments from the state of a play and from earlier results."""
     if len(play.calls) == _STEPS:
         return None

@@ -24,7 +24,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.random_play import Play, change, explore, on_plays, scripts
+from extensions.contract.random_play import RandomPlay, change, explore, on_plays, scripts
 from extensions.contract.source_lines import line_in, returning_line
 
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
@@ -86,7 +86,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
 
 
 @on_plays
-def inputs(subject: CheckedEnvironment, play: Play) -> None:
+def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that calls do not change config, bulky material, defaults and arguments."""
     before = _inputs(subject, play)
     for call, _ in play.steps():
@@ -97,7 +97,7 @@ def inputs(subject: CheckedEnvironment, play: Play) -> None:
             raise subject.broken(message, call, "values")
 
 
-def _check_arguments(subject: CheckedEnvironment, play: Play, call: Call) -> None:
+def _check_arguments(subject: CheckedEnvironment, play: RandomPlay, call: Call) -> None:
     """Call a function again, without the session, which protects the caller's arguments."""
     given = copy_json(dict(call.kwargs))
     before = copy_json(given)
@@ -115,7 +115,7 @@ def _check_arguments(subject: CheckedEnvironment, play: Play, call: Call) -> Non
         raise subject.broken(message, call, part=part)
 
 
-def _inputs(subject: CheckedEnvironment, play: Play) -> dict[str, Any]:
+def _inputs(subject: CheckedEnvironment, play: RandomPlay) -> dict[str, Any]:
     return {
         "config": copy_json(play.session.config),
         "pack": repr(play.start.pack),
@@ -124,7 +124,7 @@ def _inputs(subject: CheckedEnvironment, play: Play) -> dict[str, Any]:
 
 
 @on_plays
-def arguments(subject: CheckedEnvironment, play: Play) -> None:
+def arguments(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that the schema accepts the arguments of generated calls."""
     strict = play.session.fork(checks_arguments=True)
     for call, result in play.steps():
@@ -168,7 +168,7 @@ class _OutputWatch(io.StringIO):
 def output(subject: CheckedEnvironment) -> None:
     """Check that calls print nothing: output would mix with answers of ``exec`` and servers."""
 
-    def examine(play: Play) -> None:
+    def examine(play: RandomPlay) -> None:
         heard = _OutputWatch(subject.source)
         with redirect_stdout(heard):
             deque(play.steps(), maxlen=0)
@@ -182,7 +182,7 @@ def output(subject: CheckedEnvironment) -> None:
 
 
 @on_plays
-def plain(subject: CheckedEnvironment, play: Play) -> None:
+def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that the state holds plain data only."""
     _check_plain(subject, play)
     for call, result in play.steps():
@@ -191,7 +191,7 @@ def plain(subject: CheckedEnvironment, play: Play) -> None:
             _check_plain(subject, play, call)
 
 
-def _check_declared(subject: CheckedEnvironment, play: Play, call: Call) -> None:
+def _check_declared(subject: CheckedEnvironment, play: RandomPlay, call: Call) -> None:
     state = play.session.backends[subject.name].__dict__
     for name in state.keys() - subject.backend.FIELDS.keys():
         kind = type(state[name]).__name__
@@ -204,7 +204,7 @@ def _get_member(name: str, state: Mapping[str, Any]) -> object:
     return state.get(name)
 
 
-def _check_plain(subject: CheckedEnvironment, play: Play, call: Call | None = None) -> None:
+def _check_plain(subject: CheckedEnvironment, play: RandomPlay, call: Call | None = None) -> None:
     for field, value in play.session.snapshot().compared()[subject.name].items():
         odd = _odd(value)
         if odd is not None:
@@ -229,7 +229,7 @@ def _odd(value: Any) -> object:
 
 
 @on_plays
-def faults(subject: CheckedEnvironment, play: Play) -> None:
+def faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that functions raise only ToolError."""
     try:
         deque(play.steps(), maxlen=0)
@@ -248,7 +248,7 @@ def refusals(subject: CheckedEnvironment) -> None:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
             raise subject.broken("the reason is empty: say why refusals keep changes", tool)
 
-    def examine(play: Play) -> None:
+    def examine(play: RandomPlay) -> None:
         for call, result, found in _changes(play):
             tool = subject.backend.TOOLS[call.name]
             if not result.ok and tool.keeps_on_refusal is None and found:
@@ -260,7 +260,7 @@ def refusals(subject: CheckedEnvironment) -> None:
 
 
 @on_plays
-def reads(subject: CheckedEnvironment, play: Play) -> None:
+def reads(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that functions that only read do not change the state."""
     streams = {name for name, v in subject.backend.FIELDS.items() if isinstance(v, RandomStream)}
     for call, _ in play.steps():
@@ -272,7 +272,7 @@ def reads(subject: CheckedEnvironment, play: Play) -> None:
         before = play.state()
         with suppress(ToolError):
             tool.function(again.backends[subject.name], **copy_json(dict(call.kwargs)))
-        found = _change_by_read(before, Play.state_of(again), streams)
+        found = _change_by_read(before, RandomPlay.state_of(again), streams)
         if found:
             message = f"{call} changes {found}; mark the function @writes"
             raise subject.broken(message, tool, "state")
@@ -285,7 +285,7 @@ def _change_by_read(
     return change(*seen)
 
 
-def _changes(play: Play) -> Iterator[tuple[Call, Result, str | None]]:
+def _changes(play: RandomPlay) -> Iterator[tuple[Call, Result, str | None]]:
     """Yield each call of a play with the first field that it changes."""
     before = play.state()
     for call, result in play.steps():
@@ -295,7 +295,7 @@ def _changes(play: Play) -> Iterator[tuple[Call, Result, str | None]]:
 
 
 @on_plays
-def results(subject: CheckedEnvironment, play: Play) -> None:
+def results(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that results are JSON of the declared type."""
     for call, result in play.steps():
         tool = subject.backend.TOOLS[call.name]
@@ -324,7 +324,7 @@ def _result_defect(result: Result) -> str | None:
 
 
 @on_plays
-def snapshots(subject: CheckedEnvironment, play: Play) -> None:
+def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that later calls change neither snapshots nor earlier results."""
     start = play.session.snapshot()
     before, seen = play.state(), start.digest()
@@ -345,7 +345,7 @@ def snapshots(subject: CheckedEnvironment, play: Play) -> None:
 
 
 @on_plays
-def forks(subject: CheckedEnvironment, play: Play) -> None:
+def forks(subject: CheckedEnvironment, play: RandomPlay) -> None:
     """Check that forks are independent and behave equally."""
     fork = play.session.fork()
     seen = fork.snapshot().digest()

@@ -7,7 +7,7 @@ import pytest
 from envs.registry import BACKENDS, load_library, load_more
 from extensions.contract import isolation, random_play
 from extensions.contract.contract import CONTRACT, contract
-from extensions.contract.random_play import Play, scripts
+from extensions.contract.random_play import RandomPlay, scripts
 from tests.examples import examples
 
 CONTRACTS = {name: contract(name) for name in (*BACKENDS, *load_more(), *load_library())}
@@ -59,7 +59,7 @@ def test_contract(check):
 def test_results_say_whether_the_compared_state_has_changed(name):
     subject = CONTRACTS[name][0].subject
     for script in scripts(subject):
-        played = Play(subject, script.start, script.next_call)
+        played = RandomPlay(subject, script.start, script.next_call)
         before = played.session.snapshot()
         for _, result in played.steps():
             after = played.session.snapshot()
@@ -87,7 +87,7 @@ def test_what_is_said_of_members_and_functions_is_about_some_that_there_are(name
     assert backend.acts <= backend.TOOLS.keys()
     found = set()
     for script in scripts(subject) if backend.unordered else ():
-        played = Play(subject, script.start, script.next_call)
+        played = RandomPlay(subject, script.start, script.next_call)
         for _, result in played.steps():
             found |= {*members(result.value)}
         found |= {*members(played.state())}
