@@ -23,7 +23,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.random_play import RandomPlay, Script, on_plays, scripts
+from extensions.contract.random_play import RandomPlay, RecordedPlay, on_plays, scripts
 from extensions.contract.timed_session import CallTimeout, TimedSession
 
 _PROBES = 10
@@ -80,7 +80,7 @@ def _check_pickles(
 class _Probe(NamedTuple):
     """Calls after a play, with their results."""
 
-    script: Script
+    script: RecordedPlay
     config: Mapping[str, Any]
     calls: Sequence[Call]
     texts: Sequence[str]
@@ -103,7 +103,7 @@ def memory(subject: CheckedEnvironment) -> None:
                 raise _remembered(subject, probe.script, call, ours, theirs, None)
 
 
-def _probe(subject: CheckedEnvironment, script: Script) -> _Probe | None:
+def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
     """Play a script and compare copies of its last state; None if no config describes it."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
@@ -133,7 +133,7 @@ def _probe(subject: CheckedEnvironment, script: Script) -> _Probe | None:
     return _Probe(script, config, [] if streams else calls, [] if streams else texts)
 
 
-def _played(live: TimedSession, script: Script) -> TimedSession:
+def _played(live: TimedSession, script: RecordedPlay) -> TimedSession:
     for call in script.calls:
         live.call(call)
     return live
@@ -151,7 +151,7 @@ def _text(session: TimedSession, call: Call) -> str:
         session.restore(before)
 
 
-def _choose(subject: CheckedEnvironment, script: Script) -> list[Call]:
+def _choose(subject: CheckedEnvironment, script: RecordedPlay) -> list[Call]:
     """Return calls to compare: reads about what the play wrote, and calls of each function."""
     others = [call for each in scripts(subject)[:20] for call in each.calls]
     by_name: dict[str, list[Call]] = {}
@@ -172,7 +172,7 @@ def _choose(subject: CheckedEnvironment, script: Script) -> list[Call]:
 
 def _remembered(
     subject: CheckedEnvironment,
-    script: Script,
+    script: RecordedPlay,
     call: Call,
     text: str,
     other: str,

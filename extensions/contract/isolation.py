@@ -24,7 +24,7 @@ from extensions.contract.checked_environment import (
     ContractViolation,
     StartState,
 )
-from extensions.contract.random_play import Script, scripts
+from extensions.contract.random_play import RecordedPlay, scripts
 from extensions.contract.source_lines import Step, parting_line, steps_of
 
 SESSIONS = 10_000
@@ -71,7 +71,7 @@ def processes(subject: CheckedEnvironment) -> None:
 
 
 def _asking(
-    subject: CheckedEnvironment, script: Script, index: int, line: str
+    subject: CheckedEnvironment, script: RecordedPlay, index: int, line: str
 ) -> ContractViolation:
     """Return the finding that a result depends on the clock or a variable."""
     call = script.calls[min(index, len(script.calls) - 1)]
@@ -82,7 +82,7 @@ def _asking(
 
 
 def _unlike(
-    subject: CheckedEnvironment, script: Script, index: int, text: str, other: str
+    subject: CheckedEnvironment, script: RecordedPlay, index: int, text: str, other: str
 ) -> ContractViolation:
     """Return the finding that two processes differ, with the first line that differs."""
     found = _other(subject, script, index, text, other, "in another process")
@@ -97,14 +97,14 @@ def _elsewhere(subject: CheckedEnvironment, shifts: bool) -> _OtherProcess:
     return _OtherProcess(forth, back[::-1])
 
 
-def _followed(subject: CheckedEnvironment, script: Script, shifts: bool) -> list[list[Step]]:
+def _followed(subject: CheckedEnvironment, script: RecordedPlay, shifts: bool) -> list[list[Step]]:
     """Return the executed lines of every call of a script, traced in a new process."""
     steps: list[list[Step]] = _in_process(subject, [script], shifts, follows=True)
     return steps
 
 
 def _in_process(
-    subject: CheckedEnvironment, played: Sequence[Script], shifts: bool, *, follows: bool
+    subject: CheckedEnvironment, played: Sequence[RecordedPlay], shifts: bool, *, follows: bool
 ) -> list[Any]:
     path = os.pathsep.join(sys.path)
     seed = "1" if shifts else "2"
@@ -178,7 +178,7 @@ def _read_start(start: list[Any]) -> StartState:
 class _DifferentPlay(Exception):
     """A play whose outcome differs from the same play alone."""
 
-    def __init__(self, script: Script, index: int, text: str, other: str, where: str) -> None:
+    def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)
         self.script = script
         self.index = index
@@ -208,8 +208,8 @@ def _shared(subject: CheckedEnvironment, found: _DifferentPlay) -> ContractViola
     return ContractViolation(line or said.place, said.message)
 
 
-def _many_at_once(subject: CheckedEnvironment, played: Sequence[Script]) -> None:
-    async def as_task(script: Script) -> None:
+def _many_at_once(subject: CheckedEnvironment, played: Sequence[RecordedPlay]) -> None:
+    async def as_task(script: RecordedPlay) -> None:
         for _ in _playing(subject, script, "among other tasks"):
             await asyncio.sleep(0)
 
@@ -227,35 +227,35 @@ def _many_at_once(subject: CheckedEnvironment, played: Sequence[Script]) -> None
         sys.setswitchinterval(interval)
 
 
-def _whole(subject: CheckedEnvironment) -> list[Script]:
+def _whole(subject: CheckedEnvironment) -> list[RecordedPlay]:
     """Return the plays in which the backend raises no bug."""
     return [script for script in scripts(subject) if len(script.texts) == len(script.calls)]
 
 
-def _short(subject: CheckedEnvironment, script: Script) -> Script:
+def _short(subject: CheckedEnvironment, script: RecordedPlay) -> RecordedPlay:
     """Return the outcome of the beginning of a play, executed alone."""
     session, calls = subject.session(script.start), script.calls[:_STEPS]
     texts = [result.text for result in session.play(calls)]
-    return Script(script.start, calls, texts, session.snapshot())
+    return RecordedPlay(script.start, calls, texts, session.snapshot())
 
 
-def _many(scripts: Sequence[Script]) -> Iterator[Script]:
+def _many(scripts: Sequence[RecordedPlay]) -> Iterator[RecordedPlay]:
     return (scripts[number % len(scripts)] for number in range(SESSIONS // 2))
 
 
-def _parts(scripts: Sequence[Script]) -> list[list[Script]]:
+def _parts(scripts: Sequence[RecordedPlay]) -> list[list[RecordedPlay]]:
     everything = list(_many(scripts))
     return [everything[start::_THREADS] for start in range(_THREADS)]
 
 
-def _in_turns(subject: CheckedEnvironment, scripts: Sequence[Script]) -> None:
+def _in_turns(subject: CheckedEnvironment, scripts: Sequence[RecordedPlay]) -> None:
     """Play scripts in this thread, one call of each script in turn."""
     playing = [_playing(subject, script, "among other threads") for script in scripts]
     while playing:
         playing = [play for play in playing if next(play, None)]
 
 
-def _playing(subject: CheckedEnvironment, script: Script, where: str) -> Iterator[bool]:
+def _playing(subject: CheckedEnvironment, script: RecordedPlay, where: str) -> Iterator[bool]:
     """Play a script call by call; yield after each, and compare at the end."""
     session = subject.session(script.start, tolerant=True)
     texts = []
@@ -266,7 +266,7 @@ def _playing(subject: CheckedEnvironment, script: Script, where: str) -> Iterato
     _compare(script, [*script.texts, ""], [*texts, "" if same else "another state"], where)
 
 
-def _compare(script: Script, ours: Sequence[str], theirs: Sequence[str], where: str) -> None:
+def _compare(script: RecordedPlay, ours: Sequence[str], theirs: Sequence[str], where: str) -> None:
     """Return the first call that has another outcome."""
     for index, (text, other) in enumerate(zip(ours, theirs, strict=True)):
         if text != other:
@@ -274,7 +274,7 @@ def _compare(script: Script, ours: Sequence[str], theirs: Sequence[str], where: 
 
 
 def _other(
-    subject: CheckedEnvironment, script: Script, index: int, text: str, other: str, where: str
+    subject: CheckedEnvironment, script: RecordedPlay, index: int, text: str, other: str, where: str
 ) -> ContractViolation:
     call = script.calls[min(index, len(script.calls) - 1)]
     another = index == len(script.calls)

@@ -49,7 +49,7 @@ _CONFIGS, _KEPT_CONFIGS = 60, 2
 _EDGES_IN_PLAY = 12
 
 
-class Script(NamedTuple):
+class RecordedPlay(NamedTuple):
     """A recorded play."""
 
     start: StartState
@@ -133,7 +133,7 @@ def on_plays(
 
 
 @cache
-def scripts(subject: CheckedEnvironment) -> Sequence[Script]:
+def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
     """Return the random plays of an environment; equal calls return equal plays."""
     found = _record(subject, [*subject.starts, *_generated_starts(subject)], _PLAYS)
     for grows in (*[True] * _ROUNDS, False):
@@ -143,7 +143,9 @@ def scripts(subject: CheckedEnvironment) -> Sequence[Script]:
     return [*found, *_edge_scripts(subject, found)]
 
 
-def _richest_start(subject: CheckedEnvironment, played: Sequence[Script]) -> StartState | None:
+def _richest_start(
+    subject: CheckedEnvironment, played: Sequence[RecordedPlay]
+) -> StartState | None:
     """Return the largest state that a play has reached, as a config, if it loads as that state."""
     sizes = {_count_values(script.end): script for script in played}
     for _, script in sorted(sizes.items(), reverse=True)[:_RECENT]:
@@ -174,12 +176,14 @@ def _generated_starts(subject: CheckedEnvironment) -> list[StartState]:
     return [found[size] for size in sorted(found)[-_KEPT_CONFIGS:]]
 
 
-def _edge_scripts(subject: CheckedEnvironment, played: Sequence[Script]) -> Iterator[Script]:
+def _edge_scripts(
+    subject: CheckedEnvironment, played: Sequence[RecordedPlay]
+) -> Iterator[RecordedPlay]:
     """Yield plays that call each function with each boundary value of each parameter.
 
     The other arguments are those of a call that succeeded, if there is one.
     """
-    begun: dict[str, tuple[Script, int]] = {}
+    begun: dict[str, tuple[RecordedPlay, int]] = {}
     for script in played:
         for place, (call, text) in enumerate(zip(script.calls, script.texts, strict=False)):
             if call.name not in begun or (_is_error(begun[call.name]) and '"error"' not in text):
@@ -197,22 +201,22 @@ def _edge_scripts(subject: CheckedEnvironment, played: Sequence[Script]) -> Iter
         yield from _play_on(subject, script.start, script.calls[:place], edges)
 
 
-def _is_error(begun: tuple[Script, int]) -> bool:
+def _is_error(begun: tuple[RecordedPlay, int]) -> bool:
     script, place = begun
     return '"error"' in script.texts[place]
 
 
 def _play_on(
     subject: CheckedEnvironment, start: StartState, before: Sequence[Call], calls: Sequence[Call]
-) -> Iterator[Script]:
+) -> Iterator[RecordedPlay]:
     """Yield scripts of calls after others; a BackendFault ends a script."""
     while calls:
-        planned = Script(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
+        planned = RecordedPlay(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
         play = RandomPlay(subject, start, planned.next_call)
         texts: list[str] = []
         with suppress(BackendFault):
             texts.extend(result.text for _, result in play.steps())
-        yield Script(start, tuple(play.calls), texts, play.session.snapshot())
+        yield RecordedPlay(start, tuple(play.calls), texts, play.session.snapshot())
         calls = calls[max(1, len(play.calls) - len(before)) :]
 
 
@@ -230,10 +234,10 @@ def _quietly(examples: int) -> settings:
 
 def _record(
     subject: CheckedEnvironment, starts: Sequence[StartState], number: int, *, grows: bool = False
-) -> list[Script]:
+) -> list[RecordedPlay]:
     """Record random plays, perhaps of calls that make the state grow."""
     choose = _make_growing if grows else _make_up
-    recorded: list[Script] = []
+    recorded: list[RecordedPlay] = []
 
     @_quietly(number)
     @given(st.data())
@@ -243,7 +247,7 @@ def _record(
         texts: list[str] = []
         with suppress(BackendFault):
             texts.extend(result.text for _, result in play.steps())
-        recorded.append(Script(start, tuple(play.calls), texts, play.session.snapshot()))
+        recorded.append(RecordedPlay(start, tuple(play.calls), texts, play.session.snapshot()))
 
     # An environment that is not the same every time ends it early; there are checks for that.
     with suppress(FlakyStrategyDefinition):
@@ -257,7 +261,7 @@ def change(before: Any, after: Any) -> str | None:
 
 
 def _finding(
-    subject: CheckedEnvironment, examine: Examine, script: Script
+    subject: CheckedEnvironment, examine: Examine, script: RecordedPlay
 ) -> ContractViolation | None:
     try:
         with suppress(BackendFault):
@@ -268,8 +272,8 @@ def _finding(
 
 
 def _shortest(
-    subject: CheckedEnvironment, examine: Examine, script: Script, found: ContractViolation
-) -> tuple[Script, ContractViolation]:
+    subject: CheckedEnvironment, examine: Examine, script: RecordedPlay, found: ContractViolation
+) -> tuple[RecordedPlay, ContractViolation]:
     """Leave out every call that the finding does not need."""
     for index in reversed(range(len(script.calls))):
         shorter = script._replace(calls=[*script.calls[:index], *script.calls[index + 1 :]])
@@ -279,7 +283,7 @@ def _shortest(
     return script, found
 
 
-def _line(subject: CheckedEnvironment, script: Script, found: ContractViolation) -> str:
+def _line(subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation) -> str:
     """Return the line of the last call that causes the finding, or else the line of the finding."""
     if found.of is None or not script.calls:
         return found.place
@@ -304,7 +308,7 @@ def _line(subject: CheckedEnvironment, script: Script, found: ContractViolation)
     return changing_line(subject.source, run, lambda: repr(watched)) or found.place
 
 
-def _again(subject: CheckedEnvironment, script: Script) -> str | None:
+def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
     """Return the first line that differs when the calls run in a second fork."""
     session = subject.session(script.start)
     fork = session.fork()
