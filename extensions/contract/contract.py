@@ -24,7 +24,7 @@ from unittest import SkipTest
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
-from extensions.contract import declarations, documents, hidden_state, isolation, states
+from extensions.contract import declarations, documents, hidden_state, isolation, state_checks
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
 from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
 
@@ -63,27 +63,27 @@ _SAME = (*_ALONE, "processes", "forks")
 CONTRACT: Sequence[Check] = (
     Check("fields", "are annotated, and every key of a config has one", declarations.fields),
     Check("config types", "of all keys exist in JSON", declarations.config_types),
-    Check("example config", "exists and loads without errors", states.example, ("config types",)),
+    Check("example config", "exists and loads without errors", state_checks.example, ("config types",)),
     Check("loading", "copies the config and does not change it", declarations.loading, _LOADS),
-    Check("round trip", "a state written as a config loads as an equal state", states.round_trip, (*_LOADS, "loading")),
-    Check("unknown keys", "in a config are refused with their path", states.unknown_keys, _LOADS),
-    Check("wrong types", "in a config are refused with their path", states.wrong_types, (*_LOADS, "unknown keys")),
+    Check("round trip", "a state written as a config loads as an equal state", state_checks.round_trip, (*_LOADS, "loading")),
+    Check("unknown keys", "in a config are refused with their path", state_checks.unknown_keys, _LOADS),
+    Check("wrong types", "in a config are refused with their path", state_checks.wrong_types, (*_LOADS, "unknown keys")),
     Check("caches", "are on no method", hidden_state.caches),
     Check("docstrings", "describe purpose, arguments and results", documents.docstrings),
     Check("types", "annotate every parameter and result, and fit defaults", documents.types),
-    Check(_ENDS, f"calls return within {CALL_SECONDS:g} seconds", states.ends, _DESCRIBED),
-    Check("faults", "functions raise only ToolError", states.faults, _PLAYED),
-    Check("output", "nothing is printed", states.output, _PLAYED),
-    Check("state", "holds plain data in every field", states.plain, _PLAYED),
-    Check("inputs", "config, bulky material, defaults and arguments do not change", states.inputs, _PLAYED),
+    Check(_ENDS, f"calls return within {CALL_SECONDS:g} seconds", state_checks.ends, _DESCRIBED),
+    Check("faults", "functions raise only ToolError", state_checks.faults, _PLAYED),
+    Check("output", "nothing is printed", state_checks.output, _PLAYED),
+    Check("state", "holds plain data in every field", state_checks.plain, _PLAYED),
+    Check("inputs", "config, bulky material, defaults and arguments do not change", state_checks.inputs, _PLAYED),
     Check("copies", "of the state can go to other processes", hidden_state.copies, _PLAIN),
-    Check("refusals", "do not change the state", states.refusals, (*_PLAIN, "inputs")),
-    Check("snapshots", "do not change with later calls", states.snapshots, (*_PLAIN, "inputs", "refusals")),
-    Check("results", "are JSON of the declared type; errors are raised", states.results, _PLAIN),
+    Check("refusals", "do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
+    Check("snapshots", "do not change with later calls", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
+    Check("results", "are JSON of the declared type; errors are raised", state_checks.results, _PLAIN),
     Check("processes", "do not depend on hash seed, clock, time zone or os.environ", isolation.processes, (*_PLAIN, "results")),
-    Check("forks", "are independent and continue equally", states.forks, (*_ALONE, "processes", "results")),
-    Check("reads", "do not change the state", states.reads, _ALONE),
-    Check("arguments", "that fit the schema are accepted", states.arguments, _SAME),
+    Check("forks", "are independent and continue equally", state_checks.forks, (*_ALONE, "processes", "results")),
+    Check("reads", "do not change the state", state_checks.reads, _ALONE),
+    Check("arguments", "that fit the schema are accepted", state_checks.arguments, _SAME),
     Check("sessions", "do not affect each other, in threads, tasks and 10,000 at once", isolation.interleaved, _SAME),
     Check("memory", "results depend only on fields that a config sets", hidden_state.memory, (*_SAME, "round trip", "caches", "copies", "reads", "results", "arguments", "sessions")),
     Check("examples", "stand in every docstring and hold", documents.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
@@ -115,7 +115,7 @@ class BoundCheck(NamedTuple):
             self.subject.failed.append(self.check.name)
             raise
         except (Exception, SystemExit, CallTimeout) as error:
-            if isinstance(error, CallTimeout) and self.check.run is not states.ends:
+            if isinstance(error, CallTimeout) and self.check.run is not state_checks.ends:
                 raise SkipTest(f"skipped: {_ENDS} must pass first") from error
             self.subject.failed.append(self.check.name)
             raise self.subject.raised(error) from error
@@ -141,8 +141,8 @@ def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[Bo
 
 def state(session: Session) -> dict[str, Any]:
     """Return the compared fields of a session's backends by name."""
-    states = session.snapshot().compared().values()
-    return {name: value for fields in states for name, value in fields.items()}
+    state_checks = session.snapshot().compared().values()
+    return {name: value for fields in state_checks for name, value in fields.items()}
 
 
 def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
@@ -173,9 +173,9 @@ def refuse(session: Session, kind: type[ToolError], message: str, name: str, *ar
         args: Its arguments.
     """
     before = session.snapshot()
-    written = repr(before.states)
+    written = repr(before.state_checks)
     result = session.call(Call(name, args))
     assert type(result.error) is kind, result
     assert message in result.error.message
-    assert repr(session.snapshot().states) == written
+    assert repr(session.snapshot().state_checks) == written
     return result.value
