@@ -24,7 +24,7 @@ from unittest import SkipTest
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
-from extensions.contract import declarations, documents, hidden_state, isolation, state_checks
+from extensions.contract import declarations, document_checks, hidden_state, isolation, state_checks
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
 from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
 
@@ -69,8 +69,8 @@ CONTRACT: Sequence[Check] = (
     Check("unknown keys", "in a config are refused with their path", state_checks.unknown_keys, _LOADS),
     Check("wrong types", "in a config are refused with their path", state_checks.wrong_types, (*_LOADS, "unknown keys")),
     Check("caches", "are on no method", hidden_state.caches),
-    Check("docstrings", "describe purpose, arguments and results", documents.docstrings),
-    Check("types", "annotate every parameter and result, and fit defaults", documents.types),
+    Check("docstrings", "describe purpose, arguments and results", document_checks.docstrings),
+    Check("types", "annotate every parameter and result, and fit defaults", document_checks.types),
     Check(_ENDS, f"calls return within {CALL_SECONDS:g} seconds", state_checks.ends, _DESCRIBED),
     Check("faults", "functions raise only ToolError", state_checks.faults, _PLAYED),
     Check("output", "nothing is printed", state_checks.output, _PLAYED),
@@ -86,9 +86,9 @@ CONTRACT: Sequence[Check] = (
     Check("arguments", "that fit the schema are accepted", state_checks.arguments, _SAME),
     Check("sessions", "do not affect each other, in threads, tasks and 10,000 at once", isolation.interleaved, _SAME),
     Check("memory", "results depend only on fields that a config sets", hidden_state.memory, (*_SAME, "round trip", "caches", "copies", "reads", "results", "arguments", "sessions")),
-    Check("examples", "stand in every docstring and hold", documents.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
-    Check("outcomes", "in examples include a success, and a refusal if possible", documents.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
-    Check("frozen", "function documents equal the golden file", documents.frozen, ("docstrings", "types", "results", "arguments", "examples")),
+    Check("examples", "stand in every docstring and hold", document_checks.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
+    Check("outcomes", "in examples include a success, and a refusal if possible", document_checks.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
+    Check("frozen", "function documents equal the golden file", document_checks.frozen, ("docstrings", "types", "results", "arguments", "examples")),
 )  # fmt: skip
 """All checks, ordered so that a check comes before those that depend on it."""
 
@@ -135,7 +135,9 @@ def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[Bo
         configs: Further initial configs in which plays begin, besides the example config.
     """
     subject = CheckedEnvironment(name, configs)
-    checks = [check for check in CONTRACT if subject.has_tests or check.run is not documents.frozen]
+    checks = [
+        check for check in CONTRACT if subject.has_tests or check.run is not document_checks.frozen
+    ]
     return [BoundCheck(check, subject) for check in checks]
 
 
