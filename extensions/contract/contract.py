@@ -24,7 +24,13 @@ from unittest import SkipTest
 from envs.calls import Call
 from envs.errors import ToolError
 from envs.session import Session
-from extensions.contract import declarations, document_checks, hidden_state, isolation, state_checks
+from extensions.contract import (
+    declaration_checks,
+    document_checks,
+    hidden_state,
+    isolation,
+    state_checks,
+)
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
 from extensions.contract.timed_session import CALL_SECONDS, CallTimeout
 
@@ -61,10 +67,10 @@ _ALONE = (*_PLAIN, "inputs", "refusals", "snapshots")
 _SAME = (*_ALONE, "processes", "forks")
 
 CONTRACT: Sequence[Check] = (
-    Check("fields", "are annotated, and every key of a config has one", declarations.fields),
-    Check("config types", "of all keys exist in JSON", declarations.config_types),
+    Check("fields", "are annotated, and every key of a config has one", declaration_checks.fields),
+    Check("config types", "of all keys exist in JSON", declaration_checks.config_types),
     Check("example config", "exists and loads without errors", state_checks.example, ("config types",)),
-    Check("loading", "copies the config and does not change it", declarations.loading, _LOADS),
+    Check("loading", "copies the config and does not change it", declaration_checks.loading, _LOADS),
     Check("round trip", "a state written as a config loads as an equal state", state_checks.round_trip, (*_LOADS, "loading")),
     Check("unknown keys", "in a config are refused with their path", state_checks.unknown_keys, _LOADS),
     Check("wrong types", "in a config are refused with their path", state_checks.wrong_types, (*_LOADS, "unknown keys")),
