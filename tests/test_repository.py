@@ -43,7 +43,7 @@ ALLOWED = {
     ("envs/tool.py", "getattr"): "reads bounds whose names the module itself lists",
     ("envs/registry.py", "import_module"): "loads the modules of a folder of the package itself",
     (
-        "extensions/contract/isolation.py",
+        "extensions/contract/isolation_checks.py",
         "subprocess",
     ): "plays the same calls under other hash seeds",
     (

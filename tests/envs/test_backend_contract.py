@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from envs.registry import BACKENDS, load_library, load_more
-from extensions.contract import isolation, random_play
+from extensions.contract import isolation_checks, random_play
 from extensions.contract.contract import CONTRACT, contract
 from extensions.contract.random_play import RandomPlay, scripts
 from tests.examples import examples
@@ -40,7 +40,7 @@ def checks():
 def _fewer_plays_in_the_quick_part():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(random_play, "_PLAYS", examples(random_play._PLAYS))
-        patch.setattr(isolation, "SESSIONS", examples(isolation.SESSIONS))
+        patch.setattr(isolation_checks, "SESSIONS", examples(isolation_checks.SESSIONS))
         yield
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from envs.errors import InvalidArgument, NotFound
 from envs.session import Session
-from extensions.contract import isolation, random_play, timed_session
+from extensions.contract import isolation_checks, random_play, timed_session
 from extensions.contract.contract import (
     CONTRACT,
     ContractViolation,
@@ -71,7 +71,7 @@ def test_the_table_is_that_of_the_broken_environments():
 def test_a_sound_environment_passes(install, monkeypatch, few):
     if few:
         monkeypatch.setattr(random_play, "_PLAYS", 5)
-        monkeypatch.setattr(isolation, "SESSIONS", 200)
+        monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
     for check in contract(install(SOUND)):
         check()
 
@@ -92,7 +92,7 @@ def test_a_check_finds_what_is_broken(install, monkeypatch, mutant):
 def test_one_thing_that_is_broken_is_one_failure(install, monkeypatch, number):
     mutant = MUTANTS[number]
     if mutant.check != "sessions":
-        monkeypatch.setattr(isolation, "SESSIONS", 200)
+        monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
     name = made(install, mutant, monkeypatch)
     found = {}
     for bound in contract(name):

@@ -10,7 +10,7 @@ from unittest import SkipTest
 import pytest
 
 from envs import registry
-from extensions.contract import isolation, timed_session
+from extensions.contract import isolation_checks, timed_session
 from extensions.contract.contract import ContractViolation, contract
 from tests.environments.installing import add_metadata
 from tests.extensions.contract.seeded_bugs import ALSO, BUGS, CONFIG, MISSED, SOURCE
@@ -23,7 +23,7 @@ QUICK = {"lru_cache on a method", "no docstring of a parameter"}
 @pytest.fixture
 def hotel(tmp_path, monkeypatch):
     """Install the hotel with changes, and return its checks."""
-    monkeypatch.setattr(isolation, "SESSIONS", 200)
+    monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
     monkeypatch.setattr(timed_session, "CALL_SECONDS", 2.0)
 
     def make(number, *changes):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from extensions.contract import isolation, random_play
+from extensions.contract import isolation_checks, random_play
 from extensions.contract.commands import check
 from extensions.contract.contract import CONTRACT
 from tests.runner.commands.running import run as run_command
@@ -30,7 +30,7 @@ def here(tmp_path, monkeypatch):
 def test_an_environment_that_keeps_the_contract(install, capsys, here, monkeypatch, few):
     if few:
         monkeypatch.setattr(random_play, "_PLAYS", 5)
-        monkeypatch.setattr(isolation, "SESSIONS", 200)
+        monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
     name = install()
     assert run(name) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -43,7 +43,7 @@ def test_an_environment_that_keeps_the_contract(install, capsys, here, monkeypat
 
 def test_a_failure_names_the_line_and_fails_the_command(install, capsys, here, monkeypatch):
     monkeypatch.setattr(random_play, "_PLAYS", 12)
-    monkeypatch.setattr(isolation, "SESSIONS", 200)
+    monkeypatch.setattr(isolation_checks, "SESSIONS", 200)
     name = install(("raise NotFound(", "raise KeyError("))
     assert run(name) == 1
     lines = capsys.readouterr().out.splitlines()
