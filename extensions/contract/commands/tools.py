@@ -14,7 +14,7 @@ from envs.backend import Backend
 from envs.errors import ConfigError
 from envs.schema import make_spec
 from envs.tool import Tool
-from extensions.contract.langchain import module_text
+from extensions.contract.langchain_export import module_text
 from runner.commands import DONE
 from runner.commands.options import argument, switch
 from runner.models.tools import FunctionNames, as_tool
