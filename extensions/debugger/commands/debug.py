@@ -17,11 +17,11 @@ from trajectories.errors import DataError, require_extra
 if TYPE_CHECKING:
     from textual.app import App
 
-    from extensions.debugger import answer_app, app
+    from extensions.debugger import app, single_turn_app
 else:
     # They need an extra.
     app = lazy_module("extensions.debugger.app")
-    answer_app = lazy_module("extensions.debugger.answer_app")
+    single_turn_app = lazy_module("extensions.debugger.single_turn_app")
 
 EXAMPLE = "turnwise debug multi_turn_base_0 --run runs/mine"
 
@@ -74,4 +74,4 @@ class _Screen:
     def pairs(self, examined: RejudgedCalls) -> App[None]:
         """Return the screen of a single-turn entry."""
         with require_extra("debug", "debug"):
-            return answer_app.AnswerDebugger(examined, self.source)
+            return single_turn_app.AnswerDebugger(examined, self.source)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from checkers.profile import STRICT
-from extensions.debugger.answer_app import AnswerDebugger, parts, tried
+from extensions.debugger.single_turn_app import AnswerDebugger, parts, tried
 from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged import RejudgedCalls
 from tests.extensions.debugger.test_app import driven
