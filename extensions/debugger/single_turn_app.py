@@ -76,7 +76,7 @@ def tried(examined: RejudgedCalls, answer: str) -> RejudgedCalls:
     return found
 
 
-class AnswerDebugger(PaneScreen):
+class SingleTurnDebugger(PaneScreen):
     """Application that shows an answer with its verdict and judges edited answers."""
 
     KEYS = HELP

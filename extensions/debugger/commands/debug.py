@@ -74,4 +74,4 @@ class _Screen:
     def pairs(self, examined: RejudgedCalls) -> App[None]:
         """Return the screen of a single-turn entry."""
         with require_extra("debug", "debug"):
-            return single_turn_app.AnswerDebugger(examined, self.source)
+            return single_turn_app.SingleTurnDebugger(examined, self.source)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from checkers.profile import STRICT
-from extensions.debugger.single_turn_app import AnswerDebugger, parts, tried
+from extensions.debugger.single_turn_app import SingleTurnDebugger, parts, tried
 from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged import RejudgedCalls
 from tests.extensions.debugger.test_app import driven
@@ -38,7 +38,7 @@ def examine(single_turn, dataset_of) -> Examine:
 
 def walk(examined: RejudgedCalls, *groups: str) -> list[str]:
     """Press groups of keys, and return the screen after each."""
-    return driven(AnswerDebugger(examined, "made-up"), groups, size=(100, 24))
+    return driven(SingleTurnDebugger(examined, "made-up"), groups, size=(100, 24))
 
 
 def test_there_is_the_question_every_call_and_the_verdict(examine: Examine) -> None:
