@@ -39,26 +39,26 @@ _MAX_CHARS = 20_000
 _TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "faint": "dim"}
 
 
-class AnswerPart(NamedTuple):
+class AnswerRow(NamedTuple):
     """A row of the list with its detail lines."""
 
     row: OutputLine
     lines: tuple[OutputLine, ...]
 
 
-def parts(examined: RejudgedCalls) -> Iterator[AnswerPart]:
+def parts(examined: RejudgedCalls) -> Iterator[AnswerRow]:
     """Yield the rows: the question, every call, the answer's text, the verdict."""
-    yield AnswerPart(OutputLine("question", "strong"), tuple(asked_lines(examined)))
+    yield AnswerRow(OutputLine("question", "strong"), tuple(asked_lines(examined)))
     for pair in examined.paired.pairs:
         called = f"missing: {pair.expected}" if pair.call is None else call_text(pair.call)
         row = (
             OutputLine(f"✗ {called}", "bad") if pair.problem else OutputLine(f"✓ {called}", "good")
         )
-        yield AnswerPart(row, tuple(pair_lines(pair, _MAX_CHARS)))
+        yield AnswerRow(row, tuple(pair_lines(pair, _MAX_CHARS)))
     if said := tuple(answered_lines(examined)):
-        yield AnswerPart(OutputLine("text"), said)
+        yield AnswerRow(OutputLine("text"), said)
     ending = tuple(answer_ending(examined))
-    yield AnswerPart(
+    yield AnswerRow(
         OutputLine(f"verdict: {'passed' if examined.verdict.valid else 'FAILED'}"), ending
     )
 
@@ -101,7 +101,7 @@ class SingleTurnDebugger(PaneScreen):
         self.cursor = 0
         self.wanted = ""
         self._source = source
-        self._parts: Sequence[AnswerPart] = [*parts(examined)]
+        self._parts: Sequence[AnswerRow] = [*parts(examined)]
 
     def compose_right(self) -> ComposeResult:
         """Create the text pane."""
