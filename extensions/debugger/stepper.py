@@ -17,7 +17,7 @@ from runner.episodes.scripts import recorded as script_of
 from runner.records.record import RecordedEpisode
 
 
-class StepWords(NamedTuple):
+class StepText(NamedTuple):
     """Text and reasoning of a step that makes calls."""
 
     text: str
@@ -196,7 +196,7 @@ def _timelines(examined: RejudgedTurns) -> Iterator[Timeline]:
     yield Timeline("ground truth", Source.TRUTH, examined, examined.truth, everything)
 
 
-def said(examined: RejudgedTurns) -> dict[tuple[int, int], StepWords]:
+def said(examined: RejudgedTurns) -> dict[tuple[int, int], StepText]:
     """Return the texts of steps with calls, by turn and step index.
 
     Turns whose number of steps differs from the record are skipped, for example under another
@@ -213,7 +213,7 @@ def said(examined: RejudgedTurns) -> dict[tuple[int, int], StepWords]:
     }
 
 
-def _by_turn(recorded: RecordedEpisode, profile: Profile) -> list[list[StepWords]]:
+def _by_turn(recorded: RecordedEpisode, profile: Profile) -> list[list[StepText]]:
     turns = recorded.turns or ()
     if recorded.record.outcome is not None:
         steps = recorded.record.steps
@@ -234,7 +234,7 @@ def _by_turn(recorded: RecordedEpisode, profile: Profile) -> list[list[StepWords
     ]
 
 
-def _written(text: str | None, reasoning: str | None = None) -> StepWords:
+def _written(text: str | None, reasoning: str | None = None) -> StepText:
     # A text that only lists the calls adds nothing.
     said = (text or "").strip()
-    return StepWords("" if said[:1] == "[" and said[-1:] == "]" else text or "", reasoning or "")
+    return StepText("" if said[:1] == "[" and said[-1:] == "]" else text or "", reasoning or "")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from checkers.profile import BFCL, STRICT
-from extensions.debugger.stepper import StepWords, said
+from extensions.debugger.stepper import StepText, said
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded
 from runner.records.record import ReplyRecord
@@ -13,8 +13,8 @@ from tests.runner.records.made import step as request
 def test_a_prompting_models_words_come_with_the_calls_they_are_around():
     turns = [["I look.\n[ls()]", "[ls()]", "Done."], ["Hm."], []]
     assert said(examined(turns, profile=STRICT)) == {
-        (0, 0): StepWords("I look.\n[ls()]"),
-        (0, 1): StepWords(""),
+        (0, 0): StepText("I look.\n[ls()]"),
+        (0, 1): StepText(""),
     }
 
 
@@ -35,7 +35,7 @@ def test_the_record_of_a_run_has_words_and_thoughts():
     record = recorded.record._replace(outcome="failed", steps=steps)
     recorded, ready = recorded._replace(record=record), prepared()
     found = said(examine_recorded(ready, recorded, BFCL, STEP_LIMIT))
-    assert found == {(0, 0): StepWords("I look.", "Where?"), (1, 0): StepWords("")}
+    assert found == {(0, 0): StepText("I look.", "Where?"), (1, 0): StepText("")}
 
 
 def test_of_tool_calls_in_a_result_file_nothing_is_known():
