@@ -10,7 +10,7 @@ from envs.calls import read_call
 from envs.errors import BackendFault, MalformedCall
 from envs.state import brief
 from envs.tool import parameters
-from extensions.debugger.timeline import Source, Timeline, with_call, with_rest, with_turn_ended
+from extensions.debugger.timeline import CallOrigin, Timeline, with_call, with_rest, with_turn_ended
 from runner.analysis.view import EpisodeMoment, TurnView
 from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import recorded as script_of
@@ -63,7 +63,10 @@ class Stepper:
     def counterpart(self) -> EpisodeMoment | None:
         """Moment of the recording at the current place of a branch."""
         first = self.timelines[0]
-        if first.source is not Source.RECORDING or self.timeline.source is not Source.BRANCH:
+        if (
+            first.source is not CallOrigin.RECORDING
+            or self.timeline.source is not CallOrigin.BRANCH
+        ):
             return None
         return first.moments[first.index(self.moment.place)]
 
@@ -189,11 +192,11 @@ class Stepper:
 
 def _timelines(examined: RejudgedTurns) -> Iterator[Timeline]:
     if examined.recorded is not None and examined.model is not None and examined.model.turns:
-        recording = "recording", Source.RECORDING
+        recording = "recording", CallOrigin.RECORDING
         yield Timeline(*recording, examined, examined.model, examined.profile)
     # The ground truth and its branches may also use functions that the entry holds back.
     everything = allow_all_functions(examined.profile)
-    yield Timeline("ground truth", Source.TRUTH, examined, examined.truth, everything)
+    yield Timeline("ground truth", CallOrigin.TRUTH, examined, examined.truth, everything)
 
 
 def said(examined: RejudgedTurns) -> dict[tuple[int, int], StepText]:

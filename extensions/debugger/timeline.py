@@ -24,7 +24,7 @@ from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import Script, trace
 
 
-class Source(StrEnum):
+class CallOrigin(StrEnum):
     """Origin of a timeline's calls."""
 
     RECORDING = "recording"
@@ -37,7 +37,7 @@ class Timeline:
     """Sequence of calls and results of one episode."""
 
     name: str
-    source: Source
+    source: CallOrigin
     examined: RejudgedTurns
     trace: Trace
     profile: Profile
@@ -49,7 +49,7 @@ class Timeline:
     @cached_property
     def divergence(self) -> EpisodePlace | None:
         """Place of the cause in a recording; elsewhere the first divergence."""
-        if self.source is Source.RECORDING:
+        if self.source is CallOrigin.RECORDING:
             return self.examined.place
         return find_divergence(self.examined.truth, self.trace)
 
@@ -102,7 +102,7 @@ def with_call(
     """
     done, rest = _split(_script(origin.trace), place, without=instead)
     script = done if call is None else _join(done, [[[call]]])
-    goes_on = origin.source is Source.BRANCH and rest == [[]] and not instead
+    goes_on = origin.source is CallOrigin.BRANCH and rest == [[]] and not instead
     parted = EpisodePlace(place.turn, "call", len(done[-1]))
     new = _played(origin, script, _join(rest, origin.rest), place.turn)
     return new if goes_on else replace(new, name=name, parted=parted)
@@ -111,7 +111,7 @@ def with_call(
 def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
     """Return a branch that ends a turn here, like ``with_call``; not for the last turn."""
     done, rest = _split(_script(origin.trace), place)
-    goes_on = origin.source is Source.BRANCH and rest == [[]]
+    goes_on = origin.source is CallOrigin.BRANCH and rest == [[]]
     further = _join(rest, origin.rest)[1:]
     new = _played(origin, [*done, []], further or [[]], place.turn)
     return new if goes_on else replace(new, name=name, parted=EpisodePlace(place.turn, "end"))
@@ -127,7 +127,7 @@ def _played(origin: Timeline, script: Script, rest: Script, turn: int) -> Timeli
     """Return a branch that equals its origin before a turn, then follows a script."""
     played = trace(origin.examined.prepared, script, origin.profile, None)
     turns = (*origin.trace.turns[:turn], *played.turns[turn:])
-    return replace(origin, source=Source.BRANCH, trace=Trace(turns), rest=rest)
+    return replace(origin, source=CallOrigin.BRANCH, trace=Trace(turns), rest=rest)
 
 
 def _script(played: Trace) -> Script:

@@ -17,7 +17,7 @@ from checkers.verdict import Failure
 from envs.state import Difference, brief, cut
 from extensions.debugger.state_tree import Node
 from extensions.debugger.stepper import Stepper
-from extensions.debugger.timeline import Source
+from extensions.debugger.timeline import CallOrigin
 from runner.analysis.view import EpisodeMoment, TurnView
 from runner.records.record import call_text
 from runner.show.terminal import visible
@@ -57,11 +57,11 @@ def heading(stepper: Stepper, source: str) -> Content:
     timeline, all_of_them = stepper.timeline, stepper.timelines
     which = f" {timeline.name} ({all_of_them.index(timeline) + 1} of {len(all_of_them)}) "
     place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"
-    recording = timeline.source is Source.RECORDING
+    recording = timeline.source is CallOrigin.RECORDING
     return Content.assemble(
         (f"{visible(stepper.examined.trajectory.id)}  {place}  ", _STRONG),
         (f"{visible(source)}\n", _FAINT),
-        (which, f"{_NEW} reverse" if timeline.source is Source.BRANCH else "reverse"),
+        (which, f"{_NEW} reverse" if timeline.source is CallOrigin.BRANCH else "reverse"),
         *(_outcome(stepper) if recording else _so_far(stepper)),
     )
 
@@ -198,7 +198,7 @@ def _labelled(said: Iterable[tuple[str, str | None]], longest: int = _MAX_CHARS)
 def _said(stepper: Stepper, place: EpisodePlace, longest: int) -> list[Part]:
     """Return the model's reasoning and text before the first call of a recorded step."""
     found = stepper.said.get((place.turn, place.step))
-    if found is None or place.call or stepper.timeline.source is not Source.RECORDING:
+    if found is None or place.call or stepper.timeline.source is not CallOrigin.RECORDING:
         return []
     texts = (("reasoning: ", found.reasoning or None), ("text: ", found.text or None))
     return _labelled(texts, longest)
@@ -231,7 +231,7 @@ def _why(stepper: Stepper) -> list[Part]:
     """Return the cause of the recording's failure if this is the failed turn."""
     why = stepper.examined.diagnosis
     here = why is not None and why.turn in (None, stepper.moment.place.turn)
-    if why is None or not here or stepper.timeline.source is not Source.RECORDING:
+    if why is None or not here or stepper.timeline.source is not CallOrigin.RECORDING:
         return []
     found = stepper.examined.data_error
     known: list[Part] = [(f"{_shown(found)}\n", _NEW)] if found else []
@@ -302,7 +302,7 @@ def _so_far(stepper: Stepper) -> list[Part]:
     reached = len(timeline.failures)
     for turn, failure in enumerate(timeline.failures):
         if failure is not None:
-            is_open = timeline.source is Source.BRANCH and turn == reached - 1
+            is_open = timeline.source is CallOrigin.BRANCH and turn == reached - 1
             says = "not yet passed" if is_open else "FAILED"
             return [(f" turn {turn + 1} {says}: {_reason(failure)}", _BAD), rest]
     passed = " passed" if reached == turns else f" {reached} of {turns} turns passed"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from checkers.causes.place import EpisodePlace
 from checkers.profile import STRICT
 from envs.errors import BackendFault
-from extensions.debugger.timeline import Source
+from extensions.debugger.timeline import CallOrigin
 from tests.extensions.debugger.episodes import HOSTILE, RECORDED, stepper
 
 MV = "mv(source='notes.txt', destination='old')"
@@ -29,13 +29,13 @@ def in_branch():
 def test_a_recording_comes_with_its_ground_truth():
     session = stepper()
     assert [timeline.name for timeline in session.timelines] == ["recording", "ground truth"]
-    assert session.timeline.source is Source.RECORDING
+    assert session.timeline.source is CallOrigin.RECORDING
     assert session.moment.place == EpisodePlace(0, "start")
 
 
 def test_without_a_recording_there_is_the_ground_truth():
     session = stepper(None)
-    assert [timeline.source for timeline in session.timelines] == [Source.TRUTH]
+    assert [timeline.source for timeline in session.timelines] == [CallOrigin.TRUTH]
     assert session.timeline.divergence is None
     assert session.timeline.failures == (None, None, None)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from checkers.causes.place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from envs.calls import parse_call
-from extensions.debugger.timeline import Source, Timeline, with_call, with_rest, with_turn_ended
+from extensions.debugger.timeline import CallOrigin, Timeline, with_call, with_rest, with_turn_ended
 from runner.episodes.scripts import trace_recorded
 from tests.extensions.debugger.episodes import RECORDED, examined
 
@@ -20,7 +20,7 @@ LS = parse_call("ls()")
 def recording(turns=RECORDED, profile=BFCL) -> Timeline:
     """Return the hand-made recording."""
     trace = trace_recorded(READY, turns, "prompt", profile)
-    return Timeline("recording", Source.RECORDING, EXAMINED, trace, profile)
+    return Timeline("recording", CallOrigin.RECORDING, EXAMINED, trace, profile)
 
 
 def calls(timeline: Timeline) -> list[list[list[str]]]:

@@ -9,7 +9,7 @@ import pytest
 
 from extensions.debugger.app import Debugger
 from extensions.debugger.commands import debug as command
-from extensions.debugger.timeline import Source
+from extensions.debugger.timeline import CallOrigin
 from runner.cli import main
 
 ID = "multi_turn_base_0"
@@ -52,13 +52,13 @@ def debug(folder, *arguments) -> int:
 def test_the_ground_truth_is_stepped_through(started, bfcl_folder):
     assert debug(bfcl_folder, ID) == 0
     (app,) = started
-    assert [timeline.source for timeline in app.stepper.timelines] == [Source.TRUTH]
+    assert [timeline.source for timeline in app.stepper.timelines] == [CallOrigin.TRUTH]
 
 
 def test_a_recorded_run_is_stepped_through(started, bfcl_folder, run):
     assert debug(bfcl_folder, ID, "--run", run()) == 0
     (app,) = started
-    assert app.stepper.timeline.source is Source.RECORDING
+    assert app.stepper.timeline.source is CallOrigin.RECORDING
     assert app.stepper.examined.recorded.id == ID
 
 
