@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from envs.state import ABSENT, Difference, Snapshot, list_differences
 
 
-class Node(NamedTuple):
+class StateNode(NamedTuple):
     """A node of the state tree."""
 
     name: str
@@ -48,13 +48,13 @@ class Node(NamedTuple):
         return self.off_below or (self.changed and bool(_members(self.was)))
 
 
-def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> Node:
+def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> StateNode:
     """Return the root node, whose children are the backends."""
     now, was, wanted = after.compared(), before.compared(), expected.compared()
-    return Node("", "", now, was, wanted, off=False, off_below=True)
+    return StateNode("", "", now, was, wanted, off=False, off_below=True)
 
 
-def children(node: Node, off: Iterable[Difference]) -> list[Node]:
+def children(node: StateNode, off: Iterable[Difference]) -> list[StateNode]:
     """Return the child nodes: existing, removed by the call, or missing.
 
     ``off`` has the differences of the whole state from the ground truth.
@@ -70,7 +70,7 @@ def children(node: Node, off: Iterable[Difference]) -> list[Node]:
         is_off = node.off or "" in below
         off_below = any(rest[:1] in (".", "[") for rest in below if rest)
         value, was, expected = [each.get(key, ABSENT) for each in values]
-        child = Node(
+        child = StateNode(
             str(key), path, value=value, was=was, expected=expected, off=is_off, off_below=off_below
         )
         if child.is_there or is_off or off_below:

@@ -15,7 +15,7 @@ from checkers.causes.place import EpisodePlace
 from checkers.causes.trace import TracedCall
 from checkers.verdict import Failure
 from envs.state import Difference, brief, cut
-from extensions.debugger.state_tree import Node
+from extensions.debugger.state_tree import StateNode
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import CallOrigin
 from runner.analysis.view import EpisodeMoment, TurnView
@@ -106,7 +106,7 @@ def truth_view(stepper: Stepper) -> Content:
     )
 
 
-def label(node: Node) -> Text:
+def label(node: StateNode) -> Text:
     """Return the line of the tree for a state node."""
     sign = "≠" if node.off or node.off_below else "*" if node.changed else " "
     style = "red" if node.off else "yellow" if node.changed else ""
@@ -114,7 +114,7 @@ def label(node: Node) -> Text:
     return Text(visible(f"{sign}{node.name}{value}"), style)
 
 
-def place_text(node: Node) -> Content:
+def place_text(node: StateNode) -> Content:
     """Return the details of a state node: its value, previous value and expected value."""
     parts = [(f"{visible(node.path)}\n", _STRONG), (_value(node.value, _MAX_CHARS), "")]
     if node.changed:

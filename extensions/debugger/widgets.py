@@ -16,7 +16,7 @@ from textual.widgets.tree import TreeNode
 
 from envs.calls import MAX_TEXT
 from envs.state import Difference, Snapshot
-from extensions.debugger.state_tree import Node, children, whole
+from extensions.debugger.state_tree import StateNode, children, whole
 from extensions.debugger.views import label, place_text
 from runner.analysis.view import EpisodeMoment
 
@@ -150,7 +150,7 @@ class StateView(Vertical):
 
     def compose(self) -> ComposeResult:
         """Create the tree and the detail pane below it."""
-        tree: Tree[Node] = Tree("")
+        tree: Tree[StateNode] = Tree("")
         tree.show_root = False
         tree.guide_depth = 2
         yield tree
@@ -166,24 +166,26 @@ class StateView(Vertical):
         tree.root.expand()
         tree.move_cursor_to_line(_to_look_at([line.data for line in added if line.data], at))
 
-    def on_tree_node_highlighted(self, highlighted: Tree.NodeHighlighted[Node]) -> None:
+    def on_tree_node_highlighted(self, highlighted: Tree.NodeHighlighted[StateNode]) -> None:
         """Show the details of the selected node."""
         node = highlighted.node.data
         self.query_one(Static).update(Content("") if node is None else place_text(node))
 
-    def on_tree_node_expanded(self, expanded: Tree.NodeExpanded[Node]) -> None:
+    def on_tree_node_expanded(self, expanded: Tree.NodeExpanded[StateNode]) -> None:
         """Load the children of a node and keep it open."""
         if expanded.node.data is not None:
             self._opened[expanded.node.data.path] = True
             if not expanded.node.children:
                 self._add_below(expanded.node, expanded.node.data)
 
-    def on_tree_node_collapsed(self, collapsed: Tree.NodeCollapsed[Node]) -> None:
+    def on_tree_node_collapsed(self, collapsed: Tree.NodeCollapsed[StateNode]) -> None:
         """Keep a node closed."""
         if collapsed.node.data is not None:
             self._opened[collapsed.node.data.path] = False
 
-    def _add_below(self, parent: TreeNode[Node], state: Node) -> list[TreeNode[Node]]:
+    def _add_below(
+        self, parent: TreeNode[StateNode], state: StateNode
+    ) -> list[TreeNode[StateNode]]:
         """Add the visible nodes below a node; return them in the tree's order."""
         added = []
         for node in children(state, self._off):
@@ -195,7 +197,7 @@ class StateView(Vertical):
         return added
 
 
-def _to_look_at(lines: list[Node], at: str) -> int:
+def _to_look_at(lines: list[StateNode], at: str) -> int:
     """Return the line to select: the first change, else the last position, else a difference."""
     for wanted in (
         [node for node in lines if node.changed and not node.noteworthy],

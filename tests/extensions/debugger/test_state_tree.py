@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from envs.state import ABSENT, Difference, Snapshot
-from extensions.debugger.state_tree import Node, children, whole
+from extensions.debugger.state_tree import StateNode, children, whole
 
 
 def state(**fields) -> Snapshot:
@@ -9,7 +9,9 @@ def state(**fields) -> Snapshot:
     return Snapshot({"World": fields})
 
 
-def fields(before: Snapshot, after: Snapshot, expected: Snapshot, *off: Difference) -> list[Node]:
+def fields(
+    before: Snapshot, after: Snapshot, expected: Snapshot, *off: Difference
+) -> list[StateNode]:
     """Return the places of the one backend's fields."""
     (world,) = children(whole(before, after, expected), off)
     return children(world, off)
