@@ -33,7 +33,7 @@ PANES = """
 """
 
 
-class Help(ModalScreen[None]):
+class HelpWindow(ModalScreen[None]):
     """Help window with keys and symbols."""
 
     CSS = """
@@ -130,7 +130,7 @@ class PaneScreen(App[None]):
 
     def action_help(self) -> None:
         """Show the help."""
-        self.push_screen(Help(self.KEYS))
+        self.push_screen(HelpWindow(self.KEYS))
 
 
 class StateView(Vertical):

@@ -19,7 +19,7 @@ from textual.widgets import ContentSwitcher, Footer, Input, OptionList, Tree
 
 from checkers.profile import BFCL, STRICT
 from extensions.debugger.app import WHAT_IF, Debugger
-from extensions.debugger.widgets import Help
+from extensions.debugger.widgets import HelpWindow
 from tests.extensions.debugger.episodes import HOSTILE, RECORDED, examined
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "debugger"
@@ -272,7 +272,7 @@ def test_timelines_are_switched():
 @pytest.mark.slow
 def test_help_comes_and_goes():
     keys = ("question_mark", "escape", "question_mark", "q", "question_mark", "question_mark")
-    helps = walk(*keys, look=lambda app: isinstance(app.screen, Help))
+    helps = walk(*keys, look=lambda app: isinstance(app.screen, HelpWindow))
     assert helps == [True, False] * 3
 
 
