@@ -16,7 +16,7 @@ from envs.calls import Call
 from extensions.debugger import views
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import Timeline
-from extensions.debugger.widgets import PaneScreen, Prompt, StateView
+from extensions.debugger.widgets import InputPrompt, PaneScreen, StateView
 from runner.episodes.rejudged import RejudgedTurns
 from runner.show.terminal import visible
 
@@ -118,7 +118,7 @@ class Debugger(PaneScreen):
 
     def action_search(self) -> None:
         """Prompt for a text and go to its first match."""
-        self._ask(Prompt("search"), self.stepper.search)
+        self._ask(InputPrompt("search"), self.stepper.search)
 
     def action_view(self, name: str) -> None:
         """Show another view."""
@@ -161,9 +161,9 @@ class Debugger(PaneScreen):
             self._ask_call(problem, typed, then)
             return ""
 
-        self._ask(Prompt(question, text, self.stepper.completions), made)
+        self._ask(InputPrompt(question, text, self.stepper.completions), made)
 
-    def _ask(self, prompt: Prompt, then: Callable[[str], str]) -> None:
+    def _ask(self, prompt: InputPrompt, then: Callable[[str], str]) -> None:
         """Prompt for a text, pass it on, and show the returned message."""
 
         def answered(text: str | None) -> None:

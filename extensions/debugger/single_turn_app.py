@@ -13,7 +13,7 @@ from textual.widgets import OptionList, Static
 
 from envs.state import cut
 from extensions.debugger import views
-from extensions.debugger.widgets import PaneScreen, Prompt
+from extensions.debugger.widgets import InputPrompt, PaneScreen
 from runner.analysis.episode_output import answer_ending, answered_lines, asked_lines, pair_lines
 from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged import RejudgedCalls
@@ -125,7 +125,7 @@ class SingleTurnDebugger(PaneScreen):
             self.wanted = text or self.wanted
             self._find(self.cursor, 1)
 
-        self.push_screen(Prompt("search"), search)
+        self.push_screen(InputPrompt("search"), search)
 
     def action_search_on(self, by: int) -> None:
         """Go to the next or previous match."""
@@ -140,7 +140,7 @@ class SingleTurnDebugger(PaneScreen):
                 self._show(tried(self.examined, text), f"judged: {text}")
 
         question = "answer to judge: a list of calls, or text"
-        self.push_screen(Prompt(question, f"[{', '.join(map(str, calls))}]"), judge)
+        self.push_screen(InputPrompt(question, f"[{', '.join(map(str, calls))}]"), judge)
 
     def action_drop(self) -> None:
         """Restore the recorded answer."""

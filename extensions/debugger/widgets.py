@@ -53,7 +53,7 @@ class HelpWindow(ModalScreen[None]):
             yield Static(Content(self._text))
 
 
-class Prompt(ModalScreen[str | None]):
+class InputPrompt(ModalScreen[str | None]):
     """Input line with completion; returns its text, or None if it was cancelled."""
 
     CSS = """
