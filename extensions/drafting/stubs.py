@@ -50,7 +50,7 @@ _HARMLESS = (
 )  # fmt: skip
 
 
-class Interface(NamedTuple):
+class FunctionSignature(NamedTuple):
     """A function of the description."""
 
     document: Mapping[str, Any]
@@ -86,7 +86,7 @@ class StubModule(NamedTuple):
     """Names that had to change: old and new."""
 
 
-def draft(functions: Sequence[Interface], prefix: str, name: str) -> StubModule:
+def draft(functions: Sequence[FunctionSignature], prefix: str, name: str) -> StubModule:
     """Draft stubs.
 
     Raises DataError if there is no function, or there are more than ``MAX_FUNCTIONS``.
@@ -163,7 +163,7 @@ class _Parameter(NamedTuple):
     """Source code of the default; None if the parameter is required."""
 
 
-def _stub(name: str, function: Interface, classes: Classes) -> Stub:
+def _stub(name: str, function: FunctionSignature, classes: Classes) -> Stub:
     taken = [*_parameters(name, function.document, classes)]
     taken.sort(key=lambda parameter: parameter.default is not None)
     shown = {p.name: p.type.sample for p in taken if p.default is None}
@@ -193,7 +193,7 @@ def _signature(name: str, taken: Sequence[_Parameter]) -> Iterator[str]:
 
 
 def _docstring(
-    name: str, function: Interface, taken: Sequence[_Parameter], call: str
+    name: str, function: FunctionSignature, taken: Sequence[_Parameter], call: str
 ) -> Iterator[str]:
     told = _prose(function.document.get("description"), _SUMMARY + _DETAIL) or f"Call {name}."
     first, *rest = _wrapped(told if told.endswith(".") else f"{told}.", "")

@@ -197,7 +197,9 @@ def _make_contents(options: Options) -> ListContents:
     for kind, document, is_reading in found:
         parameters = document.get("parameters")
         plain = openapi.written_out(parameters if isinstance(parameters, Mapping) else {})
-        functions.append(stubs.Interface({**document, "parameters": plain}, is_reading, kind))
+        functions.append(
+            stubs.FunctionSignature({**document, "parameters": plain}, is_reading, kind)
+        )
     return DraftedContents(stubs.draft(functions, words["prefix"], options.name), title)
 
 
