@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from envs.backend import Backend
 from envs.schema import make_spec
-from extensions.drafting.types import Classes, Type, literal, plain_text
+from extensions.drafting.types import Type, TypeConverter, literal, plain_text
 from trajectories.errors import DataError
 
 MAX_FUNCTIONS = 1_000
@@ -99,7 +99,7 @@ def draft(functions: Sequence[FunctionSignature], prefix: str, name: str) -> Stu
         )
         raise DataError("env new", message)
     used: set[str] = set()
-    classes = Classes(name)
+    classes = TypeConverter(name)
     stubs, renamed = [], []
     for function in functions:
         old = str(function.document.get("name") or "")
@@ -163,7 +163,7 @@ class _Parameter(NamedTuple):
     """Source code of the default; None if the parameter is required."""
 
 
-def _stub(name: str, function: FunctionSignature, classes: Classes) -> Stub:
+def _stub(name: str, function: FunctionSignature, classes: TypeConverter) -> Stub:
     taken = [*_parameters(name, function.document, classes)]
     taken.sort(key=lambda parameter: parameter.default is not None)
     shown = {p.name: p.type.sample for p in taken if p.default is None}
@@ -212,7 +212,9 @@ def _docstring(
     yield from (f'    {{"not_written": "{name}", ...', '"""')
 
 
-def _parameters(name: str, document: Mapping[str, Any], classes: Classes) -> Iterator[_Parameter]:
+def _parameters(
+    name: str, document: Mapping[str, Any], classes: TypeConverter
+) -> Iterator[_Parameter]:
     schema = document.get("parameters")
     schema = schema if isinstance(schema, Mapping) else {}
     properties, required = schema.get("properties"), schema.get("required")

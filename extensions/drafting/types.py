@@ -80,7 +80,7 @@ def literal(value: object) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
 
 
-class Classes:
+class TypeConverter:
     """Conversion of schemas to types, with a class for each object that has members.
 
     Args:
