@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from envs.backend import Backend
 from envs.schema import make_spec
-from extensions.drafting.types import Type, TypeConverter, literal, plain_text
+from extensions.drafting.schema_types import Type, TypeConverter, literal, plain_text
 from trajectories.errors import DataError
 
 MAX_FUNCTIONS = 1_000
