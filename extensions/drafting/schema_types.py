@@ -36,7 +36,7 @@ def plain_text(text: object, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 4].rstrip(' .')} ..."
 
 
-class Type(NamedTuple):
+class PythonType(NamedTuple):
     """Source code of a type, with an example value."""
 
     source: str
@@ -46,15 +46,15 @@ class Type(NamedTuple):
     low: float = -_MAX_NUMBER
     high: float = _MAX_NUMBER
 
-    def or_none(self) -> Type:
+    def or_none(self) -> PythonType:
         """Return the union of this type and None."""
         if self.source == "Any" or self.source.endswith("| None"):
             return self
         return self._replace(source=f"{self.source} | None")
 
-    def anything(self) -> Type:
+    def anything(self) -> PythonType:
         """Return the type Any with the same example value."""
-        return Type("Any", self.sample)
+        return PythonType("Any", self.sample)
 
     def takes(self, value: object) -> bool:
         """Tell whether a value has this type and can be written on one line."""
@@ -72,7 +72,7 @@ class Type(NamedTuple):
         return False
 
 
-_ANY = Type("Any", "text")
+_ANY = PythonType("Any", "text")
 
 
 def literal(value: object) -> str:
@@ -96,7 +96,7 @@ class TypeConverter:
         """Return the source code of all classes, each before the classes that contain it."""
         return "".join(f"{code}\n\n\n" for code in self._made.values())
 
-    def of(self, schema: object, name: str, depth: int = _DEEP) -> Type:
+    def of(self, schema: object, name: str, depth: int = _DEEP) -> PythonType:
         """Return the type of a schema; unsupported parts become Any.
 
         Args:
@@ -110,7 +110,7 @@ class TypeConverter:
         nullable = schema.get("nullable") is True or schema.get("x-nullable") is True
         return found.or_none() if nullable else found
 
-    def _of(self, schema: Mapping[str, Any], name: str, depth: int) -> Type:
+    def _of(self, schema: Mapping[str, Any], name: str, depth: int) -> PythonType:
         for word in ("anyOf", "oneOf"):
             if isinstance(members := schema.get(word), list):
                 return self._union(members, name, depth)
@@ -122,16 +122,16 @@ class TypeConverter:
         if kind in ("integer", "number"):
             return self._number(schema, kind)
         if isinstance(kind, str) and kind in _SIMPLE:
-            return Type(*_SIMPLE[kind], kind=kind)
+            return PythonType(*_SIMPLE[kind], kind=kind)
         if kind == "array":
-            return Type(f"list[{self.of(schema.get('items'), name, depth - 1).source}]", [])
+            return PythonType(f"list[{self.of(schema.get('items'), name, depth - 1).source}]", [])
         if kind == "object" or isinstance(schema.get("properties"), Mapping):
             return self._object(schema, name, depth)
         return _ANY
 
-    def _union(self, members: Sequence[object], name: str, depth: int) -> Type:
+    def _union(self, members: Sequence[object], name: str, depth: int) -> PythonType:
         """Return a union of a few short types, with None last."""
-        found: dict[str, Type] = {}
+        found: dict[str, PythonType] = {}
         null = False
         for member in members[:5]:
             if isinstance(member, Mapping) and member.get("type") == "null":
@@ -150,12 +150,12 @@ class TypeConverter:
         if rest and (any(" | " in part for part in parts) or both.count("Literal[") > 1):
             return _ANY
         null = null or any(source.endswith("| None") for source in found)
-        whole = Type(both, first.sample, first.kind if not rest else "any", first.choices)
+        whole = PythonType(both, first.sample, first.kind if not rest else "any", first.choices)
         if len(both) > _LINE:
             return _ANY
         return whole.or_none() if null else whole
 
-    def _choice(self, choices: Sequence[Any], name: str) -> Type:
+    def _choice(self, choices: Sequence[Any], name: str) -> PythonType:
         """Return a choice of plain values, or the common type of other values."""
         null = None in choices
         plain = list(
@@ -172,17 +172,17 @@ class TypeConverter:
         )
         if not fits or len(values) > _MAX_CHOICES:
             texts = all(isinstance(value, str) for value in values)
-            found = Type("str", "text", "string") if texts else _ANY
+            found = PythonType("str", "text", "string") if texts else _ANY
             return found.or_none() if null else found
         words = [literal(value) for value in values]
         line = f"Literal[{', '.join(words)}]"
         if len(line) > _LINE and len(words) > 1:
             code = "Literal[\n" + "".join(f"    {word},\n" for word in words) + "]"
             line = self._title(name, code, f"{{}} = {code}")
-        found = Type(line, values[0], "choice", values)
+        found = PythonType(line, values[0], "choice", values)
         return found.or_none() if null else found
 
-    def _number(self, schema: Mapping[str, Any], kind: str) -> Type:
+    def _number(self, schema: Mapping[str, Any], kind: str) -> PythonType:
         """Return the type of a number with its valid bounds."""
         source, sample = _SIMPLE[kind]
         bounds = {
@@ -194,29 +194,29 @@ class TypeConverter:
         }
         low, high = bounds.get("ge", -_MAX_NUMBER), bounds.get("le", _MAX_NUMBER)
         if not bounds or low > high:
-            return Type(source, sample, kind)
+            return PythonType(source, sample, kind)
         sample = min(max(sample, low), high)
         marks = ", ".join(f"{mark}={value!r}" for mark, value in bounds.items())
         written = f"Annotated[{source}, Field({marks})]"
-        return Type(written, sample, kind, low=low, high=high)
+        return PythonType(written, sample, kind, low=low, high=high)
 
-    def _object(self, schema: Mapping[str, Any], name: str, depth: int) -> Type:
+    def _object(self, schema: Mapping[str, Any], name: str, depth: int) -> PythonType:
         members = schema.get("properties")
         further = schema.get("additionalProperties")
         if not isinstance(members, Mapping) or not members:
             inner = self.of(further, name, depth - 1) if isinstance(further, Mapping) else _ANY
-            return Type(f"dict[str, {inner.source}]", {})
+            return PythonType(f"dict[str, {inner.source}]", {})
         odd = any(
             not isinstance(key, str) or not _MEMBER.fullmatch(key) or keyword.iskeyword(key)
             for key in members
         )
         if odd or len(members) > _MAX_MEMBERS or len(self._made) >= _MAX_CLASSES:
-            return Type("dict[str, Any]", {})
+            return PythonType("dict[str, Any]", {})
         return self._class(schema, members, name, depth)
 
     def _class(
         self, schema: Mapping[str, Any], members: Mapping[str, Any], name: str, depth: int
-    ) -> Type:
+    ) -> PythonType:
         listed = schema.get("required")
         needed = {str(key) for key in listed} if isinstance(listed, list) else set()
         lines, sample = [], {}
@@ -230,7 +230,9 @@ class TypeConverter:
             lines.append(line)
         code = "\n".join(lines)
         said = f'    """What {" ".join(name.split("_"))[:70].strip()} holds."""'
-        return Type(self._title(name, code, f"class {{}}(TypedDict):\n{said}\n\n{code}"), sample)
+        return PythonType(
+            self._title(name, code, f"class {{}}(TypedDict):\n{said}\n\n{code}"), sample
+        )
 
     def _title(self, name: str, code: str, definition: str) -> str:
         """Return the name of a class; equal classes are defined once."""

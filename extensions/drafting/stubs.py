@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from envs.backend import Backend
 from envs.schema import make_spec
-from extensions.drafting.schema_types import Type, TypeConverter, literal, plain_text
+from extensions.drafting.schema_types import PythonType, TypeConverter, literal, plain_text
 from trajectories.errors import DataError
 
 MAX_FUNCTIONS = 1_000
@@ -158,7 +158,7 @@ def _free(name: str, used: set[str]) -> str:
 class _Parameter(NamedTuple):
     name: str
     told: str
-    type: Type
+    type: PythonType
     default: str | None
     """Source code of the default; None if the parameter is required."""
 
@@ -241,7 +241,7 @@ def _parameters(
         yield _Parameter(new, told, kind, default)
 
 
-def _default(schema: Mapping[str, Any], kind: Type) -> str:
+def _default(schema: Mapping[str, Any], kind: PythonType) -> str:
     given = schema.get("default")
     return literal(given) if kind.takes(given) else "None"
 
