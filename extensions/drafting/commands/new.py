@@ -104,7 +104,7 @@ class Scaffold(NamedTuple):
     commands: Sequence[str]
 
 
-class ListContents:
+class ListEnvironmentFiles:
     """File contents of an example environment whose state is a list."""
 
     def backend(self, words: Mapping[str, str], in_checkout: bool) -> str:
@@ -129,7 +129,7 @@ class ListContents:
         return _filled("trajectory.jsonl", words)
 
 
-class DraftedContents(ListContents):
+class DraftedContents(ListEnvironmentFiles):
     """File contents of an environment of stubs; ``title`` names the source of the stubs."""
 
     def __init__(self, draft: StubModule, title: str) -> None:
@@ -178,7 +178,7 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _make_contents(options: Options) -> ListContents:
+def _make_contents(options: Options) -> ListEnvironmentFiles:
     """Return the contents of the new environment's files.
 
     Raises DataError if the name or the description is invalid.
@@ -192,7 +192,7 @@ def _make_contents(options: Options) -> ListContents:
     elif options.from_mcp is not None:
         found, title = corpus_files.list_mcp_tools(options.from_mcp), "an MCP server"
     else:
-        return ListContents()
+        return ListEnvironmentFiles()
     functions = []
     for kind, document, is_reading in found:
         parameters = document.get("parameters")
@@ -203,12 +203,12 @@ def _make_contents(options: Options) -> ListContents:
     return DraftedContents(stubs.draft(functions, words["prefix"], options.name), title)
 
 
-def in_checkout(name: str, parts: ListContents | None = None) -> Scaffold:
+def in_checkout(name: str, parts: ListEnvironmentFiles | None = None) -> Scaffold:
     """Scaffold an environment that becomes part of this repository.
 
     Raises DataError if the name is invalid, this is not a checkout, or a file exists already.
     """
-    words, parts = _words(name), parts or ListContents()
+    words, parts = _words(name), parts or ListEnvironmentFiles()
     # The sources of an installed package are never changed.
     if not (_ROOT / "pyproject.toml").is_file() or not Path.cwd().is_relative_to(_ROOT):
         raise DataError("env new", "this is not a checkout of Turnwise; add --path DIR")
@@ -232,12 +232,12 @@ def in_checkout(name: str, parts: ListContents | None = None) -> Scaffold:
     )
 
 
-def in_package(name: str, folder: Path, parts: ListContents | None = None) -> Scaffold:
+def in_package(name: str, folder: Path, parts: ListEnvironmentFiles | None = None) -> Scaffold:
     """Scaffold an environment in a new package.
 
     Raises DataError if the name is invalid, or a file exists already.
     """
-    words, parts = _words(name), parts or ListContents()
+    words, parts = _words(name), parts or ListEnvironmentFiles()
     package = f"{words['prefix']}_env"
     words["package"], words["distribution"] = package, package.replace("_", "-")
     words["trajectory"] = "trajectories.jsonl"
