@@ -81,7 +81,7 @@ def run(options: Options) -> int:
         with written(path) as file:
             file.write(text)
         say(path)
-    if isinstance(parts, DraftedContents):
+    if isinstance(parts, StubEnvironmentFiles):
         _print_draft(parts.draft)
     say("\nnext:")
     for command in plan.commands:
@@ -129,7 +129,7 @@ class ListEnvironmentFiles:
         return _filled("trajectory.jsonl", words)
 
 
-class DraftedContents(ListEnvironmentFiles):
+class StubEnvironmentFiles(ListEnvironmentFiles):
     """File contents of an environment of stubs; ``title`` names the source of the stubs."""
 
     def __init__(self, draft: StubModule, title: str) -> None:
@@ -200,7 +200,7 @@ def _make_contents(options: Options) -> ListEnvironmentFiles:
         functions.append(
             stubs.FunctionSignature({**document, "parameters": plain}, is_reading, kind)
         )
-    return DraftedContents(stubs.draft(functions, words["prefix"], options.name), title)
+    return StubEnvironmentFiles(stubs.draft(functions, words["prefix"], options.name), title)
 
 
 def in_checkout(name: str, parts: ListEnvironmentFiles | None = None) -> Scaffold:
