@@ -149,7 +149,7 @@ class VariedData(NamedTuple):
     """Ids of entries that cannot be varied."""
 
 
-class Block(NamedTuple):
+class AxisRuns(NamedTuple):
     """Runs at the levels of one axis, equal in all other settings."""
 
     axis: str
@@ -187,7 +187,7 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
     return [*found.values()]
 
 
-def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[Block]:
+def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[AxisRuns]:
     """Return the runs of an experiment, grouped by the axis that they vary.
 
     By default each axis varies alone, with the others at their first level. If that leaves only
@@ -207,11 +207,11 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
         runs = {
             _label(level): Levels({**base, axis.name: level}, seed, *dealt) for level in axis.levels
         }
-        blocks.append(Block(axis.name, runs))
-    return blocks or [Block(axes[0].name, {_label(axes[0].levels[0]): Levels(first, seed)})]
+        blocks.append(AxisRuns(axis.name, runs))
+    return blocks or [AxisRuns(axes[0].name, {_label(axes[0].levels[0]): Levels(first, seed)})]
 
 
-def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[Block]:
+def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
     """Yield a block of each axis for every combination of levels of the other axes."""
     for axis in axes:
         others = [each for each in axes if each is not axis]
@@ -222,7 +222,7 @@ def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[Block]:
                 at = {**rest, axis.name: level}
                 runs[_label(level)] = Levels({each.name: at[each.name] for each in axes}, seed)
             if len(runs) > 1 or len(axes) == 1:
-                yield Block(axis.name, runs)
+                yield AxisRuns(axis.name, runs)
 
 
 def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -> VariedData:

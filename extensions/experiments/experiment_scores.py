@@ -20,7 +20,7 @@ from checkers.statistics import (
     holm,
     pass_at_1,
 )
-from extensions.experiments.axes import Block, Design
+from extensions.experiments.axes import AxisRuns, Design
 from extensions.experiments.level_statistics import (
     Slope,
     compare_unpaired,
@@ -70,7 +70,7 @@ class VaryFile(NamedTuple):
     @classmethod
     def of(
         cls,
-        blocks: Sequence[Block],
+        blocks: Sequence[AxisRuns],
         sizes: Mapping[str, Mapping[str, int]],
         trajectories: Sequence[Trajectory],
         design: Design | None,
