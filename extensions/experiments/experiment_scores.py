@@ -44,7 +44,7 @@ Share = tuple[float, tuple[float, float]]
 """Share with its 95% interval."""
 
 
-class BlockFile(NamedTuple):
+class RecordedAxis(NamedTuple):
     """Axis with the runs at its levels."""
 
     axis: str
@@ -61,7 +61,7 @@ class VaryFile(NamedTuple):
     """``full`` or ``latin``; None if each axis varies alone."""
     trials: int
     """Trials per entry."""
-    blocks: Sequence[BlockFile]
+    blocks: Sequence[RecordedAxis]
     sizes: Mapping[str, Mapping[str, int]]
     """Number of functions that each entry offers, by run and id."""
     bases: Mapping[str, str]
@@ -82,7 +82,7 @@ class VaryFile(NamedTuple):
             first = next(iter(block.runs.values()))
             rest = {axis: level for axis, level in first.axes.items() if axis != block.axis}
             runs = {level: levels.name for level, levels in block.runs.items()}
-            found.append(BlockFile(block.axis, rest, runs))
+            found.append(RecordedAxis(block.axis, rest, runs))
         bases = {trajectory.id: trajectory.base for trajectory in trajectories}
         return cls(design, trials, found, sizes, bases)
 
@@ -251,7 +251,7 @@ class _Runs:
         return {id: each._replace(cluster=self.base(id)) for id, each in found.items()}
 
 
-def _score_axis(block: BlockFile, runs: _Runs) -> AxisScore:
+def _score_axis(block: RecordedAxis, runs: _Runs) -> AxisScore:
     levels = [_score_level(level, name, runs) for level, name in block.runs.items()]
     first, *others = levels
     differences: dict[str, RunDifference] = {}

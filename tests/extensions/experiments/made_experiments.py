@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from checkers.verdict import FunctionSelection
-from extensions.experiments.experiment_scores import BlockFile, VaryFile, write_vary_file
+from extensions.experiments.experiment_scores import RecordedAxis, VaryFile, write_vary_file
 from runner.records.store import RunStore
 from tests.runner.records.made import defining, episode
 
@@ -48,7 +48,7 @@ def experiment(
                     record = episode(str(place), 0, "base", "passed" if passed else "failed", 1, 0)
                     verdict = record.verdict._replace(selected=chosen)
                     store.append(record._replace(verdict=verdict))
-        blocks.append(BlockFile(axis, rest or {}, runs))
+        blocks.append(RecordedAxis(axis, rest or {}, runs))
     ids = {id for of_run in all_sizes.values() for id in of_run}
     write_vary_file(VaryFile(design, 1, blocks, all_sizes, {id: id for id in sorted(ids)}), folder)
     return folder
