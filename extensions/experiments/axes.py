@@ -24,7 +24,7 @@ from extensions.experiments.function_counts import (
     Widening,
     widened,
 )
-from extensions.experiments.paraphrases import Rewording, read_paraphrases, read_rewordings
+from extensions.experiments.paraphrases import RewordedMessages, read_paraphrases, read_rewordings
 from extensions.retrieval.corpus import DescribedFunction
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, require_extra, suggest_name
@@ -305,7 +305,7 @@ def _score_similarity(documents: Sequence[Document]) -> Sequence[Sequence[float]
     return scores
 
 
-def _keeps_values(dataset: Dataset, id: str, rewording: Rewording) -> bool:
+def _keeps_values(dataset: Dataset, id: str, rewording: RewordedMessages) -> bool:
     """Tell whether the user still states all values of the ground truth in other words."""
     plain = dataset.trajectories[id]
     if plain.expects is not None:

@@ -26,7 +26,7 @@ _UNITS = re.compile(
 )
 
 
-class Rewording(NamedTuple):
+class RewordedMessages(NamedTuple):
     """User messages of an entry in other words, by turn."""
 
     turns: Sequence[Sequence[str]]
@@ -77,12 +77,12 @@ def read_paraphrases(path: Path) -> Mapping[str, Paraphrase]:
     return found
 
 
-def read_rewordings(path: Path) -> Mapping[str, Rewording]:
+def read_rewordings(path: Path) -> Mapping[str, RewordedMessages]:
     """Read reworded user messages by entry, from lines with ``id`` and ``turns``.
 
     Raises DataError if the file cannot be read or is malformed.
     """
-    found: dict[str, Rewording] = {}
+    found: dict[str, RewordedMessages] = {}
     for where, value in read_objects(path):
         match value:
             case {"id": str(id), "turns": list(turns)} if all(
@@ -91,7 +91,7 @@ def read_rewordings(path: Path) -> Mapping[str, Rewording]:
             ):
                 if id in found:
                     raise DataError(where, f"the id {id!r} is a duplicate")
-                found[id] = Rewording(turns, where)
+                found[id] = RewordedMessages(turns, where)
             case _:
                 raise DataError(where, "must have an id, and turns that are lists of texts")
     return found
