@@ -30,7 +30,7 @@ NOT_REACHED = "the model stopped before"
 """Problem of a function without a request."""
 
 
-class Draft(NamedTuple):
+class ParaphraseDraft(NamedTuple):
     """Paraphrase of a function."""
 
     name: str
@@ -55,19 +55,19 @@ async def collect_drafts(
 
 async def draft_paraphrases(
     model: Model, documents: Sequence[Document], names: Sequence[str], concurrency: int
-) -> tuple[list[Draft], str | None]:
+) -> tuple[list[ParaphraseDraft], str | None]:
     """Return the paraphrases of functions, and the reason if the model stopped early.
 
     ``names`` lists all functions; a paraphrase must not name any of them. A function without a
     valid paraphrase keeps its own words.
     """
 
-    async def draft(document: Document, ask: Ask) -> Draft:
+    async def draft(document: Document, ask: Ask) -> ParaphraseDraft:
         return await _draft(document, names, ask)
 
     drafts, stop_reason = await collect_drafts(model, documents, draft, concurrency)
     done = {each.name: each for each in drafts}
-    unreached = [Draft(each["name"], own_words(each), NOT_REACHED) for each in documents]
+    unreached = [ParaphraseDraft(each["name"], own_words(each), NOT_REACHED) for each in documents]
     return [done.get(each.name, each) for each in unreached], stop_reason
 
 
@@ -79,7 +79,7 @@ def own_words(document: Document) -> Paraphrase:
     return Paraphrase(str(document.get("description", "")), words)
 
 
-async def _draft(document: Document, names: Sequence[str], ask: Ask) -> Draft:
+async def _draft(document: Document, names: Sequence[str], ask: Ask) -> ParaphraseDraft:
     prompt = _ASKED + json.dumps(document, ensure_ascii=False)
     messages = [{"role": "user", "content": prompt}]
     problem = ""
@@ -91,9 +91,9 @@ async def _draft(document: Document, names: Sequence[str], ask: Ask) -> Draft:
         if words is not None:
             found = next(find_defects(document, words, names), None)
             if found is None:
-                return Draft(document["name"], words, None)
+                return ParaphraseDraft(document["name"], words, None)
             problem = found
         again = f"That does not hold: {problem}. Answer with the whole object again."
         answered = {"role": "assistant", "content": answer}
         messages = [*messages, answered, {"role": "user", "content": again}]
-    return Draft(document["name"], own_words(document), problem)
+    return ParaphraseDraft(document["name"], own_words(document), problem)
