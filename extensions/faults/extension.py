@@ -31,12 +31,12 @@ class FaultsExtension(Extension):
         """Return the faults of the options; none if the rate is 0."""
         if own.faults is None:
             return []
-        found = faults.Faults.read(own.faults)
+        found = faults.FaultSettings.read(own.faults)
         return [feature.FaultsFeature(found)] if found.rate else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return the faults of a run."""
-        found = faults.Faults.read(str(definition.get("faults")), where)
+        found = faults.FaultSettings.read(str(definition.get("faults")), where)
         made: RunFeature = feature.FaultsFeature(found)
         return made
 
@@ -47,7 +47,7 @@ class FaultsExtension(Extension):
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session with the faults of an episode."""
-        drawn = faults.Faults.read(record.extensions[self.name].faults)
+        drawn = faults.FaultSettings.read(record.extensions[self.name].faults)
         wrapped: Session = drawn.wrap(template, record.id)
         return wrapped
 

@@ -29,7 +29,7 @@ _MARK = "notice"
 _BITS = 2**64
 
 
-class Faults(NamedTuple):
+class FaultSettings(NamedTuple):
     """Rate, kinds and seed of faults."""
 
     rate: float
@@ -98,7 +98,9 @@ def _make_class(base: type[Session]) -> Any:
 
         __slots__ = ("_entry", "_faults", "_made", "_start")
 
-        def begin(self, faults: Faults, entry: str, start: Session, made: frozenset[str]) -> None:
+        def begin(
+            self, faults: FaultSettings, entry: str, start: Session, made: frozenset[str]
+        ) -> None:
             """Set the faults, the state that old results are of, and the calls made so far."""
             self._faults, self._entry, self._start, self._made = faults, entry, start, made
 

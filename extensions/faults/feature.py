@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from extensions.faults.faults import KINDS, Faults, Kind, find_kind
+from extensions.faults.faults import KINDS, FaultSettings, Kind, find_kind
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.settings import Settings
@@ -52,7 +52,7 @@ class InjectedFaults(NamedTuple):
         """Read the JSON form. Raises DataError if it is invalid."""
         try:
             injected = [InjectedFault(**each) for each in member["injected"]]
-            return cls(str(Faults.read(member["faults"], where)), injected)
+            return cls(str(FaultSettings.read(member["faults"], where)), injected)
         except (KeyError, TypeError):
             raise DataError(where, "$.extensions.faults: has no list of faults") from None
 
@@ -79,7 +79,7 @@ class FaultsFeature(RunFeature):
 
     extension = "faults"
     flag = "--faults"
-    faults: Faults
+    faults: FaultSettings
 
     def definition(self) -> JsonObject:
         """Return rate, kinds and seed."""
