@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from checkers.replies.formats import ReplyFormat
 from extensions.formats import registry
-from extensions.formats.prompt_text import FirstMessage
+from extensions.formats.prompt_text import SystemMessageWriter
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.settings import Settings
@@ -146,7 +146,7 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
 
     Raises DataError if the format has no text to replace, or the file cannot be used.
     """
-    if isinstance(protocol, NativeFormat) or not isinstance(protocol.show, FirstMessage):
+    if isinstance(protocol, NativeFormat) or not isinstance(protocol.show, SystemMessageWriter):
         why = f"the calling format {protocol.name} has no prompt text to replace; leave it out"
         raise DataError("--prompts", why)
     prompts = read_prompts(path)

@@ -81,7 +81,7 @@ def in_tags(documents: Documents) -> str:
 
 
 @dataclass(frozen=True)
-class FirstMessage:
+class SystemMessageWriter:
     """Writer of a system message with the functions."""
 
     listing: Listing
@@ -94,7 +94,7 @@ class FirstMessage:
         return [{"role": "system", "content": f"{begin}{self.listing(documents)}{end}"}]
 
 
-def showing(how: str, write: Write, listing: Listing, thought: str = "") -> FirstMessage:
+def showing(how: str, write: Write, listing: Listing, thought: str = "") -> SystemMessageWriter:
     """Return a writer of the first message.
 
     ``how`` names the text with reply instructions; ``thought`` precedes its example.
@@ -104,7 +104,7 @@ def showing(how: str, write: Write, listing: Listing, thought: str = "") -> Firs
         example = write(EXAMPLE[: 2 if how == "several" else 1], thought, _EXAMPLE_DOCUMENTS)
         return texts()["system"].replace("{how}", texts()[how].replace("{example}", example))
 
-    return FirstMessage(listing, text)
+    return SystemMessageWriter(listing, text)
 
 
 def declaring(role: str) -> Show:
