@@ -25,7 +25,7 @@ from extensions.formats.json_families import (
     XLAM,
     XLAM_RAW,
 )
-from extensions.formats.native import FUNCTIONS, MULTI_CALL, RESPONSES
+from extensions.formats.native_families import FUNCTIONS, MULTI_CALL, RESPONSES
 from extensions.formats.python_families import (
     CHATGLM3,
     CHATGLM3_RAW,

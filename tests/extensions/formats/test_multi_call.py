@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from extensions.formats.native import MULTI_CALL
+from extensions.formats.native_families import MULTI_CALL
 from runner.models.base import ToolCall
 
 NAME = MULTI_CALL.name
