@@ -16,7 +16,7 @@ from extensions.generation.answers import CachedModel
 from extensions.generation.entries.entry_checks import find_first_finding
 from extensions.generation.entries.filters import Filter, FilterChain, FilteredOut, Instruction
 from extensions.generation.entries.kinds import InstructionKind
-from extensions.generation.entries.tasks import Tasks, WritingTask
+from extensions.generation.entries.tasks import TaskSource, WritingTask
 from extensions.generation.solver import Solver, find_agreed_entry, play_entry, solutions
 from extensions.generation.yield_table import (
     AGREE,
@@ -58,7 +58,7 @@ class MakingPlan:
     """Number of wanted entries, and limits of their making."""
 
     settings: Settings
-    tasks: Tasks
+    tasks: TaskSource
     wanted: Mapping[InstructionKind, int]
     wishes: Sequence[str]
     """Functions and edges to cover."""

@@ -23,8 +23,8 @@ from extensions.generation.entries.filters import QuestionIndex
 from extensions.generation.entries.kinds import GROUPS, InstructionKind, read_groups
 from extensions.generation.entries.tasks import (
     PERSONAS,
-    Tasks,
     TaskSampling,
+    TaskSource,
     make_dataset,
     read_personas,
 )
@@ -279,7 +279,7 @@ def _make_order(
         judge=options.judge,
         settings=options.settings(seed=None, prompts=None),  # not seed and prompts of requests
         prompts=read_writer_prompts(options.prompts),
-        tasks=Tasks(sampling, kinds),
+        tasks=TaskSource(sampling, kinds),
         own=entries,
         wanted={kind: each + (place < more) for place, kind in enumerate(kinds)},
         wishes=wishes,

@@ -156,7 +156,7 @@ class TaskSampling:
     """Maximum calls of a turn."""
 
 
-class Tasks:
+class TaskSource:
     """Source of tasks with distinct calls.
 
     ``drawn`` counts the walks by kind and by the reason of their refusal; all walks have the empty

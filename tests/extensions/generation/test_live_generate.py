@@ -15,7 +15,7 @@ import pytest
 from envs.calls import parse_call
 from extensions.generation.answers import ANSWERS_FILE
 from extensions.generation.entries.kinds import InstructionKind
-from extensions.generation.entries.tasks import Shown, Tasks
+from extensions.generation.entries.tasks import Shown, TaskSource
 from extensions.generation.scripted import ScriptedWriter, Shares
 from extensions.generation.writer_questions import WriterQuestions, read_writer_prompts
 from runner.cli import main
@@ -42,7 +42,7 @@ class Knowing:
     """What a writer and a solver say who know the tasks of one kind."""
 
     def __init__(self, origin: Shown) -> None:
-        tasks = Tasks(sampling(origin), [InstructionKind.I2])
+        tasks = TaskSource(sampling(origin), [InstructionKind.I2])
         drawn = [tasks.draw(InstructionKind.I2, number) for number in range(_DRAWN)]
         questions = WriterQuestions(read_writer_prompts(), GRAPH)
         writer = ScriptedWriter(GRAPH, Shares(0), 0, own())

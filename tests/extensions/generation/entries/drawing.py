@@ -9,8 +9,8 @@ from extensions.generation.entries.kinds import GROUPS, InstructionKind, read_gr
 from extensions.generation.entries.tasks import (
     PERSONAS,
     Shown,
-    Tasks,
     TaskSampling,
+    TaskSource,
     WritingTask,
     read_personas,
 )
@@ -35,5 +35,5 @@ def sampling(origin: Shown = "paths", seed: int = 0) -> TaskSampling:
 @cache
 def drawn(each: int, origin: Shown = "paths", seed: int = 0) -> tuple[WritingTask, ...]:
     """Return so many tasks of each kind."""
-    tasks = Tasks(sampling(origin, seed), [*InstructionKind])
+    tasks = TaskSource(sampling(origin, seed), [*InstructionKind])
     return tuple([tasks.draw(kind, number) for kind in InstructionKind for number in range(each)])

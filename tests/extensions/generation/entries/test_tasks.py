@@ -8,7 +8,7 @@ import pytest
 
 from extensions.authoring.graph.graph import TOOLS
 from extensions.generation.entries.kinds import InstructionKind
-from extensions.generation.entries.tasks import Tasks, read_personas
+from extensions.generation.entries.tasks import TaskSource, read_personas
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, sampling
 from trajectories.errors import DataError
 
@@ -34,10 +34,10 @@ def test_a_task_runs_and_is_of_its_kind() -> None:
 
 
 def test_no_calls_come_twice_and_equal_seeds_give_equal_tasks() -> None:
-    tasks, again = drawn(EACH), Tasks(sampling(), [*InstructionKind])
+    tasks, again = drawn(EACH), TaskSource(sampling(), [*InstructionKind])
     assert len({(task.walk.world, task.walk.calls) for task in tasks}) == len(tasks)
     assert [again.draw(t.kind, t.number).walk for t in tasks] == [task.walk for task in tasks]
-    other = Tasks(sampling(seed=1), [InstructionKind.I1])
+    other = TaskSource(sampling(seed=1), [InstructionKind.I1])
     assert other.draw(InstructionKind.I1, 0).walk != drawn(EACH)[0].walk
 
 
@@ -50,14 +50,14 @@ def test_who_is_shown_functions_is_shown_few_of_each_backend() -> None:
 
 
 def test_walks_go_through_what_is_wished_for() -> None:
-    tasks = Tasks(sampling(), [InstructionKind.I1])
+    tasks = TaskSource(sampling(), [InstructionKind.I1])
     wish = "gallon_to_liter"
     found = [tasks.draw(InstructionKind.I1, number, [wish]) for number in range(5)]
     assert sum(not task.left_of([wish]) for task in found) >= 4
 
 
 def test_what_was_drawn_in_vain_is_counted() -> None:
-    tasks = Tasks(sampling(), [InstructionKind.I2])
+    tasks = TaskSource(sampling(), [InstructionKind.I2])
     for number in range(5):
         tasks.draw(InstructionKind.I2, number)
     drawn_in_all = tasks.drawn[InstructionKind.I2, ""]
