@@ -53,7 +53,7 @@ class Groups(NamedTuple):
         )
 
 
-class Focus(NamedTuple):
+class InstructionBackends(NamedTuple):
     """The group and backends of an instruction."""
 
     group: str
@@ -92,17 +92,17 @@ def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str
     return {name: tuple([b for b in known if b in members]) for name, members in table.items()}
 
 
-def list_focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[Focus]:
+def list_focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[InstructionBackends]:
     """Return every choice of connected backends for instructions of a kind.
 
     Raises DataError if no group is large enough, or no edge connects its backends.
     """
-    found: dict[tuple[str, ...], Focus] = {}
+    found: dict[tuple[str, ...], InstructionBackends] = {}
     for group, members in groups.of(kind).items():
         for size in (1,) if kind is InstructionKind.I1 else _SIZES:
             for backends in combinations(members, size):
                 if not _is_apart(backends, graph):
-                    found.setdefault(backends, Focus(group, backends))
+                    found.setdefault(backends, InstructionBackends(group, backends))
     if found:
         return [*found.values()]
     if kind is InstructionKind.I1:

@@ -24,7 +24,12 @@ from extensions.authoring.rule_sets import select_rules, validate
 from extensions.authoring.rules.finding import Severity
 from extensions.authoring.rules.known_values import PROVENANCE, check_provenance
 from extensions.authoring.rules.replayed_entry import Entry
-from extensions.generation.entries.kinds import Focus, Groups, InstructionKind, list_focuses
+from extensions.generation.entries.kinds import (
+    Groups,
+    InstructionBackends,
+    InstructionKind,
+    list_focuses,
+)
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.jsonl import read_text
@@ -55,7 +60,7 @@ class WritingTask:
     kind: InstructionKind
     number: int
     """Number within its kind, from 0."""
-    focus: Focus
+    focus: InstructionBackends
     walk: Walk
     persona: str
     examples: tuple[Trajectory, ...]
@@ -220,7 +225,9 @@ class TaskSource:
         message = f"{kind}: none of {_DRAWS} walks is suitable; the last fails {reason}"
         raise DataError("--kind", message)
 
-    def _draw_focus(self, kind: InstructionKind, source: Random, wishes: Sequence[str]) -> Focus:
+    def _draw_focus(
+        self, kind: InstructionKind, source: Random, wishes: Sequence[str]
+    ) -> InstructionBackends:
         """Draw a focus, preferably one that can cover a wish."""
         found = self._focuses[kind]
         if wishes:
@@ -228,7 +235,7 @@ class TaskSource:
             found = [focus for focus in found if self._is_within(wish, focus)] or found
         return source.choice(found)
 
-    def _is_within(self, wish: str, focus: Focus) -> bool:
+    def _is_within(self, wish: str, focus: InstructionBackends) -> bool:
         edge = self.how.graph.by_name.get(wish)
         ends = edge.backends if edge else (TOOLS[wish].backend,)
         return set(ends) <= set(focus.backends)
