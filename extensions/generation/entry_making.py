@@ -104,7 +104,7 @@ class RejectedAnswer(NamedTuple):
 
 
 @dataclass
-class Output:
+class MadeEntries:
     """The entries made so far."""
 
     yields: YieldTable
@@ -137,7 +137,7 @@ class EntryMaker:
         self._engine = askers[0].engine
         self._meter = meter
         self._formless = 0
-        self.output = Output(YieldTable([*plan.wanted]))
+        self.output = MadeEntries(YieldTable([*plan.wanted]))
         self.short: str | None = None
 
     async def make(self) -> None:

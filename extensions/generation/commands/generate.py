@@ -28,7 +28,7 @@ from extensions.generation.entries.tasks import (
     make_dataset,
     read_personas,
 )
-from extensions.generation.entry_making import EntryMaker, Output, RejectedAnswer
+from extensions.generation.entry_making import EntryMaker, MadeEntries, RejectedAnswer
 from extensions.generation.models import GenerationEstimate, GenerationModels, GenerationOrder
 from extensions.generation.writer_questions import PROMPTS, read_writer_prompts
 from extensions.generation.yield_table import ERROR, MEANINGS
@@ -362,7 +362,7 @@ def _changed_settings(settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value != usual.get(name)}
 
 
-def _write(options: Options, output: Output, secrets: SecretMask) -> None:
+def _write(options: Options, output: MadeEntries, secrets: SecretMask) -> None:
     """Write the entries and the rejected answers."""
     with written(options.output) as file:
         file.write(lines(output.entries))
@@ -388,7 +388,7 @@ def _rejected_line(rejected: RejectedAnswer) -> dict[str, Any]:
     }
 
 
-def _build(folder: Path | None, output: Output) -> Counter[str] | None:
+def _build(folder: Path | None, output: MadeEntries) -> Counter[str] | None:
     """Write the scenarios of entries; count them, and the reasons for missing ones."""
     if folder is None:
         return None
