@@ -15,7 +15,7 @@ from extensions.generation.answers import AnswerLog, CachedModel
 from extensions.generation.entries.filters import FilterChain
 from extensions.generation.entries.tasks import WritingTask, make_dataset
 from extensions.generation.entry_making import Align, EntryMaker, EntryModels, MakingPlan, Write
-from extensions.generation.scripted import ScriptedWriter, Shares
+from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
 from extensions.generation.solver import Solver, make_live_solver, make_scripted_solver
 from extensions.generation.writer_questions import WriterPrompts, WriterQuestions
 from extensions.judges.judge_questions import REPORT, read_judge_prompts
@@ -102,7 +102,7 @@ class GenerationOrder(MakingPlan):
             with report_as(option):
                 chosen(name, self.settings.base_url)
         if isinstance(parsed(self.model), ScriptedName):
-            Shares.named(self.model)
+            WriterErrorRates.named(self.model)
         with report_as("--solver"):
             self.errors()
         if self.judging is not None:
@@ -168,7 +168,7 @@ class GenerationModels:
         order, how = self._order, self._order.tasks.how
         if isinstance(parsed(order.model), ScriptedName):
             self._add_asker("writer", NoModel(), {})
-            shares = Shares.named(order.model)
+            shares = WriterErrorRates.named(order.model)
             return _make_scripted_writer(ScriptedWriter(how.graph, shares, how.seed, order.own))
         questions = WriterQuestions(order.prompts, how.graph)
         return _make_live_writer(questions, self._connect("writer", order.model))

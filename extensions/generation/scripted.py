@@ -73,7 +73,7 @@ _FOREIGN = (
 _PADDING = "and, as I may have said before, it would be good to have it all the way done by then"
 
 
-class Shares(NamedTuple):
+class WriterErrorRates(NamedTuple):
     """Rate and kind of a scripted writer's errors."""
 
     faulty: float
@@ -103,7 +103,7 @@ class ScriptedWriter:
     """Writer whose random texts depend only on its seed."""
 
     graph: Graph
-    shares: Shares
+    shares: WriterErrorRates
     seed: int
     own: Sequence[Trajectory]
     """Entries to copy questions from, for the error ``DUPLICATE``."""

@@ -16,7 +16,7 @@ from envs.calls import parse_call
 from extensions.generation.answers import ANSWERS_FILE
 from extensions.generation.entries.kinds import InstructionKind
 from extensions.generation.entries.tasks import Shown, TaskSource
-from extensions.generation.scripted import ScriptedWriter, Shares
+from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
 from extensions.generation.writer_questions import WriterQuestions, read_writer_prompts
 from runner.cli import main
 from tests.extensions.generation.entries.drawing import GRAPH, own, sampling
@@ -45,7 +45,7 @@ class Knowing:
         tasks = TaskSource(sampling(origin), [InstructionKind.I2])
         drawn = [tasks.draw(InstructionKind.I2, number) for number in range(_DRAWN)]
         questions = WriterQuestions(read_writer_prompts(), GRAPH)
-        writer = ScriptedWriter(GRAPH, Shares(0), 0, own())
+        writer = ScriptedWriter(GRAPH, WriterErrorRates(0), 0, own())
         self.answers: dict[str, str] = {}
         self.calls: dict[str, list[tuple[str, ...]]] = {}
         for task in drawn:

@@ -11,7 +11,7 @@ import pytest
 
 from extensions.generation.entries.filters import Filter, FilterChain, FilteredOut
 from extensions.generation.entries.tasks import WritingTask
-from extensions.generation.scripted import ScriptedWriter, Shares
+from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, own
 from trajectories.errors import DataError
 
@@ -27,7 +27,7 @@ def own_sieve() -> FilterChain:
 
 
 def writer(share: float, only: Filter | None = None) -> ScriptedWriter:
-    return ScriptedWriter(GRAPH, Shares(share, only), 0, own())
+    return ScriptedWriter(GRAPH, WriterErrorRates(share, only), 0, own())
 
 
 each_part = pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
@@ -111,9 +111,9 @@ def test_who_is_shown_no_calls_is_not_measured_by_them() -> None:
 @pytest.mark.parametrize("name", ["scripted:2", "scripted:x", "scripted:1,only=", "scripted:1,all"])
 def test_a_writer_of_no_such_name_is_refused(name: str) -> None:
     with pytest.raises(DataError, match="--model"):
-        Shares.named(name)
+        WriterErrorRates.named(name)
 
 
 def test_a_writer_is_named_by_its_share_and_its_one_fault() -> None:
-    assert Shares.named("scripted:0.25") == Shares(0.25)
-    assert Shares.named("scripted:1,only=echo") == Shares(1, Filter.ECHO)
+    assert WriterErrorRates.named("scripted:0.25") == WriterErrorRates(0.25)
+    assert WriterErrorRates.named("scripted:1,only=echo") == WriterErrorRates(1, Filter.ECHO)
