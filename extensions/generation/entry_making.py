@@ -14,7 +14,12 @@ from typing import NamedTuple
 from extensions.authoring.making.scenarios import MissingParameter
 from extensions.generation.answers import CachedModel
 from extensions.generation.entries.entry_checks import find_first_finding
-from extensions.generation.entries.filters import Filter, FilterChain, FilteredOut, Instruction
+from extensions.generation.entries.filters import (
+    Filter,
+    FilterChain,
+    Instruction,
+    RefusedInstruction,
+)
 from extensions.generation.entries.kinds import InstructionKind
 from extensions.generation.entries.tasks import TaskSource, WritingTask
 from extensions.generation.solver import Solver, find_agreed_entry, play_entry, solutions
@@ -222,7 +227,7 @@ class EntryMaker:
                     entry = await self._find_calls(entry)
                 made.entry = await self._check(task, entry)
                 made.left_out = written.left_out
-        except FilteredOut as error:
+        except RefusedInstruction as error:
             lost = LostAnswer(error.by, str(error), made.answer)
             if isinstance(error.by, Filter):
                 made.refused.append(lost)
@@ -251,7 +256,7 @@ class EntryMaker:
             made.answers += 1
             try:
                 written = self._sieve.passed(made.task, made.answer)
-            except FilteredOut as error:
+            except RefusedInstruction as error:
                 made.refused.append(LostAnswer(error.by, str(error), made.answer))
                 self._formless = self._formless + 1 if error.by == Filter.FORM else 0
             else:
@@ -279,7 +284,7 @@ class EntryMaker:
         )
         if len(found) < plan.solutions:
             reason = f"{plan.solutions - len(found)} of {plan.solutions} searches did not end"
-            raise FilteredOut(AGREE, reason)
+            raise RefusedInstruction(AGREE, reason)
         entry = find_agreed_entry(bare, found)
         self._sieve.check_found(entry)
         return entry
@@ -300,18 +305,18 @@ class EntryMaker:
         }
         finding = find_first_finding(entry)
         if finding is not None:
-            raise FilteredOut(f"{RULES} {finding.rule}", str(finding))
+            raise RefusedInstruction(f"{RULES} {finding.rule}", str(finding))
         if models.solver is not None and trials:
             blind = await play_entry(entry, models.solver, self._plan.settings.mode, trials)
             if blind.error is not None:
-                raise FilteredOut(ERROR, blind.error)
+                raise RefusedInstruction(ERROR, blind.error)
             if not blind.passed:
-                raise FilteredOut(SOLVED, f"none of {trials} plays passed")
+                raise RefusedInstruction(SOLVED, f"none of {trials} plays passed")
             provenance["solved"] = f"{blind.passed} of {trials}"
         if models.align is not None:
             label = await models.align(entry)
             if label != "pass":
-                raise FilteredOut(ALIGN, f"the judge says {label}")
+                raise RefusedInstruction(ALIGN, f"the judge says {label}")
             provenance["aligned"] = label
         return replace(entry, provenance=provenance)
 
@@ -325,7 +330,7 @@ class EntryMaker:
         if entry is not None:
             try:
                 self._sieve.take(entry.id, [turn.words for turn in entry.turns])
-            except FilteredOut as error:
+            except RefusedInstruction as error:
                 refused.append(LostAnswer(error.by, str(error)))
                 entry = None
         for each in refused:

@@ -20,7 +20,7 @@ from envs.errors import MalformedCall
 from envs.session import Session
 from extensions.authoring.rules.replayed_entry import Entry
 from extensions.generation.answers import CachedModel
-from extensions.generation.entries.filters import FilteredOut
+from extensions.generation.entries.filters import RefusedInstruction
 from extensions.generation.entries.tasks import make_dataset
 from extensions.generation.yield_table import AGREE
 from extensions.search.fallible_model import ErrorRates, FallibleModel
@@ -152,7 +152,7 @@ def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajec
     for index in range(len(said.turns)):
         first, *others = [outcomes[index].snapshot for outcomes in plays]
         if any(other != first for other in others):
-            raise FilteredOut(AGREE, f"turn {index} ends in different states")
+            raise RefusedInstruction(AGREE, f"turn {index} ends in different states")
     _, shortest = min(enumerate(solutions), key=lambda each: (sum(map(len, each[1])), each[0]))
     wanted = [
         set.intersection(*[_list_reads(template, outcomes[number]) for outcomes in plays])
@@ -161,7 +161,9 @@ def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajec
     turns = []
     for index, calls in enumerate(_drop_needless(template, shortest, wanted)):
         if not calls:
-            raise FilteredOut(AGREE, f"turn {index}: there is no call that all solutions need")
+            raise RefusedInstruction(
+                AGREE, f"turn {index}: there is no call that all solutions need"
+            )
         turns.append(replace(said.turns[index], ground_truth=tuple(map(str, calls))))
     found = replace(said, turns=tuple(turns))
     entry = Entry(make_dataset(found), found)
@@ -171,7 +173,7 @@ def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajec
                 entry.truth[: index + 1], outcomes[: index + 1], entry.profile, entry.scene
             )
             if failure is not None:
-                raise FilteredOut(AGREE, f"turn {index}: {failure.reason}")
+                raise RefusedInstruction(AGREE, f"turn {index}: {failure.reason}")
     return found
 
 

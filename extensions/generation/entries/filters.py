@@ -52,7 +52,7 @@ class Filter(StrEnum):
     LONG = "LONG"
 
 
-class FilteredOut(Exception):
+class RefusedInstruction(Exception):
     """A refused instruction; the message tells the writer the reason."""
 
     def __init__(self, by: str, reason: str) -> None:
@@ -88,12 +88,14 @@ def read_instruction(text: str, turns: int) -> Instruction:
     """
     value = parse_object(text[:_MAX_ANSWER_CHARS])
     if not isinstance(value, dict):
-        raise FilteredOut(Filter.FORM, "there is no JSON object in the answer")
+        raise RefusedInstruction(Filter.FORM, "there is no JSON object in the answer")
     stated = value.get("turns")
     if not isinstance(stated, list):
-        raise FilteredOut(Filter.FORM, 'there is no list "turns"')
+        raise RefusedInstruction(Filter.FORM, 'there is no list "turns"')
     if len(stated) != turns:
-        raise FilteredOut(Filter.FORM, f'"turns" has {len(stated)} members, and must have {turns}')
+        raise RefusedInstruction(
+            Filter.FORM, f'"turns" has {len(stated)} members, and must have {turns}'
+        )
     found = tuple([_read_turn(each, index) for index, each in enumerate(stated)])
     return Instruction(found, _read_left_out(value.get("left_out"), turns))
 
@@ -105,7 +107,7 @@ def _read_turn(value: object, index: int) -> WrittenTurn:
         ):
             _check_text(words, f"turns[{index}]")
             return WrittenTurn(words.strip(), tuple(names))
-    raise FilteredOut(
+    raise RefusedInstruction(
         Filter.FORM, f'turns[{index}] must have a text "words" and a list of texts "functions"'
     )
 
@@ -120,7 +122,7 @@ def _read_left_out(value: object, turns: int) -> MissingParameter | None:
             for text in (without, answer):
                 _check_text(text, "left_out")
             return MissingParameter(turn, without.strip(), answer.strip())
-    raise FilteredOut(
+    raise RefusedInstruction(
         Filter.FORM,
         f'"left_out" must be null or have a "turn" below {turns}, "without" and "answer"',
     )
@@ -128,11 +130,13 @@ def _read_left_out(value: object, turns: int) -> MissingParameter | None:
 
 def _check_text(text: str, where: str) -> None:
     if len(text) > _MAX_TEXT_CHARS:
-        raise FilteredOut(Filter.FORM, f"{where}: has more than {_MAX_TEXT_CHARS} characters")
+        raise RefusedInstruction(
+            Filter.FORM, f"{where}: has more than {_MAX_TEXT_CHARS} characters"
+        )
     if not text.strip():
-        raise FilteredOut(Filter.FORM, f"{where}: says nothing")
+        raise RefusedInstruction(Filter.FORM, f"{where}: says nothing")
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise FilteredOut(Filter.FORM, f"{where}: has half a character")
+        raise RefusedInstruction(Filter.FORM, f"{where}: has half a character")
 
 
 class FilterChain:
@@ -166,7 +170,7 @@ class FilterChain:
         )
         for filter, check in checks:
             if reason := check():
-                raise FilteredOut(filter, reason)
+                raise RefusedInstruction(filter, reason)
         return written
 
     def check_found(self, said: Trajectory) -> None:
@@ -175,9 +179,9 @@ class FilterChain:
         Raises FilteredOut if a value of a call has no origin, or the words reveal a result.
         """
         if reason := _find_unknown_value(said):
-            raise FilteredOut(Filter.VALUES, reason)
+            raise RefusedInstruction(Filter.VALUES, reason)
         if reason := _find_echo(said, frozenset()):
-            raise FilteredOut(Filter.ECHO, reason)
+            raise RefusedInstruction(Filter.ECHO, reason)
 
     def take(self, id: str, words: Sequence[str]) -> None:
         """Add the questions of a new entry.
@@ -185,7 +189,7 @@ class FilterChain:
         Raises FilteredOut if a question of the output is too similar.
         """
         if reason := self._output.like(words):
-            raise FilteredOut(Filter.DUPLICATE, reason)
+            raise RefusedInstruction(Filter.DUPLICATE, reason)
         self._output.take(id, words)
 
 

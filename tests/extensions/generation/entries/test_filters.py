@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from extensions.generation.entries.filters import Filter, FilterChain, FilteredOut
+from extensions.generation.entries.filters import Filter, FilterChain, RefusedInstruction
 from extensions.generation.entries.tasks import WritingTask
 from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, own
@@ -43,7 +43,7 @@ def test_a_fault_is_caught_by_its_filter(fault: Filter, every: int) -> None:
         if writer(1, fault).fault(task) is None:
             continue
         made += 1
-        with pytest.raises(FilteredOut) as caught:
+        with pytest.raises(RefusedInstruction) as caught:
             own_sieve().passed(task, writer(1, fault).answer(task, 0))
         assert (caught.value.by, task.key) == (fault, task.key), str(caught.value)
     # Some tasks tell nothing but numbers, or show nothing that would be told in advance.
@@ -75,7 +75,7 @@ def test_what_the_output_has_asked_is_not_asked_again() -> None:
     words = writer(0).answer(tasks()[0], 0)
     said = sieve.passed(tasks()[0], words).words
     sieve.take("first", said)
-    with pytest.raises(FilteredOut, match="turn 0 asks what first asks") as caught:
+    with pytest.raises(RefusedInstruction, match="turn 0 asks what first asks") as caught:
         sieve.take("second", said)
     assert caught.value.by is Filter.DUPLICATE
 
@@ -104,7 +104,7 @@ def test_who_is_shown_no_calls_is_not_measured_by_them() -> None:
             f"and tell me what you have found out about it, number {plain['turns'].index(turn)}?"
         )
     own_sieve().passed(task, json.dumps(plain))
-    with pytest.raises(FilteredOut):
+    with pytest.raises(RefusedInstruction):
         own_sieve().passed(told, json.dumps(plain))
 
 

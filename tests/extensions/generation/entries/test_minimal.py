@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from envs.calls import parse_call
-from extensions.generation.entries.filters import FilteredOut
+from extensions.generation.entries.filters import RefusedInstruction
 from extensions.generation.solver import Solution, find_agreed_entry
 from trajectories.schema import Category, Message, Trajectory, Turn
 
@@ -60,14 +60,14 @@ def test_calls_that_failed_or_do_nothing_are_left_out() -> None:
     ],
 )
 def test_solutions_that_come_to_other_ends_do_not_agree(first: str, second: str, why: str) -> None:
-    with pytest.raises(FilteredOut, match=why):
+    with pytest.raises(RefusedInstruction, match=why):
         find_agreed_entry(entry(), [calls(first), calls(second)])
 
 
 def test_turns_agree_one_by_one() -> None:
     one = calls("add_to_watchlist(stock='AAPL')", "get_watchlist()")
     other = calls("", "add_to_watchlist(stock='AAPL'); get_watchlist()")
-    with pytest.raises(FilteredOut, match="turn 0 ends in different states"):
+    with pytest.raises(RefusedInstruction, match="turn 0 ends in different states"):
         find_agreed_entry(entry(2), [one, other])
     found = find_agreed_entry(entry(2), [one, one])
     assert [turn.ground_truth for turn in found.turns] == [

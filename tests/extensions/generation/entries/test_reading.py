@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from extensions.generation.entries.filters import Filter, FilteredOut, read_instruction
+from extensions.generation.entries.filters import Filter, RefusedInstruction, read_instruction
 
 LEFT = {"turn": 1, "without": "Do it.", "answer": "At noon."}
 TURN = {"words": " Please do it. ", "functions": ["cd"]}
@@ -49,7 +49,7 @@ def test_the_value_that_is_left_out_is_read() -> None:
     ],
 )
 def test_what_is_not_in_form_is_refused_with_the_reason(answer: str, reason: str) -> None:
-    with pytest.raises(FilteredOut) as caught:
+    with pytest.raises(RefusedInstruction) as caught:
         read_instruction(answer, 2)
     assert reason in str(caught.value)
     assert caught.value.by is Filter.FORM
