@@ -20,7 +20,7 @@ from extensions.generation.entries.filters import (
     Instruction,
     RefusedInstruction,
 )
-from extensions.generation.entries.kinds import InstructionKind
+from extensions.generation.entries.instruction_kinds import InstructionKind
 from extensions.generation.entries.tasks import TaskSource, WritingTask
 from extensions.generation.solver import Solver, find_agreed_entry, play_entry, solutions
 from extensions.generation.yield_table import (

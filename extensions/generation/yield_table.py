@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from extensions.generation.entries.filters import Filter
-from extensions.generation.entries.kinds import InstructionKind
+from extensions.generation.entries.instruction_kinds import InstructionKind
 from runner.analysis.figure_lines import percent
 from runner.show.terminal import table
 

@@ -20,7 +20,7 @@ from extensions.authoring.making.scenarios import written as scenario_text
 from extensions.generation.answers import ANSWERS_FILE, DEFINITION_FILE, AnswerLog
 from extensions.generation.entries.entry_checks import make_scenario
 from extensions.generation.entries.filters import QuestionIndex
-from extensions.generation.entries.kinds import GROUPS, InstructionKind, read_groups
+from extensions.generation.entries.instruction_kinds import GROUPS, InstructionKind, read_groups
 from extensions.generation.entries.tasks import (
     PERSONAS,
     TaskSampling,

@@ -24,7 +24,7 @@ from extensions.authoring.rule_sets import select_rules, validate
 from extensions.authoring.rules.finding import Severity
 from extensions.authoring.rules.known_values import PROVENANCE, check_provenance
 from extensions.authoring.rules.replayed_entry import Entry
-from extensions.generation.entries.kinds import (
+from extensions.generation.entries.instruction_kinds import (
     Groups,
     InstructionBackends,
     InstructionKind,

@@ -14,7 +14,7 @@ import pytest
 
 from envs.calls import parse_call
 from extensions.generation.answers import ANSWERS_FILE
-from extensions.generation.entries.kinds import InstructionKind
+from extensions.generation.entries.instruction_kinds import InstructionKind
 from extensions.generation.entries.tasks import Shown, TaskSource
 from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
 from extensions.generation.writer_questions import WriterQuestions, read_writer_prompts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from extensions.authoring.graph.graph import load
-from extensions.generation.entries.kinds import GROUPS, InstructionKind, read_groups
+from extensions.generation.entries.instruction_kinds import GROUPS, InstructionKind, read_groups
 from extensions.generation.entries.tasks import (
     PERSONAS,
     Shown,

@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from extensions.generation.entries.kinds import GROUPS, InstructionKind, list_focuses, read_groups
+from extensions.generation.entries.instruction_kinds import (
+    GROUPS,
+    InstructionKind,
+    list_focuses,
+    read_groups,
+)
 from tests.extensions.generation.entries.drawing import GRAPH
 from trajectories.errors import DataError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from extensions.authoring.graph.graph import TOOLS
-from extensions.generation.entries.kinds import InstructionKind
+from extensions.generation.entries.instruction_kinds import InstructionKind
 from extensions.generation.entries.tasks import TaskSource, read_personas
 from tests.extensions.generation.entries.drawing import GRAPH, drawn, sampling
 from trajectories.errors import DataError
