@@ -16,7 +16,7 @@ from importlib import import_module, metadata, util
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from extensions.injection.dojo.diffs import QuickDiff
+from extensions.injection.dojo.state_comparison import QuickDiff
 from trajectories.errors import DataError, suggest_name
 
 VERSION = "0.1.35"
