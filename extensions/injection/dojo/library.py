@@ -16,7 +16,7 @@ from importlib import import_module, metadata, util
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from extensions.injection.dojo.state_comparison import QuickDiff
+from extensions.injection.dojo.state_comparison import FastComparison
 from trajectories.errors import DataError, suggest_name
 
 VERSION = "0.1.35"
@@ -96,7 +96,7 @@ def _make_deterministic() -> None:
     for module in [found for name, found in sys.modules.items() if name.startswith("agentdojo.")]:
         for name, member in [*vars(module).items()]:
             if isinstance(member, partial) and member.func is slow:
-                vars(module)[name] = QuickDiff(member)
+                vars(module)[name] = FastComparison(member)
 
 
 def _read_yaml(source: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 _PLAIN = (str, int, float, bool, type(None), bytes)
 
 
-class QuickDiff:
+class FastComparison:
     """Stands in for the comparison that AgentDojo's judges use, and calls it on what differs.
 
     Args:
