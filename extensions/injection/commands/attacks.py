@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkers.profile import STRICT
-from extensions.injection import gullible, planting
+from extensions.injection import gullible_models, planting
 from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.scores import AttackedEpisode, score_lines
 from runner.analysis.replayed_runs import dataset_of
@@ -71,7 +71,7 @@ def played(
     for trajectory in dataset.trajectories.values():
         if "injection" not in trajectory.extensions:
             continue
-        script = gullible.script_of(model, trajectory, seed)
+        script = gullible_models.script_of(model, trajectory, seed)
         if script is None:
             raise DataError("--model", f"{model!r:.80} is not a scripted model; see --help")
         prepared = prepare(dataset, trajectory, STRICT)

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.profile import STRICT
-from extensions.injection import families, gullible, planting
+from extensions.injection import families, gullible_models, planting
 from extensions.injection.attack import Attack, texts_of
 from extensions.injection.commands.attacks import played
 from extensions.injection.scores import clustered, difference, score, wilson
@@ -164,7 +164,7 @@ def test_gullible_models_draw_by_seed_and_entry() -> None:
     obeying = Counter[str]()
     for seed in range(20):
         for each in dataset.trajectories.values():
-            script = gullible.script_of("0.3", each, seed)
+            script = gullible_models.script_of("0.3", each, seed)
             obeying[each.id] += script == planting.hijacked(each, Attack.of(each))
     assert 0.2 < obeying.total() / (20 * len(dataset.trajectories)) < 0.4
 
