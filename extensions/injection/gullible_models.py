@@ -14,7 +14,7 @@ from trajectories.schema import Trajectory
 Policy = Callable[[Trajectory, Attack], Script]
 
 
-class Gullible(NamedTuple):
+class GullibleModel(NamedTuple):
     """The oracle that obeys with a probability, drawn by seed and entry.
 
     Attributes:
@@ -82,9 +82,9 @@ def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:
     if name in POLICIES:
         return POLICIES[name](trajectory, Attack.of(trajectory))
     if name.startswith("only:"):
-        return Gullible(1, name.removeprefix("only:")).script(trajectory, seed)
+        return GullibleModel(1, name.removeprefix("only:")).script(trajectory, seed)
     try:
         share = {"never": 0.0, "always": 1.0}.get(name)
-        return Gullible(float(name) if share is None else share).script(trajectory, seed)
+        return GullibleModel(float(name) if share is None else share).script(trajectory, seed)
     except ValueError:
         return None
