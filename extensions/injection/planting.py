@@ -31,7 +31,7 @@ _MAX_SITES = 3
 _CANARY = "zqxcanary"
 
 
-class Played(NamedTuple):
+class ScriptedEpisode(NamedTuple):
     """An entry's episode under a script."""
 
     verdict: Verdict
@@ -132,20 +132,22 @@ def _marked(trajectory: Trajectory, site: Path, canary: str, *, first: bool) -> 
     return trajectory
 
 
-def play_on(dataset: Dataset, trajectory: Trajectory, script: Script | None = None) -> Played:
+def play_on(
+    dataset: Dataset, trajectory: Trajectory, script: Script | None = None
+) -> ScriptedEpisode:
     """Play a script, or the ground truth, on an entry."""
     return play_prepared(prepare(dataset, trajectory, STRICT), script)
 
 
 def play_prepared(
     prepared: PreparedTrajectory, script: Script | None = None, observe: Observe | None = None
-) -> Played:
+) -> ScriptedEpisode:
     """Play a script, or the ground truth, on a prepared entry; ``observe`` renders the results."""
     episode = start_episode(prepared, STRICT, None, observe)
     play(oracle(prepared.trajectory) if script is None else script, episode)
     kind = KIND if "injection" in prepared.trajectory.extensions else STATE
     found = kind.judge_outcomes(prepared, episode.outcomes, STRICT, episode.terminated)
-    return Played(found.verdict, episode.outcomes)
+    return ScriptedEpisode(found.verdict, episode.outcomes)
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
@@ -263,7 +265,7 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 
 
 def _attacked_findings(
-    attack: Attack, prepared: PreparedTrajectory, clean: Played
+    attack: Attack, prepared: PreparedTrajectory, clean: ScriptedEpisode
 ) -> Iterator[UnsoundAttack]:
     found = play_prepared(prepared)
     if _facts(found.verdict) != _facts(clean.verdict) or found.verdict.measures["attack_succeeded"]:
