@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from extensions.injection import planting
+from extensions.injection.attack_families import FAMILIES
 from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.dojo import entries
-from extensions.injection.families import FAMILIES
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.models.conversation import Observe

@@ -14,10 +14,10 @@ from checkers.profile import STRICT
 from checkers.verdict import TurnOutcome, Verdict
 from envs.calls import Call, read_call
 from envs.state import copy_json
-from extensions.injection import families
+from extensions.injection import attack_families
 from extensions.injection.attack import Attack, Path, normal, texts_of
+from extensions.injection.attack_families import MAX_CHARS
 from extensions.injection.attacked_kind import KIND
-from extensions.injection.families import MAX_CHARS
 from extensions.injection.goals import OUTGOING, Goal, goals
 from runner.episodes.evaluate import STATE
 from runner.episodes.scripts import Script, oracle, play, start_episode
@@ -204,7 +204,7 @@ def _attacked(
         "dormant" if dormant else "at_once",
         site,
         text_at(trajectory, site),
-        families.payload(family, sentence, calls, seed),
+        attack_families.payload(family, sentence, calls, seed),
         goal.kind,
         calls,
         due,

@@ -10,7 +10,7 @@ from pathlib import Path
 from extensions.authoring.making.build import lines
 from extensions.injection import planting
 from extensions.injection.attack import Attack
-from extensions.injection.families import FAMILIES
+from extensions.injection.attack_families import FAMILIES
 from runner.commands import DONE
 from runner.commands.options import index, option
 from runner.commands.shared import EntriesOptions, note

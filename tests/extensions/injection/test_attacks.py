@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.profile import STRICT
-from extensions.injection import families, gullible_models, planting
+from extensions.injection import attack_families, gullible_models, planting
 from extensions.injection.attack import Attack, texts_of
 from extensions.injection.commands.attacks import played
 from extensions.injection.scores import clustered, difference, score, wilson
@@ -32,7 +32,7 @@ def plain() -> Dataset:
 
 @cache
 def attacked(size: int = 60) -> Dataset:
-    dataset, names = plain(), [*families.FAMILIES]
+    dataset, names = plain(), [*attack_families.FAMILIES]
     chosen = [*dataset.trajectories.values()][:: max(1, len(dataset.trajectories) // size)]
     made = [
         planting.make_attack(dataset, each, names[number % len(names)], 0)
@@ -186,7 +186,7 @@ def test_differences_are_paired() -> None:
 @pytest.mark.slow
 def test_no_goal_is_reached_without_an_attack_on_all_data() -> None:
     dataset = load_embedded(MULTI_TURN)
-    names = [*families.FAMILIES]
+    names = [*attack_families.FAMILIES]
     made = [
         planting.make_attack(dataset, each, names[number % len(names)], 0)
         for number, each in enumerate(dataset.trajectories.values())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
-from extensions.injection import families, planting
+from extensions.injection import attack_families, planting
 from extensions.injection.attack import Attack
 from extensions.injection.commands.attacks import played
 from extensions.injection.defences import DEFENCES, MASKED, Defence, Defences, load_defence
@@ -25,7 +25,7 @@ from trajectories.schema import Category
 
 @cache
 def attacked() -> Dataset:
-    dataset, names = load_embedded([Category.BASE]), [*families.FAMILIES]
+    dataset, names = load_embedded([Category.BASE]), [*attack_families.FAMILIES]
     made = [
         planting.make_attack(dataset, each, names[number % len(names)], 0)
         for number, each in enumerate([*dataset.trajectories.values()][::5])
