@@ -18,7 +18,7 @@ from extensions.injection import attack_families
 from extensions.injection.attack import Attack, Path, normal, texts_of
 from extensions.injection.attack_families import MAX_CHARS
 from extensions.injection.attacked_kind import KIND
-from extensions.injection.goals import OUTGOING, Goal, goals
+from extensions.injection.attacker_goals import OUTGOING, Goal, goals
 from runner.episodes.evaluate import STATE
 from runner.episodes.scripts import Script, oracle, play, start_episode
 from runner.models.conversation import Observe
