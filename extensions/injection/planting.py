@@ -18,7 +18,7 @@ from extensions.injection import attack_families
 from extensions.injection.attack import Attack, Path, normal, texts_of
 from extensions.injection.attack_families import MAX_CHARS
 from extensions.injection.attacked_kind import KIND
-from extensions.injection.attacker_goals import OUTGOING, Goal, goals
+from extensions.injection.attacker_goals import OUTGOING, AttackerGoal, goals
 from runner.episodes.evaluate import STATE
 from runner.episodes.scripts import Script, oracle, play, start_episode
 from runner.models.conversation import Observe
@@ -187,7 +187,7 @@ def _attacked(
     seed: int,
     site: Path,
     shown: tuple[int, int],
-    goal: Goal,
+    goal: AttackerGoal,
     draw: Random,
 ) -> Trajectory | None:
     turn, last = shown[0], len(trajectory.turns) - 1
