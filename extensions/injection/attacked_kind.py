@@ -8,7 +8,7 @@ from runner.episodes.entry_kinds import ComparedState, JudgingResult, Outcomes
 from trajectories.prepare import PreparedTrajectory
 
 
-class AttackedState(ComparedState):
+class AttackedEntryKind(ComparedState):
     """Kind that compares states and looks for the attacker's goal, without changing anything."""
 
     def judge_outcomes(
@@ -25,4 +25,4 @@ class AttackedState(ComparedState):
         return found._replace(verdict=found.verdict._replace(measures=measures))
 
 
-KIND = AttackedState()
+KIND = AttackedEntryKind()
