@@ -73,7 +73,10 @@ ALLOWED = {
     ): "copies the slots that the class itself names",
     ("runner/analysis/figure_table.py", "getattr"): "reads members that the table itself names",
     ("runner/models/agent.py", "getattr"): "finds the user's own agent, which he named",
-    ("extensions/injection/dojo/library.py", "import_module"): "imports an optional package late",
+    (
+        "extensions/injection/dojo/agentdojo_package.py",
+        "import_module",
+    ): "imports an optional package late",
     ("runner/models/agent.py", "import_module"): "imports the user's own agent, which he named",
     ("runner/data/fetch.py", "subprocess"): "starts the package installer to download the data",
 }

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 from envs.calls import Call
-from extensions.injection.dojo import library, verdicts, worlds
+from extensions.injection.dojo import agentdojo_package, verdicts, worlds
 from extensions.injection.dojo.verdicts import DojoTask
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
@@ -58,7 +58,7 @@ def make_entry(
     except KeyError:
         message = f"has no {task.user_task} in {task.version}"
         raise DataError(f"AgentDojo {task.suite}", message) from None
-    calls = definition.ground_truth(library.load_environment(task.suite, injections))
+    calls = definition.ground_truth(agentdojo_package.load_environment(task.suite, injections))
     truth = tuple([str(Call(each.function, (), dict(each.args))) for each in calls])
     said = Message("user", task.prompt if prompt is None else prompt)
     attack = {} if task.injection_task is None else {"attack": f"{task.attack}"}
@@ -79,7 +79,7 @@ def make_entry(
 
 def make_dataset(name: str, version: str, entries: Sequence[Trajectory]) -> Dataset:
     """Return a data set of entries, whose hash is that of their prompts and injected texts."""
-    total = sha256(library.VERSION.encode())
+    total = sha256(agentdojo_package.VERSION.encode())
     for each in entries:
         parts = each.id, each.provenance["version"], each.turns[0].words, each.config
         total.update(json.dumps(parts, sort_keys=True).encode())
@@ -95,22 +95,24 @@ def load(name: str, attack: str | None = None) -> Dataset | None:
     first, _, version = name.partition(":")
     if first != NAME:
         return None
-    version = version or library.VERSIONS[-1]
-    if version not in library.VERSIONS:
-        hint = suggest_name(version, library.VERSIONS)
-        known = ", ".join(library.VERSIONS)
+    version = version or agentdojo_package.VERSIONS[-1]
+    if version not in agentdojo_package.VERSIONS:
+        hint = suggest_name(version, agentdojo_package.VERSIONS)
+        known = ", ".join(agentdojo_package.VERSIONS)
         raise DataError("--dataset", f"AgentDojo has no version {version!r}{hint}; it has {known}")
-    found = [each for suite in library.SUITES for each in _of_suite(suite, version, attack)]
+    found = [
+        each for suite in agentdojo_package.SUITES for each in _of_suite(suite, version, attack)
+    ]
     return make_dataset(name, version, found)
 
 
 def _of_suite(suite: str, version: str, attack: str | None) -> Iterator[Trajectory]:
-    known = library.suite(suite, version)
+    known = agentdojo_package.suite(suite, version)
     if attack is None:
         for user in known.user_tasks:
             yield make_entry(DojoTask(suite, version, user), {})
         return
-    make = library.attack(attack, suite, version, MODEL)
+    make = agentdojo_package.attack(attack, suite, version, MODEL)
     goals = list(known.injection_tasks)
     if attack.endswith("dos"):
         goals = goals[:1]

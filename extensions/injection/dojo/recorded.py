@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
-from extensions.injection.dojo import entries, library, verdicts, versions
+from extensions.injection.dojo import agentdojo_package, entries, verdicts, versions
 from extensions.injection.dojo.verdicts import DojoTask, DojoVerdict
 from extensions.injection.dojo.versions import TaskTexts
 from runner.models.base import ToolCall, Usage
@@ -140,7 +140,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
             )
         recorded[record.record.key] = record
     used = {entry.provenance["version"] for entry, _ in made}
-    version = ", ".join(each for each in library.VERSIONS if each in used)
+    version = ", ".join(each for each in agentdojo_package.VERSIONS if each in used)
     dataset = entries.make_dataset(entries.NAME, version, [entry for entry, _ in made])
     return Run(name, path, recorded, dataset=dataset)
 
@@ -172,8 +172,8 @@ def _find(path: Path) -> tuple[str, Iterator[RecordedFile]] | None:
         return path.parent.name, iter([_of_file(path, _document(path))])
     if not path.is_dir():
         return None
-    suites = [path / suite for suite in library.SUITES if (path / suite).is_dir()]
-    if not suites and path.name in library.SUITES:
+    suites = [path / suite for suite in agentdojo_package.SUITES if (path / suite).is_dir()]
+    if not suites and path.name in agentdojo_package.SUITES:
         suites = [path]
     found = [file for suite in suites for file in sorted(suite.glob("*_task_*/*/*.json"))]
     name = path.resolve().name
@@ -317,7 +317,7 @@ def _texts(
     suite: str = "suite",
 ) -> TaskTexts:
     name = line[suite]
-    if name not in library.SUITES:
+    if name not in agentdojo_package.SUITES:
         raise TypeError(f"{name!r} is not one of {', '.join(library.SUITES)}")
     return TaskTexts(name, line[user], line[goal], line[attack], prompt, dict(injections))
 
@@ -362,7 +362,7 @@ def _episode(
 ) -> tuple[Trajectory, RecordedEpisode]:
     """Return an episode with its entry."""
     texts = file.texts
-    if version not in library.VERSIONS:
+    if version not in agentdojo_package.VERSIONS:
         fits = (
             f"version {version!r} is unknown" if version else "no version has its prompt and goal"
         )

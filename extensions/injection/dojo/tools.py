@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from envs.lazy_modules import lazy_module
-from extensions.injection.dojo import library
+from extensions.injection.dojo import agentdojo_package
 
 yaml = lazy_module("yaml")
 
@@ -26,7 +26,7 @@ def call(suite: str, environment: Any, name: str, arguments: Mapping[str, Any]) 
     if name not in known_tools(suite):
         return ToolResult(f"Invalid tool {name[:100]} provided.", is_error=True)
     given = {key: _as_list(value) for key, value in arguments.items()}
-    value, error = library.run_tool(suite, environment, name, given)
+    value, error = agentdojo_package.run_tool(suite, environment, name, given)
     if error is not None:
         return ToolResult(error, is_error=True)
     try:
@@ -37,7 +37,7 @@ def call(suite: str, environment: Any, name: str, arguments: Mapping[str, Any]) 
 
 def known_tools(suite: str) -> Mapping[str, Any]:
     """Return the tools of a suite by name."""
-    return {tool.name: tool for tool in library.suite(suite).tools}
+    return {tool.name: tool for tool in agentdojo_package.suite(suite).tools}
 
 
 def _as_list(value: Any) -> Any:

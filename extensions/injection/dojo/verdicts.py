@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import Any, NamedTuple
 
-from extensions.injection.dojo import library
+from extensions.injection.dojo import agentdojo_package
 
 
 class DojoTask(NamedTuple):
@@ -68,7 +68,7 @@ class JudgedConversation(NamedTuple):
 
 def definition(suite: str, version: str, task: str) -> Any:
     """Return the definition of a task in a version. Raises KeyError if there is none."""
-    known = library.suite(suite, version)
+    known = agentdojo_package.suite(suite, version)
     tasks = known.injection_tasks if task.startswith("injection") else known.user_tasks
     return tasks[task]
 
@@ -87,8 +87,8 @@ def judge(task: DojoTask, seen: JudgedConversation) -> DojoVerdict:
 
 
 def _judge(task: DojoTask, seen: JudgedConversation) -> DojoVerdict:
-    trace = [library.function_call(name, arguments) for name, arguments in seen.calls]
-    before, after = library.copied(seen.before), library.copied(seen.after)
+    trace = [agentdojo_package.function_call(name, arguments) for name, arguments in seen.calls]
+    before, after = agentdojo_package.copied(seen.before), agentdojo_package.copied(seen.after)
     utility = _met(task.user, before, after, seen.answer, trace)
     if task.denies_service:
         return DojoVerdict(utility, not utility)

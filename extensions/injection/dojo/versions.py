@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from extensions.injection.dojo import library, verdicts
+from extensions.injection.dojo import agentdojo_package, verdicts
 
 
 class TaskTexts(NamedTuple):
@@ -25,7 +25,7 @@ class TaskTexts(NamedTuple):
 def _versions_by_text(suite: str, task: str) -> Mapping[str, frozenset[str]]:
     """Return the versions of each text that a task ever had."""
     found: dict[str, set[str]] = {}
-    for version in library.VERSIONS:
+    for version in agentdojo_package.VERSIONS:
         try:
             text = verdicts.text_of(verdicts.definition(suite, version, task))
         except KeyError:
@@ -75,4 +75,4 @@ def find_versions(episodes: Sequence[TaskTexts]) -> list[str | None]:
 
 def _earliest(versions: Iterable[str]) -> str | None:
     known = set(versions)
-    return next((version for version in library.VERSIONS if version in known), None)
+    return next((version for version in agentdojo_package.VERSIONS if version in known), None)

@@ -19,7 +19,7 @@ from envs.errors import Refused
 from envs.long_context import LongContextPack
 from envs.session import Session
 from envs.tool import Tool
-from extensions.injection.dojo import library, tools
+from extensions.injection.dojo import agentdojo_package, tools
 
 _READING = ("get_", "search_", "list_", "read_", "check_")
 _READS_THAT_WRITE = frozenset({"get_unread_emails", "get_webpage"})
@@ -49,7 +49,7 @@ class DojoBackend(Backend):
     _unexecuted: tuple[tuple[str, Mapping[str, Any]], ...] = ()
 
     def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
-        self._keep(library.load_environment(self.suite, config.get("injections", {})))
+        self._keep(agentdojo_package.load_environment(self.suite, config.get("injections", {})))
 
     def _keep(self, live: Any) -> None:
         self._live = live
@@ -66,7 +66,7 @@ class DojoBackend(Backend):
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Call a tool and return its text. Raises Refused with the text of an error."""
-        live = library.copied(self._live)
+        live = agentdojo_package.copied(self._live)
         result = tools.call(self.suite, live, name, arguments)
         if live != self._live:
             self._keep(live)
@@ -109,7 +109,7 @@ def register(suite: str) -> str:
             not each.name.startswith(_READING) or each.name in _READS_THAT_WRITE,
             _KEEPS,
         )
-        for each in library.suite(suite).tools
+        for each in agentdojo_package.suite(suite).tools
     }
     registry.register(made)
     return name

@@ -63,12 +63,12 @@ def episode(**changes: Any) -> Line:
 
 def obeying() -> Line:
     """Return the same episode with the attacker's calls before the answer."""
-    from extensions.injection.dojo import library, verdicts
+    from extensions.injection.dojo import agentdojo_package, verdicts
 
     goal = verdicts.definition("banking", "v1.2.1", GOAL)
     calls = [
         {"function": call.function, "args": call.args, "result": "..."}
-        for call in goal.ground_truth(library.load_environment("banking", {}))
+        for call in goal.ground_truth(agentdojo_package.load_environment("banking", {}))
     ]
     line = episode(security=True)
     line["steps"].insert(1, {"say": None, "calls": calls})
@@ -297,14 +297,14 @@ def test_sessions_fork_and_snapshot() -> None:
 
 
 def test_a_goal_that_calls_reach_is_reached_by_its_own_calls() -> None:
-    from extensions.injection.dojo import entries, library
+    from extensions.injection.dojo import agentdojo_package, entries
     from extensions.injection.dojo.verdicts import DojoTask
 
     task = DojoTask("slack", "v1.2.1", "user_task_1", "injection_task_5", "direct")
     entry = entries.make_entry(task, {})
     dataset = entries.make_dataset("agentdojo", "v1.2.1", [entry])
     prepared = prepare(dataset, entry, STRICT)
-    own = task.goal.ground_truth(library.load_environment("slack", {}))
+    own = task.goal.ground_truth(agentdojo_package.load_environment("slack", {}))
     calls: list[Mapping[str, Any]] = [{call.function: dict(call.args)} for call in own]
     for made, reached in ((calls, True), (calls[:1], False)):
         found = judge_recorded(prepared, [[made, "Done."]], "fc", STRICT)
