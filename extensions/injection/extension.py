@@ -12,7 +12,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 if TYPE_CHECKING:
     from envs.session import Session
     from extensions.injection import attacked_kind, feature, figures
-    from extensions.injection.dojo import entries, kind, recorded, worlds
+    from extensions.injection.dojo import entries, kind, recorded_runs, worlds
     from runner.analysis.figure_table import FigureRow
     from runner.data.services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
@@ -29,7 +29,7 @@ else:
     feature = lazy_module("extensions.injection.feature")
     figures = lazy_module("extensions.injection.figures")
     kind = lazy_module("extensions.injection.dojo.kind")
-    recorded = lazy_module("extensions.injection.dojo.recorded")
+    recorded_runs = lazy_module("extensions.injection.dojo.recorded_runs")
     schema = lazy_module("trajectories.schema")
     worlds = lazy_module("extensions.injection.dojo.worlds")
 
@@ -69,7 +69,7 @@ class InjectionExtension(Extension):
         """Return attack and defences of the options."""
         return [own.feature] if own.feature else []
 
-    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
+    def recorded_runs(self, definition: JsonObject, where: str) -> RunFeature:
         """Return attack and defences of a run."""
         found: RunFeature = feature.InjectionFeature.of(definition)
         return found
@@ -93,7 +93,7 @@ class InjectionExtension(Extension):
 
     def read_run(self, paths: Sequence[Path]) -> Run | None:
         """Return a recorded run of AgentDojo."""
-        return recorded.read_run(paths)
+        return recorded_runs.read_run(paths)
 
     def connect(self, session: Session, reach: AllowedServices) -> None:
         """Leave the checks of arguments to AgentDojo's tools."""
@@ -103,7 +103,7 @@ class InjectionExtension(Extension):
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session that knows the calls that a recorded episode did not execute."""
         member = record.extensions[self.name]
-        if not isinstance(member, recorded.DojoMember):
+        if not isinstance(member, recorded_runs.DojoMember):
             return template
         session = template.fork()
         for backend in session.backends.values():
@@ -113,7 +113,7 @@ class InjectionExtension(Extension):
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return its data of an episode."""
-        return recorded.read_member(member, where)
+        return recorded_runs.read_member(member, where)
 
 
 EXTENSION = InjectionExtension()
