@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
-from extensions.injection.dojo import agentdojo_package, entries, verdicts, versions
+from extensions.injection.dojo import agentdojo_package, data_versions, entries, verdicts
+from extensions.injection.dojo.data_versions import TaskTexts
 from extensions.injection.dojo.verdicts import DojoTask, DojoVerdict
-from extensions.injection.dojo.versions import TaskTexts
 from runner.models.base import ToolCall, Usage
 from runner.records import codec
 from runner.records.record import (
@@ -127,7 +127,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
     episodes = [*files]
     if not episodes:
         raise DataError(str(path), "holds no run of AgentDojo")
-    known = versions.find_versions([each.texts for each in episodes])
+    known = data_versions.find_versions([each.texts for each in episodes])
     made = [
         _episode(each, each.version or version, is_named=each.version is not None)
         for each, version in zip(episodes, known, strict=True)
