@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from extensions.judges.judged_episode import exhibits
 from extensions.judges.label_page import label_page
-from extensions.judges.people import read_people
+from extensions.judges.people_labels import read_people
 from tests.browser.conftest import check_with_axe, stays
 from tests.browser.test_hostile import TEXTS
 from tests.browser.test_report import PHONE, RIGHT, STUCK, WRONG

@@ -17,7 +17,7 @@ from extensions.judges.judged_episode import JudgedEpisode, LabelTerms, exhibits
 from extensions.judges.judging_session import JudgingSession
 from extensions.judges.label_rules import CRITERIA, IN_WORDS, MIN_VOTES, USUAL_VOTES
 from extensions.judges.lines import format_people, format_win_rates, lines
-from extensions.judges.people import read_people
+from extensions.judges.people_labels import read_people
 from extensions.judges.probes import KINDS, PROBES, ProbeFigures, format_probes, probes
 from extensions.judges.tally import (
     LabelledUnit,
