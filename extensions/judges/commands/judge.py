@@ -10,7 +10,6 @@ from typing import Any
 
 from extensions.judges.brief import Show
 from extensions.judges.commands.judge_options import JudgedRun, JudgeOptions, load_run
-from extensions.judges.comparing import compute_win_rate, pair_episodes
 from extensions.judges.judge_questions import COMPARE, JUDGE_PROMPTS, REPORT, read_judge_prompts
 from extensions.judges.judge_setting import JudgeSetting, check_name
 from extensions.judges.judged_episode import JudgedEpisode, LabelTerms, exhibits
@@ -30,6 +29,7 @@ from extensions.judges.tally import (
 )
 from extensions.judges.votes import JudgeDefinition, PreferenceVote, Vote, find_votes_folder
 from extensions.judges.voting import EpisodeCase, VoteCount, estimate_votes
+from extensions.judges.win_rate import compute_win_rate, pair_episodes
 from runner.analysis.figure_lines import percent
 from runner.analysis.replayed_runs import describe_data_change
 from runner.commands import DONE
