@@ -8,11 +8,11 @@ from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension
 
 if TYPE_CHECKING:
-    from extensions.judges import opinions, page
+    from extensions.judges import page, vote_export
     from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.parts import PagePart
 else:
-    opinions = lazy_module("extensions.judges.opinions")
+    vote_export = lazy_module("extensions.judges.vote_export")
     page = lazy_module("extensions.judges.page")
 
 _COMMANDS = f"{__package__}.commands"
@@ -35,7 +35,7 @@ class JudgesExtension(Extension):
 
     def page_part(self, run: ReplayedRun) -> PagePart | None:
         """Return the part of the page on the votes beside a run, if any."""
-        found = list(opinions.load_opinions(run))
+        found = list(vote_export.load_opinions(run))
         return page.JudgesPart(found) if found else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from extensions.judges.opinions import JudgeOpinions
+from extensions.judges.vote_export import JudgeOpinions
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.analysis.report.parts import PagePart

@@ -8,7 +8,7 @@ import pytest
 
 from extensions.judges.judged_episode import exhibits
 from extensions.judges.label_rules import TurnObservation
-from extensions.judges.opinions import load_opinions
+from extensions.judges.vote_export import load_opinions
 from extensions.judges.votes import JudgeDefinition, Vote, VoteStore, find_votes_folder
 from runner.analysis.replayed_runs import ReplayedRun
 from runner.analysis.report.run_report import report
