@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from extensions.judges.vote_export import JudgeOpinions
+from extensions.judges.vote_export import JudgeLabels
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.analysis.report.parts import PagePart
@@ -15,7 +15,7 @@ from runner.analysis.report.value_bounds import ValueBounds
 class JudgesPart(PagePart):
     """Labels and votes beside the episodes of a run."""
 
-    def __init__(self, opinions: Sequence[JudgeOpinions]) -> None:
+    def __init__(self, opinions: Sequence[JudgeLabels]) -> None:
         self._opinions = opinions
 
     def about(self) -> Json:

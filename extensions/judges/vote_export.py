@@ -15,7 +15,7 @@ from runner.records.record import Key
 _NO_LABEL = "abstained"
 
 
-class JudgeOpinions(NamedTuple):
+class JudgeLabels(NamedTuple):
     """One judge model's labels of the episodes of a run."""
 
     judge: str
@@ -42,7 +42,7 @@ class JudgeOpinions(NamedTuple):
         return {**summary, "said": said}
 
 
-def load_opinions(run: ReplayedRun) -> Iterator[JudgeOpinions]:
+def load_opinions(run: ReplayedRun) -> Iterator[JudgeLabels]:
     """Yield the labels of each judge model with votes on a run.
 
     Raises DataError if votes cannot be read.
@@ -51,7 +51,7 @@ def load_opinions(run: ReplayedRun) -> Iterator[JudgeOpinions]:
     names = Counter(each.definition.judge for each in kept)
     for each in kept:
         judge, folder = each.definition.judge, each.definition.folder
-        yield JudgeOpinions(judge if names[judge] == 1 else folder, _label_episodes(run, each))
+        yield JudgeLabels(judge if names[judge] == 1 else folder, _label_episodes(run, each))
 
 
 def _label_episodes(run: ReplayedRun, kept: StoredVotes) -> Mapping[Key, LabelledUnit]:
