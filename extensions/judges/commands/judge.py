@@ -10,12 +10,12 @@ from typing import Any
 
 from extensions.judges.brief import Show
 from extensions.judges.commands.judge_options import JudgedRun, JudgeOptions, load_run
+from extensions.judges.judge_lines import format_people, format_win_rates, lines
 from extensions.judges.judge_questions import COMPARE, JUDGE_PROMPTS, REPORT, read_judge_prompts
 from extensions.judges.judge_setting import JudgeSetting, check_name
 from extensions.judges.judged_episode import JudgedEpisode, LabelTerms, exhibits
 from extensions.judges.judging_session import JudgingSession
 from extensions.judges.label_rules import CRITERIA, IN_WORDS, MIN_VOTES, USUAL_VOTES
-from extensions.judges.lines import format_people, format_win_rates, lines
 from extensions.judges.people_labels import read_people
 from extensions.judges.probes import KINDS, PROBES, ProbeFigures, format_probes, probes
 from extensions.judges.tally import (
