@@ -8,12 +8,12 @@ from envs.lazy_modules import lazy_module
 from runner.extension import Command, Extension
 
 if TYPE_CHECKING:
-    from extensions.judges import page, vote_export
+    from extensions.judges import judges_page, vote_export
     from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.parts import PagePart
 else:
     vote_export = lazy_module("extensions.judges.vote_export")
-    page = lazy_module("extensions.judges.page")
+    judges_page = lazy_module("extensions.judges.judges_page")
 
 _COMMANDS = f"{__package__}.commands"
 
@@ -36,7 +36,7 @@ class JudgesExtension(Extension):
     def page_part(self, run: ReplayedRun) -> PagePart | None:
         """Return the part of the page on the votes beside a run, if any."""
         found = list(vote_export.load_opinions(run))
-        return page.JudgesPart(found) if found else None
+        return judges_page.JudgesPart(found) if found else None
 
 
 EXTENSION = JudgesExtension()
