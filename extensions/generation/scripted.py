@@ -29,7 +29,7 @@ from extensions.generation.entries.filters import (
     find_revealed_values,
 )
 from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result_part
-from extensions.judges.scripted import read_share
+from extensions.judges.scripted_judge import read_share
 from runner.models.model_name import parsed
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory

@@ -13,7 +13,7 @@ from typing import Any
 from extensions.judges.brief import Show
 from extensions.judges.judge_questions import REPORT, JudgePrompts, JudgeQuestions
 from extensions.judges.label_rules import Criterion
-from extensions.judges.scripted import ScriptedJudge
+from extensions.judges.scripted_judge import ScriptedJudge
 from extensions.judges.votes import JudgeDefinition
 from extensions.judges.voting import AnyJudge, LiveJudge
 from runner.data.cache import replies_folder

@@ -32,7 +32,7 @@ from extensions.judges.label_rules import (
     is_decided,
     is_settled,
 )
-from extensions.judges.scripted import ScriptedJudge
+from extensions.judges.scripted_judge import ScriptedJudge
 from extensions.judges.votes import AnyVote, PreferenceVote, Vote, VoteStore, VoteUsage
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits

@@ -11,7 +11,7 @@ from checkers.profile import STRICT
 from extensions.export.transcripts import export_bfcl
 from extensions.judges.judged_episode import exhibits
 from extensions.judges.label_rules import TurnObservation
-from extensions.judges.scripted import ScriptedJudge
+from extensions.judges.scripted_judge import ScriptedJudge
 from extensions.judges.votes import JUDGE_FILE, VOTES_FILE, JudgeDefinition, Vote, VoteStore
 from runner.analysis.replayed_runs import replay_episodes
 from runner.episodes.episode import STEP_LIMIT
