@@ -20,7 +20,7 @@ from extensions.generation.solver import Solver, make_live_solver, make_scripted
 from extensions.generation.writer_questions import WriterPrompts, WriterQuestions
 from extensions.judges.judge_questions import REPORT, read_judge_prompts
 from extensions.judges.judge_setting import JudgeSetting, check_name, open_replies, report_as
-from extensions.judges.judged_episode import JudgedEpisode, LabelTerms
+from extensions.judges.judged_episode import JudgedEpisode, LabelOptions
 from extensions.judges.probes import make_probe
 from extensions.judges.votes import Vote
 from extensions.judges.voting import EpisodeCase, NoModel, VoteCount
@@ -45,7 +45,7 @@ _TOKENS_OF_PLAY = 4000
 """Approximate prompt tokens of a solver's request."""
 _VOTES = 5
 """Maximum votes on an entry."""
-_TERMS = LabelTerms("paper", "judged", "episode")
+_TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
 """Kind of the probe that plays the ground truth with truthful words."""
 

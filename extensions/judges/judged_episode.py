@@ -48,7 +48,7 @@ _ENDINGS: Mapping[str, Ended] = {
 """Ending of a turn by its recorded reason; any other reason is an answer."""
 
 
-class LabelTerms(NamedTuple):
+class LabelOptions(NamedTuple):
     """Options for making labels from observations."""
 
     rules: JudgingRules = "paper"
@@ -136,7 +136,7 @@ class JudgedEpisode:
         """Return whether the labels follow from the ends of the turns alone."""
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
-    def labels(self, vote: Vote, terms: LabelTerms) -> list[JudgeLabel] | None:
+    def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
         """Return the label that a vote gives each turn; None for an abstention."""
         if vote.labels is not None:
             return [*vote.labels]
@@ -163,7 +163,7 @@ class JudgedEpisode:
             return [None]
         return [number for number, turn in enumerate(self.turns) if turn.reached]
 
-    def cast(self, votes: Iterable[Vote], terms: LabelTerms) -> list[Cast]:
+    def cast(self, votes: Iterable[Vote], terms: LabelOptions) -> list[Cast]:
         """Return the labels of each unit, one per vote."""
         labels = [self.labels(vote, terms) for vote in votes]
         return [

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from checkers.statistics import TrialCounts, cluster_interval
-from extensions.judges.judged_episode import JudgedEpisode, LabelTerms
+from extensions.judges.judged_episode import JudgedEpisode, LabelOptions
 from extensions.judges.label_rules import (
     SCORES,
     AgreementFigures,
@@ -94,7 +94,7 @@ def _format_reasons(vote: Vote, turn: int | None) -> str:
 def labelled(
     exhibits: Iterable[JudgedEpisode],
     votes: Mapping[Key, Sequence[Vote]],
-    terms: LabelTerms,
+    terms: LabelOptions,
     number: int,
 ) -> list[LabelledUnit]:
     """Return the labels of the episodes with enough votes, from up to ``number`` votes each."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from extensions.judges.judged_episode import LabelTerms, exhibits
+from extensions.judges.judged_episode import LabelOptions, exhibits
 from extensions.judges.tally import LabelledUnit, labelled
 from extensions.judges.votes import StoredVotes, load_votes
 from runner.analysis.replayed_runs import ReplayedRun
@@ -66,5 +66,5 @@ def _label_episodes(run: ReplayedRun, kept: StoredVotes) -> Mapping[Key, Labelle
     # The requested number of votes is not kept; the largest number drawn stands for it.
     number = max(map(len, votes.values()), default=0)
     asked = [exhibit for exhibit in shown if votes.get(exhibit.key)]
-    found = labelled(asked, votes, LabelTerms(), number)
+    found = labelled(asked, votes, LabelOptions(), number)
     return {each.exhibit.key: each for each in found}

@@ -20,7 +20,7 @@ from extensions.judges.judge_questions import (
     read_comparison,
     read_observations,
 )
-from extensions.judges.judged_episode import JudgedEpisode, LabelTerms
+from extensions.judges.judged_episode import JudgedEpisode, LabelOptions
 from extensions.judges.label_rules import (
     Choice,
     Criterion,
@@ -182,7 +182,7 @@ class EpisodeCase:
 
     exhibit: JudgedEpisode
     judge: AnyJudge
-    terms: LabelTerms
+    terms: LabelOptions
     draws: VoteCount
 
     @property

@@ -13,7 +13,7 @@ from extensions.judges.commands.judge_options import JudgedRun, JudgeOptions, lo
 from extensions.judges.judge_lines import format_people, format_win_rates, lines
 from extensions.judges.judge_questions import COMPARE, JUDGE_PROMPTS, REPORT, read_judge_prompts
 from extensions.judges.judge_setting import JudgeSetting, check_name
-from extensions.judges.judged_episode import JudgedEpisode, LabelTerms, exhibits
+from extensions.judges.judged_episode import JudgedEpisode, LabelOptions, exhibits
 from extensions.judges.judging_session import JudgingSession
 from extensions.judges.label_rules import CRITERIA, IN_WORDS, MIN_VOTES, USUAL_VOTES
 from extensions.judges.people_labels import read_people
@@ -69,7 +69,7 @@ def run(options: JudgeOptions) -> int:
     people = _load_people(options, runs)
     if not setting:
         return _compare_with_people(options, runs[0], people)
-    terms = LabelTerms(options.rules, options.solvable, options.unit)
+    terms = LabelOptions(options.rules, options.solvable, options.unit)
     command = _JudgeCommand(options, setting, terms)
     _check_comparable(runs)
     if options.dry_run:
@@ -90,7 +90,7 @@ def run(options: JudgeOptions) -> int:
 class _JudgeCommand:
     """Judging of the runs of a command, one after the other."""
 
-    def __init__(self, options: JudgeOptions, setting: JudgeSetting, terms: LabelTerms) -> None:
+    def __init__(self, options: JudgeOptions, setting: JudgeSetting, terms: LabelOptions) -> None:
         self.options = options
         self.setting = setting
         self.terms = terms
@@ -178,7 +178,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     )
     seed, size, show = options.sample_seed, options.sample or PROBES, setting.show
     made = [*exhibits(probes(dataset, entries, profile, options.step_limit, size, seed), show)]
-    terms = LabelTerms(options.rules, options.solvable)
+    terms = LabelOptions(options.rules, options.solvable)
     command = _JudgeCommand(options, setting, terms)
     more = {"data": dataset.sha256, "profile": profile.name, "seed": seed}
     definition = setting.definition(of="probes", more=more)

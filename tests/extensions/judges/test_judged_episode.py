@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from checkers.profile import BFCL, STRICT
-from extensions.judges.judged_episode import JudgedEpisode, LabelTerms, exhibits
+from extensions.judges.judged_episode import JudgedEpisode, LabelOptions, exhibits
 from extensions.judges.label_rules import TurnObservation
 from extensions.judges.tally import labelled
 from extensions.judges.votes import Vote
@@ -54,13 +54,13 @@ def vote(*answers: str, **other: Any) -> Vote:
 def test_the_ground_truth_says_what_can_be_solved(exhibited) -> None:
     exhibit = exhibited()
     assert [turn.solvable for turn in exhibit.turns] == [True, False, True]
-    assert exhibit.labels(vote("solved", "refusal", "solved"), LabelTerms()) == ["pass"] * 3
-    assert exhibit.labels(vote("refusal", "solved", "solved"), LabelTerms()) == [
+    assert exhibit.labels(vote("solved", "refusal", "solved"), LabelOptions()) == ["pass"] * 3
+    assert exhibit.labels(vote("refusal", "solved", "solved"), LabelOptions()) == [
         "fail",
         "pass",
         "pass",
     ]
-    judged = LabelTerms(solvable="judged")
+    judged = LabelOptions(solvable="judged")
     assert exhibit.labels(vote("refusal", "refusal", "solved"), judged) == [
         "unsure",
         "unsure",
@@ -70,11 +70,11 @@ def test_the_ground_truth_says_what_can_be_solved(exhibited) -> None:
 
 def test_an_abstention_labels_nothing_and_a_script_says_outright(exhibited) -> None:
     exhibit = exhibited()
-    assert exhibit.labels(vote(abstained="no"), LabelTerms()) is None
-    assert exhibit.cast([vote(abstained="no")], LabelTerms()) == [[None]]
+    assert exhibit.labels(vote(abstained="no"), LabelOptions()) is None
+    assert exhibit.cast([vote(abstained="no")], LabelOptions()) == [[None]]
     told = vote(labels=["pass", "unsure", "pass"])
-    assert exhibit.cast([told], LabelTerms()) == [["unsure"]]
-    assert exhibit.cast([told], LabelTerms(unit="turn")) == [["pass"], ["unsure"], ["pass"]]
+    assert exhibit.cast([told], LabelOptions()) == [["unsure"]]
+    assert exhibit.cast([told], LabelOptions(unit="turn")) == [["pass"], ["unsure"], ["pass"]]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_the_record_says_how_a_turn_ended(exhibited, why: str, ended: str) -> No
     assert exhibit.fails_unasked("episode") == (ended != "answer")
     assert not exhibit.fails_unasked("turn")
     assert exhibit.asked == ((0, 1, 2) if ended == "answer" else (0, 1))
-    (found,) = labelled([exhibit], {}, LabelTerms(), 5) or [None]
+    (found,) = labelled([exhibit], {}, LabelOptions(), 5) or [None]
     assert (found and found.label) == (None if ended == "answer" else "fail")
 
 
@@ -107,7 +107,7 @@ def test_what_was_not_reached_is_not_asked_about(exhibited) -> None:
     assert [turn.reached for turn in exhibit.turns] == [True, False, False]
     assert exhibit.asked == (0,)
     assert exhibit.units("turn") == [0]
-    assert exhibit.labels(vote("solved"), LabelTerms()) == ["pass", "fail", "fail"]
+    assert exhibit.labels(vote("solved"), LabelOptions()) == ["pass", "fail", "fail"]
 
 
 def test_a_turn_beyond_the_limit_has_no_answer(exhibited) -> None:
@@ -160,9 +160,9 @@ def test_a_chat_is_labelled_by_the_relevance_of_its_words(
     exhibit = exhibited([["I would rather not say."]], entry)
     assert exhibit.passed is True
     assert exhibit.is_chat == (label == "fail")
-    assert exhibit.labels(vote("refusal"), LabelTerms()) == [label]
-    assert exhibit.labels(vote("solved"), LabelTerms()) == ["pass"]
-    (found,) = labelled([exhibit], {exhibit.key: [vote("solved")] * 3}, LabelTerms(), 5)
+    assert exhibit.labels(vote("refusal"), LabelOptions()) == [label]
+    assert exhibit.labels(vote("solved"), LabelOptions()) == ["pass"]
+    (found,) = labelled([exhibit], {exhibit.key: [vote("solved")] * 3}, LabelOptions(), 5)
     assert (found.passed is None) == exhibit.is_chat
 
 
