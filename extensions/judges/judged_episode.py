@@ -96,7 +96,7 @@ class JudgedEpisode:
         return tuple([self._judge_turn(n, turn) for n, turn in enumerate(self.trajectory.turns)])
 
     @cached_property
-    def doings(self) -> EpisodeActs:
+    def doings(self) -> EpisodeActions:
         """Calls, words and merits, for comparisons."""
         return self._examined.show(_ActFinder(self.closings))
 
@@ -214,7 +214,7 @@ def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[Judged
             yield JudgedEpisode(viewed, viewed.examined, show)
 
 
-class EpisodeActs(NamedTuple):
+class EpisodeActions(NamedTuple):
     """The acts of an episode."""
 
     calls: tuple[tuple[str, ...], ...]
@@ -248,7 +248,7 @@ class _ActFinder:
     def __init__(self, closings: Sequence[TurnEnding]) -> None:
         self._words = tuple([closing.words for closing in closings])
 
-    def turns(self, examined: RejudgedTurns) -> EpisodeActs:
+    def turns(self, examined: RejudgedTurns) -> EpisodeActions:
         """Return the acts of several turns."""
         traced = examined.model.turns if examined.model else ()
         milestones = sum(
@@ -264,7 +264,7 @@ class _ActFinder:
         calls = [tuple([call_text(each.call) for each in turn.calls]) for turn in traced]
         return self._count(calls, milestones, good)
 
-    def pairs(self, examined: RejudgedCalls) -> EpisodeActs:
+    def pairs(self, examined: RejudgedCalls) -> EpisodeActions:
         """Return the acts of a single turn."""
         made = [pair for pair in examined.paired.pairs if pair.call is not None]
         milestones = sum(pair.expected is not None and pair.problem is None for pair in made)
@@ -278,7 +278,7 @@ class _ActFinder:
 
     def _count(
         self, calls: Sequence[tuple[str, ...]], milestones: int, good: set[str]
-    ) -> EpisodeActs:
+    ) -> EpisodeActions:
         repeats = sum(len(made) - len(set(made)) for made in calls)
         merits = EpisodeMerits(milestones, len(good), repeats)
-        return EpisodeActs(tuple(calls), self._words, merits)
+        return EpisodeActions(tuple(calls), self._words, merits)
