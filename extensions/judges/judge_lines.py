@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from envs.state import cut
 from extensions.judges.label_rules import AgreementFigures
 from extensions.judges.tally import (
+    AnswerLengths,
     LabelledUnit,
-    Lengths,
     PassRate,
     RunLabels,
     TallyPart,
@@ -123,7 +123,7 @@ def _format_agreement(judge: str, other: str, found: AgreementFigures) -> Iterat
     yield "; ".join(shown)
 
 
-def _format_lengths(found: Lengths) -> Iterator[str]:
+def _format_lengths(found: AnswerLengths) -> Iterator[str]:
     if found.right is None or found.wrong is None:
         return
     thirds = ", ".join(f"{name} {percent(share)}" for name, _, share in found.thirds)

@@ -155,7 +155,7 @@ class TallyPart(NamedTuple):
     confusion: Confusion
 
 
-class Lengths(NamedTuple):
+class AnswerLengths(NamedTuple):
     """Length of answers by whether the label is right."""
 
     right: float | None
@@ -171,7 +171,7 @@ class VerdictAgreement(NamedTuple):
     whole: AgreementFigures
     categories: Sequence[TallyPart]
     causes: Sequence[TallyPart]
-    lengths: Lengths
+    lengths: AnswerLengths
     disagreements: Sequence[LabelledUnit]
     """Wrong labels in the order of the data, ``unsure`` last."""
 
@@ -289,7 +289,7 @@ def _split(
         yield TallyPart(name, len(members), passes / len(members), confusion)
 
 
-def _measure_lengths(known: Sequence[LabelledUnit]) -> Lengths:
+def _measure_lengths(known: Sequence[LabelledUnit]) -> AnswerLengths:
     right = [each.exhibit.words for each in known if _is_right(each)]
     wrong = [each.exhibit.words for each in known if not _is_right(each)]
     ranked = sorted(known, key=lambda each: (each.exhibit.words, each.exhibit.key))
@@ -300,7 +300,7 @@ def _measure_lengths(known: Sequence[LabelledUnit]) -> Lengths:
             share = sum(not _is_right(each) for each in part) / len(part)
             thirds.append((name, len(part), share))
     medians = [float(median(lengths)) if lengths else None for lengths in (right, wrong)]
-    return Lengths(medians[0], medians[1], thirds)
+    return AnswerLengths(medians[0], medians[1], thirds)
 
 
 class PairWinner(NamedTuple):
