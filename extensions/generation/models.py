@@ -23,7 +23,7 @@ from extensions.judges.judge_setting import JudgeSetting, check_name, open_repli
 from extensions.judges.judged_episode import JudgedEpisode, LabelOptions
 from extensions.judges.probes import make_probe
 from extensions.judges.votes import Vote
-from extensions.judges.voting import EpisodeCase, NoModel, VoteCount
+from extensions.judges.voting import EpisodeCase, ModelPlaceholder, VoteCount
 from extensions.search.fallible_model import ErrorRates
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.scripted_models import ScriptedBehaviour
@@ -167,7 +167,7 @@ class GenerationModels:
     def _make_writer(self) -> Write:
         order, how = self._order, self._order.tasks.how
         if isinstance(parsed(order.model), ScriptedName):
-            self._add_asker("writer", NoModel(), {})
+            self._add_asker("writer", ModelPlaceholder(), {})
             shares = WriterErrorRates.named(order.model)
             return _make_scripted_writer(ScriptedWriter(how.graph, shares, how.seed, order.own))
         questions = WriterQuestions(order.prompts, how.graph)
@@ -187,7 +187,7 @@ class GenerationModels:
         if judging is None:
             return None
         asked = {"model": judging.name, "forced": REPORT, "prompts": judging.prompts.sha256}
-        asker = self._add_asker("judge", judging.model(REPORT) or NoModel(), asked)
+        asker = self._add_asker("judge", judging.model(REPORT) or ModelPlaceholder(), asked)
         judge = judging.judge()
 
         async def align(entry: Trajectory) -> str:

@@ -297,7 +297,7 @@ class VotingResult(Generic[AnyVote]):
     """Ending, with the budget spent by all segments."""
 
 
-class NoModel:
+class ModelPlaceholder:
     """Placeholder for the client of a scripted model."""
 
     async def ask(self, request: Request) -> Reply:
@@ -361,7 +361,7 @@ async def collect_votes(
 
     Raises DataError if a vote cannot be written.
     """
-    client = model or NoModel()
+    client = model or ModelPlaceholder()
     engine: Engine[Case[AnyVote], Case[AnyVote]] = Engine(
         client, limits, Random(0), budget, say=meter.say
     )
