@@ -8,10 +8,10 @@ from envs.state import cut
 from extensions.judges.label_rules import AgreementFigures
 from extensions.judges.tally import (
     AnswerLengths,
+    LabelGroup,
     LabelledUnit,
     PassRate,
     RunLabels,
-    TallyPart,
     VerdictAgreement,
     WinRate,
 )
@@ -88,7 +88,7 @@ def _format_verdicts(anchored: VerdictAgreement) -> Iterator[str]:
 _PART_HEADING = ["category", "labels", "judge passes", "verdict passes", "agreement", "kappa"]
 
 
-def _make_row(part: TallyPart) -> list[str]:
+def _make_row(part: LabelGroup) -> list[str]:
     confusion = part.confusion
     return [
         part.name,

@@ -145,7 +145,7 @@ class PassRate(NamedTuple):
         )
 
 
-class TallyPart(NamedTuple):
+class LabelGroup(NamedTuple):
     """The labels of a category or of a cause of failure."""
 
     name: str
@@ -169,8 +169,8 @@ class VerdictAgreement(NamedTuple):
     """Agreement of labels with verdicts."""
 
     whole: AgreementFigures
-    categories: Sequence[TallyPart]
-    causes: Sequence[TallyPart]
+    categories: Sequence[LabelGroup]
+    causes: Sequence[LabelGroup]
     lengths: AnswerLengths
     disagreements: Sequence[LabelledUnit]
     """Wrong labels in the order of the data, ``unsure`` last."""
@@ -279,14 +279,14 @@ def _is_right(each: LabelledUnit) -> bool:
 
 def _split(
     found: Sequence[LabelledUnit], name_of: Callable[[LabelledUnit], str]
-) -> Iterator[TallyPart]:
+) -> Iterator[LabelGroup]:
     parts: dict[str, list[LabelledUnit]] = {}
     for each in found:
         parts.setdefault(name_of(each), []).append(each)
     for name, members in parts.items():
         passes = sum(each.label == "pass" for each in members)
         confusion = Confusion.of((each.label, bool(each.passed)) for each in members)
-        yield TallyPart(name, len(members), passes / len(members), confusion)
+        yield LabelGroup(name, len(members), passes / len(members), confusion)
 
 
 def _measure_lengths(known: Sequence[LabelledUnit]) -> AnswerLengths:
@@ -436,7 +436,7 @@ def tally_to_json(tally: RunLabels, *, allow_errors: bool) -> dict[str, Any]:
     }
 
 
-def _part_to_json(part: TallyPart) -> dict[str, Any]:
+def _part_to_json(part: LabelGroup) -> dict[str, Any]:
     confusion = part.confusion
     return {
         "category": part.name,
