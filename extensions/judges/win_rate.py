@@ -12,7 +12,7 @@ from extensions.judges.voting import AnyJudge, PairCase, VoteCount, VotingResult
 from runner.records.record import Key
 
 
-class Pairs(NamedTuple):
+class CommonEntries(NamedTuple):
     """The entries that two runs have in common."""
 
     wins: Sequence[PairWinner]
@@ -31,7 +31,7 @@ def pair_episodes(
     draws: VoteCount,
     *,
     counts: bool,
-) -> Pairs:
+) -> CommonEntries:
     """Pair the episodes of the reference run and the challenger; decide pairs that need no votes.
 
     ``common`` is the number of episodes that both runs have.
@@ -49,11 +49,11 @@ def pair_episodes(
             wins.append(PairWinner(cluster, "tie", "same"))
         else:
             cases.append(PairCase(a.exhibit, b.exhibit, judge, draws, counts))
-    return Pairs(wins, cases, common - len(wins) - len(cases))
+    return CommonEntries(wins, cases, common - len(wins) - len(cases))
 
 
 def compute_win_rate(
-    name: str, pairs: Pairs, sat: VotingResult[PreferenceVote], draws: VoteCount
+    name: str, pairs: CommonEntries, sat: VotingResult[PreferenceVote], draws: VoteCount
 ) -> WinRate:
     """Return the challenger's win rate."""
     voted = [(case, sat.votes[case.key]) for case in pairs.cases if case.key in sat.votes]
