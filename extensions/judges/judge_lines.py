@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from envs.state import cut
-from extensions.judges.label_rules import AgreementFigures
-from extensions.judges.tally import (
+from extensions.judges.label_figures import (
     AnswerLengths,
     LabelGroup,
     LabelledUnit,
@@ -15,6 +14,7 @@ from extensions.judges.tally import (
     VerdictAgreement,
     WinRate,
 )
+from extensions.judges.label_rules import AgreementFigures
 from runner.analysis.figure_lines import percent, span
 from runner.show.terminal import bar, table
 

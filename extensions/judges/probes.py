@@ -19,8 +19,8 @@ from envs.errors import BackendFault
 from envs.state import cut
 from extensions.authoring.rules.mutation_detection import Mutant, mutants
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
+from extensions.judges.label_figures import LabelledUnit
 from extensions.judges.label_rules import JudgeLabel
-from extensions.judges.tally import LabelledUnit
 from runner.analysis.figure_lines import percent, span
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.episodes.offline import examine_recorded

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from extensions.judges.judged_episode import LabelOptions, exhibits
-from extensions.judges.tally import LabelledUnit, labelled
+from extensions.judges.label_figures import LabelledUnit, labelled
 from extensions.judges.votes import StoredVotes, load_votes
 from runner.analysis.replayed_runs import ReplayedRun
 from runner.records.record import Key

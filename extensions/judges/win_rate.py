@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from extensions.judges.label_figures import LabelledUnit, PairWinner, WinRate
 from extensions.judges.label_rules import find_preference
-from extensions.judges.tally import LabelledUnit, PairWinner, WinRate
 from extensions.judges.votes import PreferenceVote
 from extensions.judges.voting import AnyJudge, PairCase, VoteCount, VotingResult
 from runner.records.record import Key

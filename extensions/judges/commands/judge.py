@@ -15,10 +15,7 @@ from extensions.judges.judge_questions import COMPARE, JUDGE_PROMPTS, REPORT, re
 from extensions.judges.judge_setting import JudgeSetting, check_name
 from extensions.judges.judged_episode import JudgedEpisode, LabelOptions, exhibits
 from extensions.judges.judging_session import JudgingSession
-from extensions.judges.label_rules import CRITERIA, IN_WORDS, MIN_VOTES, USUAL_VOTES
-from extensions.judges.people_labels import read_people
-from extensions.judges.probes import KINDS, PROBES, ProbeFigures, format_probes, probes
-from extensions.judges.tally import (
+from extensions.judges.label_figures import (
     LabelledUnit,
     RunLabels,
     WinRate,
@@ -27,6 +24,9 @@ from extensions.judges.tally import (
     tally_to_json,
     verdicts_with_people,
 )
+from extensions.judges.label_rules import CRITERIA, IN_WORDS, MIN_VOTES, USUAL_VOTES
+from extensions.judges.people_labels import read_people
+from extensions.judges.probes import KINDS, PROBES, ProbeFigures, format_probes, probes
 from extensions.judges.votes import JudgeDefinition, PreferenceVote, Vote, find_votes_folder
 from extensions.judges.voting import EpisodeCase, VoteCount, estimate_votes
 from extensions.judges.win_rate import compute_win_rate, pair_episodes

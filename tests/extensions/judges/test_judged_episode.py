@@ -9,8 +9,8 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from extensions.judges.judged_episode import JudgedEpisode, LabelOptions, exhibits
+from extensions.judges.label_figures import labelled
 from extensions.judges.label_rules import TurnObservation
-from extensions.judges.tally import labelled
 from extensions.judges.votes import Vote
 from runner.records.record import TurnEnd
 from tests.runner.analysis.report.making import call, source_of, viewed
