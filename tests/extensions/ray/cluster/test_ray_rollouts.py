@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from envs.calls import parse_call
-from extensions.ray.pool import RolloutPool
+from extensions.ray.rollout_pool import RolloutPool
 from runner.rollouts.env import RolloutEnv
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
