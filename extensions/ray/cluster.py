@@ -109,7 +109,7 @@ class _Actor:
     """Open liveness check and its start time."""
 
 
-class Fleet:
+class ActorPool:
     """Pool of actors that process items; replaces actors that die or stall.
 
     Items of a lost actor are retried; from the second loss, a separate actor retries them. So an

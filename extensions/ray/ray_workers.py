@@ -19,7 +19,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from checkers.profile import Profile
-from extensions.ray.cluster import Cluster, Fleet, NoResult, connected, library
+from extensions.ray.cluster import ActorPool, Cluster, NoResult, connected, library
 from runner.episodes.limits import ALLOWANCE, EntryLimits
 from runner.episodes.parallel import (
     Chunk,
@@ -105,7 +105,7 @@ class RayWorkers(NamedTuple):
         with connected(self.where) as size:
             account = _BudgetView(plan.settings, store.spent, watch)
             bare = plan._replace(dataset=replace(plan.dataset, trajectories={}))
-            fleet = Fleet(
+            fleet = ActorPool(
                 EpisodeWorker,
                 size,
                 bare,
@@ -133,7 +133,7 @@ def _on_cluster(
 ) -> Iterator[Found]:
     early: dict[int, Found] = {}
     due = 0
-    for number, result in Fleet(JudgeWorker, size, judge, allowance).results(parts):
+    for number, result in ActorPool(JudgeWorker, size, judge, allowance).results(parts):
         early[number] = _found_by(parts[number], result)
         while due in early:
             yield early.pop(due)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from extensions.ray import cluster
-from extensions.ray.cluster import TRIES, Fleet, NoResult
+from extensions.ray.cluster import TRIES, ActorPool, NoResult
 
 PATIENCE = 60.0
 
@@ -108,7 +108,7 @@ def ray(monkeypatch):
 
 def done(ray, items, **how):
     """Return what a fleet gives for items."""
-    found = Fleet(object, 2, **how).results(items)
+    found = ActorPool(object, 2, **how).results(items)
     return {n: r if isinstance(r, NoResult) else ray.get(r) for n, r in found}
 
 
@@ -152,7 +152,7 @@ def test_killing_and_stalling_items_at_once(ray):
 
 def test_who_is_slow_but_answers_is_let_be(ray):
     """An item that takes ten times the patience, of an actor that answers meanwhile."""
-    fleet = Fleet(object, 1, patience=PATIENCE)
+    fleet = ActorPool(object, 1, patience=PATIENCE)
     found = fleet.results(["stall 0"])
     handle = ray.handles[0]
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 import ray
 
-from extensions.ray.cluster import Cluster, Fleet, connected
+from extensions.ray.cluster import ActorPool, Cluster, connected
 from trajectories.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
@@ -24,20 +24,20 @@ class Adder:
 
 @pytest.mark.parametrize("at_once", [None, 1, 5])
 def test_all_items_are_done(cluster, at_once):
-    fleet = Fleet(Adder, 2, 10, 20, at_once=at_once)
+    fleet = ActorPool(Adder, 2, 10, 20, at_once=at_once)
     found = {number: ray.get(result) for number, result in fleet.results(range(20))}
     assert found == {number: number + 30 for number in range(20)}
 
 
 def test_one_at_a_time_is_one_after_the_other_however_many_there_are(cluster):
-    fleet = Fleet(Adder, 2, at_once=1)
+    fleet = ActorPool(Adder, 2, at_once=1)
     taken = []
     for number, _ in fleet.results(item for item in range(10) if taken.append(item) is None):
         assert taken == list(range(number + 1))
 
 
 def test_there_may_be_nothing_to_do(cluster):
-    assert list(Fleet(Adder, 1).results([])) == []
+    assert list(ActorPool(Adder, 1).results([])) == []
 
 
 def test_more_workers_than_processors_would_wait_for_ever(cluster):
