@@ -164,7 +164,7 @@ def _found_by(chunk: Chunk, result: Any) -> Found:
 
 
 @dataclass
-class Outbox:
+class ResultQueue:
     """Results of a job, sent from the worker to the process with the store.
 
     Attributes:
@@ -287,10 +287,10 @@ class EpisodeWorker:
     async def alive(self) -> None:
         """Answer a liveness check, unless an environment or agent blocks the thread."""
 
-    async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> Outbox:
+    async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> ResultQueue:
         """Run one episode, unless the run stops first; ``needs`` are plan, connect and budget."""
         plan, connect, budget = await gather(*needs)
-        outbox = Outbox()
+        outbox = ResultQueue()
         try:
             if self._model is None:
                 self._model = connect(plan)
@@ -380,12 +380,12 @@ def _interruptible(account: _BudgetView) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _done(job: EpisodeJob, result: Any) -> Outbox:
+def _done(job: EpisodeJob, result: Any) -> ResultQueue:
     ray = library()
     if isinstance(result, NoResult):
-        return Outbox(job.lost(f"its worker process {result.why}"))
+        return ResultQueue(job.lost(f"its worker process {result.why}"))
     try:
-        done: Outbox = ray.get(result)
+        done: ResultQueue = ray.get(result)
     except ray.exceptions.RaySystemError as error:
         # The other lines are the worker's traceback.
         *_, why = str(error).strip().splitlines()
