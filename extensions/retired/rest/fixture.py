@@ -196,7 +196,7 @@ def _missing(kind: str) -> WebAnswer:
     return WebAnswer(404, {"error": f"no such {kind}"})
 
 
-class Service:
+class FixtureService:
     """Running service on a daemon thread; it listens on ``port``."""
 
     def __init__(self) -> None:

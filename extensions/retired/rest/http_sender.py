@@ -32,7 +32,7 @@ from extensions.retired.functions import public_answers
 from extensions.retired.functions.public_services import PublicServices
 from extensions.retired.functions.rest import RestClient
 from extensions.retired.functions.web import ASKING, Sender, WebAnswer, WebRequest
-from extensions.retired.rest.fixture import HOST, Service
+from extensions.retired.rest.fixture import HOST, FixtureService
 from runner.data.services import FIXTURE_ONLY, AllowedServices
 from trajectories.schema import Trajectory
 
@@ -69,7 +69,7 @@ def sender(reach: AllowedServices) -> Sender:
 @cache
 def _fixture_port() -> int:
     """Return the fixture service's port; the first use starts the service."""
-    return Service().port
+    return FixtureService().port
 
 
 class HttpSender:

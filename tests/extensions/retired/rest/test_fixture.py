@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from extensions.retired.functions.web import WebRequest
-from extensions.retired.rest.fixture import HOST, Service, answer
+from extensions.retired.rest.fixture import HOST, FixtureService, answer
 from extensions.retired.rest.http_sender import HttpSender
 
 STAFF = {"authorization": "Bearer staff-42"}
 
 
 @pytest.fixture
-def service() -> Iterator[Service]:
+def service() -> Iterator[FixtureService]:
     """The service, running."""
-    running = Service()
+    running = FixtureService()
     yield running
     running.stop()
 
@@ -83,7 +83,7 @@ def test_the_greeting_is_in_the_language_asked_for(language: Any, expected: str)
     assert answer("/v1/greeting", {}, headers).body["greeting"] == expected
 
 
-def test_it_is_reached_by_its_name(service: Service) -> None:
+def test_it_is_reached_by_its_name(service: FixtureService) -> None:
     get = HttpSender({HOST: lambda: service.port})
     assert get(WebRequest(f"http://{HOST}/v1/authors"))[:2] == (
         200,
@@ -97,7 +97,7 @@ def test_it_is_reached_by_its_name(service: Service) -> None:
     assert report.body["year"] == "2024"
 
 
-def test_path_and_query_are_unquoted(service: Service) -> None:
+def test_path_and_query_are_unquoted(service: FixtureService) -> None:
     get = HttpSender({HOST: lambda: service.port})
     assert get(WebRequest(f"http://{HOST}/v1/rooms/1%2E04")).body["seats"] == 6
     assert get(WebRequest(f"http://{HOST}/v1/books?author=I.+Maren")).body["total"] == 2
