@@ -312,7 +312,7 @@ def _read(content: bytes) -> Any:
     return body
 
 
-class Probe(NamedTuple):
+class HealthProbe(NamedTuple):
     """Request of a ground truth with its outcome."""
 
     trajectory: str
@@ -330,7 +330,7 @@ class Probe(NamedTuple):
 
 def ask_all(
     trajectories: Iterable[Trajectory], send: Sender, *, changing: bool = False
-) -> list[Probe]:
+) -> list[HealthProbe]:
     """Send the requests of entries' ground truths and return their outcomes.
 
     ``changing`` includes requests that may change data on the server.
@@ -346,7 +346,7 @@ def ask_all(
             result = session.fork().call(call)
             problem = result.error.message if result.error else None
             recorded = result.ok and result.value.get("answered_by") == "fixture"
-            found.append(Probe(trajectory.id, call, problem, recorded))
+            found.append(HealthProbe(trajectory.id, call, problem, recorded))
     return found
 
 
