@@ -125,7 +125,7 @@ class Retrieval(NamedTuple):
             raise DataError("--retrieve", message)
         ranking = Ranking(pool, self.by)
         if self.policy.how == "search":
-            finder = Finder(ranking, self.policy.number)
+            finder = SearchTool(ranking, self.policy.number)
             for t in chosen:
                 handed = tuple([_handed_over(t, number) for number in range(len(t.turns))])
                 yield t.id, OfferedFunctions(handed, finder)
@@ -168,7 +168,7 @@ def _prerequisites(found: Sequence[str], pool: Corpus) -> Iterator[str]:
             yield from (call.name,) if call.name in pool.by_name else ()
 
 
-class Finder:
+class SearchTool:
     """Search tool of a model; ``number`` is the maximum number of results."""
 
     def __init__(self, ranking: Ranking, number: int) -> None:
