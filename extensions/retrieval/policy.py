@@ -228,7 +228,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
         yield from (DescribedFunction(name, document) for document in documents)
 
 
-class Ceiling(NamedTuple):
+class ScoreCeiling(NamedTuple):
     """Share of the needed functions that is offered: the upper bound of a model's score."""
 
     turns: int
@@ -251,7 +251,7 @@ class Ceiling(NamedTuple):
         )
 
 
-def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> Ceiling:
+def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> ScoreCeiling:
     """Return the coverage of the entries that retrieval narrows."""
     offering: Mapping[str, Any] = dataset.offering or {}
     covered, turns, turns_covered, sizes = [], 0, 0, []
@@ -267,4 +267,4 @@ def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> Ceiling:
         if all(found):
             covered.append(id)
     mean = sum(sizes) / max(1, len(sizes))
-    return Ceiling(turns, turns_covered, len(known), frozenset(covered), mean)
+    return ScoreCeiling(turns, turns_covered, len(known), frozenset(covered), mean)
