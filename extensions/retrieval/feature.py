@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from extensions.retrieval.policy import Policy, Retrieval, RetrieveReference, measure_ceiling
+from extensions.retrieval.policy import (
+    Retrieval,
+    RetrievalPolicy,
+    RetrieveReference,
+    measure_ceiling,
+)
 from runner.commands.options import option, switch
 from runner.commands.shared import note
 from runner.extension import JsonObject, RunFeature
@@ -37,7 +42,7 @@ class RetrieveOptions:
         """
         if self.retrieve is None:
             return None
-        policy = Policy.named(self.retrieve)
+        policy = RetrievalPolicy.named(self.retrieve)
         if self.no_keep and policy.how in ("search", "oracle"):
             raise DataError("--no-keep", f"cannot be combined with {policy}; leave it out")
         by = self.retrieve_by or "default"

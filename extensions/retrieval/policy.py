@@ -30,7 +30,7 @@ How = Literal["top", "backends", "search", "oracle"]
 _load_graph = cache(graph.load)
 
 
-class Policy(NamedTuple):
+class RetrievalPolicy(NamedTuple):
     """Number and kind of the functions that are offered."""
 
     how: How
@@ -39,7 +39,7 @@ class Policy(NamedTuple):
     """Whether prerequisites of the found functions, by the function graph, are offered, too."""
 
     @classmethod
-    def named(cls, text: str) -> Policy:
+    def named(cls, text: str) -> RetrievalPolicy:
         """Parse a policy as the user types it.
 
         Raises DataError if the name is unknown, or the number is not positive.
@@ -81,7 +81,7 @@ class RetrieveReference(NamedTuple):
 class Retrieval(NamedTuple):
     """Retrieval settings of a run."""
 
-    policy: Policy
+    policy: RetrievalPolicy
     pool: str = "own"
     """``own``, ``all``, or a file that names functions of our environments."""
     by: str = "default"
@@ -91,7 +91,9 @@ class Retrieval(NamedTuple):
     @classmethod
     def of(cls, reference: RetrieveReference) -> Retrieval:
         """Return the retrieval that a run recorded."""
-        return cls(Policy.named(reference.policy), reference.pool, reference.by, reference.keep)
+        return cls(
+            RetrievalPolicy.named(reference.policy), reference.pool, reference.by, reference.keep
+        )
 
     def narrowed(
         self, dataset: Dataset, ids: Iterable[str], folder: Path | None

@@ -6,7 +6,7 @@ import pytest
 
 from checkers.profile import BFCL as AS_BFCL
 from extensions.retrieval.evaluation import load_query_set, measure
-from extensions.retrieval.policy import Policy, Retrieval, measure_ceiling
+from extensions.retrieval.policy import Retrieval, RetrievalPolicy, measure_ceiling
 from extensions.retrieval.rankings import Ranking
 from runner.data import choose
 from runner.episodes.evaluate import evaluate
@@ -63,7 +63,7 @@ CEILINGS = {
 @pytest.mark.parametrize("policy", CEILINGS)
 def test_ceilings_of_bfcls_data_are_what_the_oracle_reaches(bfcl_data: str, policy: str) -> None:
     data = choose.dataset(bfcl_data, [Category.BASE], notify)
-    retrieval = Retrieval(Policy.named(policy))
+    retrieval = Retrieval(RetrievalPolicy.named(policy))
     narrowed, _ = retrieval.narrowed(data, data.trajectories, data.folder)
     found = measure_ceiling(narrowed, data.trajectories)
     shares = 100 * found.turns_covered / found.turns, 100 * len(found.covered) / found.entries

@@ -10,7 +10,7 @@ import pytest
 from checkers.profile import STRICT
 from envs.calls import parse_call
 from envs.registry import BACKENDS, list_tools
-from extensions.retrieval.policy import Policy, Retrieval, measure_ceiling
+from extensions.retrieval.policy import Retrieval, RetrievalPolicy, measure_ceiling
 from runner.cli import main
 from runner.data import choose
 from runner.episodes.evaluate import evaluate
@@ -38,7 +38,7 @@ def test_what_was_offered_stays_and_what_is_held_out_comes_later(
     base: Dataset, policy: str
 ) -> None:
     ids = some(base)
-    data, _ = Retrieval(Policy.named(policy)).narrowed(base, ids, None)
+    data, _ = Retrieval(RetrievalPolicy.named(policy)).narrowed(base, ids, None)
     assert data.offering is not None
     for id in ids:
         trajectory, offering = data.trajectories[id], data.offering[id]
@@ -56,7 +56,7 @@ def test_more_functions_are_never_worth_less(base: Dataset) -> None:
     ids = some(base)
     reached = []
     for number in (1, 5, 20, 128):
-        data, _ = Retrieval(Policy("top", number)).narrowed(base, ids, None)
+        data, _ = Retrieval(RetrievalPolicy("top", number)).narrowed(base, ids, None)
         reached.append(len(measure_ceiling(data, ids).covered))
     assert reached == sorted(reached)
     assert reached[-1] == len(ids)
@@ -64,7 +64,7 @@ def test_more_functions_are_never_worth_less(base: Dataset) -> None:
 
 def test_without_keeping_a_turn_has_its_own_functions(base: Dataset) -> None:
     ids = [id for id in some(base) if base.trajectories[id].category is Category.BASE]
-    data, reference = Retrieval(Policy("top", 4), keep=False).narrowed(base, ids, None)
+    data, reference = Retrieval(RetrievalPolicy("top", 4), keep=False).narrowed(base, ids, None)
     assert data.offering is not None
     assert {len(offered) for id in ids for offered in data.offering[id].turns} == {4}
     assert reference.keep is False
@@ -72,10 +72,10 @@ def test_without_keeping_a_turn_has_its_own_functions(base: Dataset) -> None:
 
 def test_what_functions_may_need_first_is_offered_too(base: Dataset) -> None:
     ids = some(base)
-    plain, _ = Retrieval(Policy.named("top=10")).narrowed(base, ids, None)
-    more, reference = Retrieval(Policy.named("top=10+needs")).narrowed(base, ids, None)
+    plain, _ = Retrieval(RetrievalPolicy.named("top=10")).narrowed(base, ids, None)
+    more, reference = Retrieval(RetrievalPolicy.named("top=10+needs")).narrowed(base, ids, None)
     assert reference.policy == "top=10+needs"
-    assert str(Policy.named("top=10+needs")) == "top=10+needs"
+    assert str(RetrievalPolicy.named("top=10+needs")) == "top=10+needs"
     assert plain.offering is not None
     assert more.offering is not None
     for id in ids:
@@ -89,7 +89,7 @@ def test_what_functions_may_need_first_is_offered_too(base: Dataset) -> None:
 @pytest.mark.parametrize("policy", ["top=10", "backends=3", "oracle"])
 def test_an_oracle_passes_what_is_offered_all_it_needs(base: Dataset, policy: str) -> None:
     ids = some(base)
-    data, _ = Retrieval(Policy.named(policy)).narrowed(base, ids, None)
+    data, _ = Retrieval(RetrievalPolicy.named(policy)).narrowed(base, ids, None)
     chosen = [data.trajectories[id] for id in ids]
     found = measure_ceiling(data, ids)
     records = evaluate(data, chosen, STRICT, lambda one: run_oracle(one, STRICT))
@@ -100,7 +100,7 @@ def test_an_oracle_passes_what_is_offered_all_it_needs(base: Dataset, policy: st
 
 def test_a_model_that_looks_is_offered_what_it_finds_from_the_next_step(base: Dataset) -> None:
     id = "base_vehicle_winter_morning"
-    data, _ = Retrieval(Policy("search", 3)).narrowed(base, [id], None)
+    data, _ = Retrieval(RetrievalPolicy("search", 3)).narrowed(base, [id], None)
     episode = start_episode(prepare(data, data.trajectories[id], STRICT), STRICT, 20)
     assert episode.offered == {FIND}
     look, lock = parse_call(f"{FIND}(query='lock the doors')"), parse_call("lockDoors(unlock=True)")
@@ -121,7 +121,7 @@ def test_a_model_that_looks_is_offered_what_it_finds_from_the_next_step(base: Da
 @pytest.mark.parametrize("arguments", ["", "3", "query=3", "text='x'", "'a', 'b'", "'x' * 3000"])
 def test_a_model_that_looks_for_nothing_reads_how_to_look(base: Dataset, arguments: str) -> None:
     id = some(base)[0]
-    data, _ = Retrieval(Policy("search", 3)).narrowed(base, [id], None)
+    data, _ = Retrieval(RetrievalPolicy("search", 3)).narrowed(base, [id], None)
     episode = start_episode(prepare(data, data.trajectories[id], STRICT), STRICT, 20)
     text = arguments.replace("'x' * 3000", f"query='{'x' * 3000}'")
     [result] = episode.act([parse_call(f"{FIND}({text})")])
@@ -132,7 +132,7 @@ def test_a_model_that_looks_for_nothing_reads_how_to_look(base: Dataset, argumen
 
 def test_an_oracle_looks_by_the_users_words(base: Dataset) -> None:
     ids = some(base, 20)
-    data, _ = Retrieval(Policy("search", 128)).narrowed(base, ids, None)
+    data, _ = Retrieval(RetrievalPolicy("search", 128)).narrowed(base, ids, None)
     chosen = [data.trajectories[id] for id in ids]
     records = evaluate(data, chosen, STRICT, lambda one: run_oracle(one, STRICT))
     passed = [record.outcome == "passed" for record in records]
@@ -143,7 +143,7 @@ def test_a_file_says_which_functions_there_are(base: Dataset, tmp_path: Path) ->
     path = tmp_path / "pool.json"
     named = [{"name": name, "description": "x"} for name in ("lockDoors", "send_message")]
     path.write_text(json.dumps(named), encoding="utf-8")
-    data, _ = Retrieval(Policy("top", 9), str(path)).narrowed(base, some(base), None)
+    data, _ = Retrieval(RetrievalPolicy("top", 9), str(path)).narrowed(base, some(base), None)
     assert data.offering is not None
     assert {f for o in data.offering.values() for t in o.turns for f in t} <= {
         "lockDoors",
@@ -152,7 +152,7 @@ def test_a_file_says_which_functions_there_are(base: Dataset, tmp_path: Path) ->
     }
     path.write_text(json.dumps([{"name": "dance", "description": "x"}]), encoding="utf-8")
     with pytest.raises(DataError, match="no environment has the function dance"):
-        Retrieval(Policy("top", 9), str(path)).narrowed(base, some(base), None)
+        Retrieval(RetrievalPolicy("top", 9), str(path)).narrowed(base, some(base), None)
 
 
 def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> None:
