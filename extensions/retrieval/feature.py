@@ -9,7 +9,7 @@ from pathlib import Path
 from extensions.retrieval.policy import (
     Retrieval,
     RetrievalPolicy,
-    RetrieveReference,
+    RetrievalReference,
     measure_ceiling,
 )
 from runner.commands.options import option, switch
@@ -57,7 +57,7 @@ class RetrievalFeature(RunFeature):
     flag = "--retrieve"
     is_offline = True
     retrieval: Retrieval
-    reference: RetrieveReference | None = None
+    reference: RetrievalReference | None = None
     """The retrieval that took place; None before."""
 
     def definition(self) -> JsonObject:
@@ -117,5 +117,5 @@ class RetrievalFeature(RunFeature):
 
 def recorded(definition: JsonObject, where: str) -> RetrievalFeature:
     """Return the retrieval of a recorded run. Raises DataError if the definition is invalid."""
-    reference = read(RetrieveReference, definition.get("retrieve"), where)
+    reference = read(RetrievalReference, definition.get("retrieve"), where)
     return RetrievalFeature(Retrieval.of(reference), reference)

@@ -63,7 +63,7 @@ class RetrievalPolicy(NamedTuple):
         return f"{self.how}={self.number}{more}" if self.number else self.how
 
 
-class RetrieveReference(NamedTuple):
+class RetrievalReference(NamedTuple):
     """Retrieval as recorded in a run."""
 
     policy: str
@@ -89,7 +89,7 @@ class Retrieval(NamedTuple):
     """Whether functions offered in an earlier turn stay."""
 
     @classmethod
-    def of(cls, reference: RetrieveReference) -> Retrieval:
+    def of(cls, reference: RetrievalReference) -> Retrieval:
         """Return the retrieval that a run recorded."""
         return cls(
             RetrievalPolicy.named(reference.policy), reference.pool, reference.by, reference.keep
@@ -97,7 +97,7 @@ class Retrieval(NamedTuple):
 
     def narrowed(
         self, dataset: Dataset, ids: Iterable[str], folder: Path | None
-    ) -> tuple[Dataset, RetrieveReference]:
+    ) -> tuple[Dataset, RetrievalReference]:
         """Return a data set whose entries offer the retrieved functions, and its record.
 
         Single-turn entries keep their own functions. ``folder`` is BFCL's data folder if the model
@@ -113,7 +113,7 @@ class Retrieval(NamedTuple):
         offering = dict(self._make_offerings(wide.values(), pool))
         trajectories = {**dataset.trajectories, **wide}
         digest = pool.sha256[:16]
-        reference = RetrieveReference(str(self.policy), self.pool, self.by, self.keep, digest)
+        reference = RetrievalReference(str(self.policy), self.pool, self.by, self.keep, digest)
         return replace(dataset, trajectories=trajectories, offering=offering), reference
 
     def _make_offerings(
