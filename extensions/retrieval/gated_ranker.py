@@ -60,7 +60,7 @@ def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
     Raises DataError if the folder holds no model.
     """
     if kind == "linear":
-        return linear.LayerRanker(linear.Layer.load(folder), make_own_texts(corpus.functions))
+        return linear.LayerRanker(linear.LinearLayer.load(folder), make_own_texts(corpus.functions))
     return encoder_ranker.load_encoder_ranker(str(folder), make_texts(corpus.functions))
 
 

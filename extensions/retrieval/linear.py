@@ -46,7 +46,7 @@ def features(texts: Sequence[str]) -> Any:
     return found
 
 
-class Layer(NamedTuple):
+class LinearLayer(NamedTuple):
     """Trained layer."""
 
     weights: Array
@@ -75,7 +75,7 @@ class Layer(NamedTuple):
         _write(folder / FILE, self._replace(matrix=self.matrix.astype(np.float16))._asdict())
 
     @classmethod
-    def load(cls, folder: Path) -> Layer:
+    def load(cls, folder: Path) -> LinearLayer:
         """Read a layer from a folder. Raises DataError if the folder holds no layer."""
         found = cls(**_read(folder / FILE, cls._fields))
         fits = (
@@ -125,7 +125,7 @@ class LayerTraining:
         weights = (np.log((1 + len(texts)) / (1 + having)) + 1).astype(np.float32)
         rows = np.flatnonzero(having).astype(np.int32)
         start = np.random.default_rng([seed, 0]).standard_normal((len(rows), dim))
-        self._layer = Layer(weights, rows, (start / np.sqrt(dim)).astype(np.float32))
+        self._layer = LinearLayer(weights, rows, (start / np.sqrt(dim)).astype(np.float32))
         self._first = np.zeros_like(self._layer.matrix)
         self._second = np.zeros_like(self._layer.matrix)
         self._steps = 0
@@ -194,7 +194,7 @@ class _FeatureSet(NamedTuple):
     """Target distribution: per query the share of each needed document."""
 
     @classmethod
-    def of(cls, layer: Layer, examples: Examples) -> _FeatureSet:
+    def of(cls, layer: LinearLayer, examples: Examples) -> _FeatureSet:
         known = sorted({place for places in examples.needed for place in places})
         column = {place: number for number, place in enumerate(known)}
         target = np.zeros((len(examples.queries), len(known)), dtype=np.float32)
@@ -233,7 +233,7 @@ def _project(push: Array, along: Array) -> Array:
 class LayerRanker:
     """Cosine of the vectors of a layer."""
 
-    def __init__(self, layer: Layer, texts: Sequence[str]) -> None:
+    def __init__(self, layer: LinearLayer, texts: Sequence[str]) -> None:
         self._layer = layer
         self._documents = layer.vectors(texts)
 
