@@ -91,7 +91,7 @@ class LinearLayer(NamedTuple):
         return found
 
 
-class Examples(NamedTuple):
+class QueryExamples(NamedTuple):
     """Queries of one corpus with the documents that each needs."""
 
     queries: Sequence[str]
@@ -109,7 +109,7 @@ class LayerTraining:
 
     def __init__(
         self,
-        examples: Sequence[Examples],
+        examples: Sequence[QueryExamples],
         *,
         dim: int,
         rate: float,
@@ -194,7 +194,7 @@ class _FeatureSet(NamedTuple):
     """Target distribution: per query the share of each needed document."""
 
     @classmethod
-    def of(cls, layer: LinearLayer, examples: Examples) -> _FeatureSet:
+    def of(cls, layer: LinearLayer, examples: QueryExamples) -> _FeatureSet:
         known = sorted({place for places in examples.needed for place in places})
         column = {place: number for number, place in enumerate(known)}
         target = np.zeros((len(examples.queries), len(known)), dtype=np.float32)

@@ -215,7 +215,7 @@ class Training:
             )
         return encoder_training.EncoderTraining(base, found, schedule, state)
 
-    def _make_examples(self) -> Iterator[linear.Examples]:
+    def _make_examples(self) -> Iterator[linear.QueryExamples]:
         for query_set, part in self._parts:
             places: dict[object, list[int]] = {}
             for place, each in enumerate(query_set.corpus.functions):
@@ -223,7 +223,7 @@ class Training:
             needed = [[p for s in sorted(q.relevant) for p in places[s]] for q in part.training]
             texts = function_texts.make_own_texts(query_set.corpus.functions)
             if part.training:
-                yield linear.Examples([query.words for query in part.training], texts, needed)
+                yield linear.QueryExamples([query.words for query in part.training], texts, needed)
 
     def pairs(self, negatives: int | None = None) -> Iterator[pairs.ContrastExample]:
         """Yield the training pairs of an encoder."""
