@@ -46,7 +46,7 @@ class CorpusOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByOption:
+class RankingOption:
     """Ranking."""
 
     by: str = option(METHODS, "METHOD", default=DEFAULT)

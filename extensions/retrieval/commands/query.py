@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from extensions.retrieval.commands.options import (
     CORPUS_NOTES,
     METHOD_NOTES,
-    ByOption,
     CorpusOptions,
+    RankingOption,
 )
 from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.rankings import FoundFunction, Ranking
@@ -26,7 +26,7 @@ _MAX_LINE_CHARS = 80
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(CorpusOptions, ByOption, JsonOption):
+class Options(CorpusOptions, RankingOption, JsonOption):
     """The text, and the number of functions."""
 
     text: str = argument("request in a user's words", "TEXT")
