@@ -22,7 +22,7 @@ SMALL: dict[str, Any] = {
 """Configuration, for transformers, of the default encoder."""
 
 
-class Schedule(NamedTuple):
+class TrainingSchedule(NamedTuple):
     """Hyperparameters of a training."""
 
     epochs: int

@@ -30,7 +30,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from extensions.retrieval.encoder import Schedule, read_configuration
+from extensions.retrieval.encoder import TrainingSchedule, read_configuration
 from extensions.retrieval.epochs import Epoch
 from extensions.retrieval.pairs import ContrastExample
 from trajectories.errors import DataError
@@ -45,7 +45,7 @@ _WARM_UP = 0.1
 _DECAY = 0.01
 
 
-def make(what: str, texts: Sequence[str], schedule: Schedule, folder: Path) -> None:
+def make(what: str, texts: Sequence[str], schedule: TrainingSchedule, folder: Path) -> None:
     """Write the encoder that a training starts from into a folder.
 
     ``what`` is ``small``, a configuration file, or a checkpoint folder. The tokenizer of a new
@@ -69,7 +69,7 @@ def make(what: str, texts: Sequence[str], schedule: Schedule, folder: Path) -> N
 
 
 def _make_encoder(
-    settings: dict[str, Any], texts: Sequence[str], schedule: Schedule, folder: Path
+    settings: dict[str, Any], texts: Sequence[str], schedule: TrainingSchedule, folder: Path
 ) -> Any:
     """Return an untrained encoder with a tokenizer that knows the texts."""
     tokenizer = PreTrainedTokenizerFast(
@@ -115,7 +115,7 @@ class EncoderTraining:
     """
 
     def __init__(
-        self, base: Path, pairs: Sequence[ContrastExample], schedule: Schedule, state: Path
+        self, base: Path, pairs: Sequence[ContrastExample], schedule: TrainingSchedule, state: Path
     ) -> None:
         self._schedule, self._state = schedule, state
         self._pairs = pairs

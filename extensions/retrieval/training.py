@@ -202,7 +202,7 @@ class Training:
                 epochs=settings.epochs,
                 state=state,
             )
-        schedule = encoder.Schedule(
+        schedule = encoder.TrainingSchedule(
             settings.epochs, settings.batch, settings.rate, settings.tokens or 0, settings.seed
         )
         encoder.disable_downloads()
