@@ -32,7 +32,7 @@ from transformers.utils import logging
 
 from extensions.retrieval.encoder import TrainingSchedule, read_configuration
 from extensions.retrieval.epochs import Epoch
-from extensions.retrieval.pairs import ContrastExample
+from extensions.retrieval.training_pairs import ContrastExample
 from trajectories.errors import DataError
 
 logging.set_verbosity_error()

@@ -66,7 +66,7 @@ else:
     encoder = lazy_module("extensions.retrieval.encoder")
     encoder_training = lazy_module("extensions.retrieval.encoder_training")
     linear = lazy_module("extensions.retrieval.linear")
-    pairs = lazy_module("extensions.retrieval.pairs")
+    pairs = lazy_module("extensions.retrieval.training_pairs")
     function_texts = lazy_module("extensions.retrieval.function_texts")
     gated_ranker = lazy_module("extensions.retrieval.gated_ranker")
 
