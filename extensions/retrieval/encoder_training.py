@@ -31,7 +31,7 @@ from transformers import (
 from transformers.utils import logging
 
 from extensions.retrieval.encoder import TrainingSchedule, read_configuration
-from extensions.retrieval.epochs import Epoch
+from extensions.retrieval.learner import Epoch
 from extensions.retrieval.training_pairs import ContrastExample
 from trajectories.errors import DataError
 

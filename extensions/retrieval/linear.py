@@ -17,8 +17,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer
 
-from extensions.retrieval.epochs import Epoch
 from extensions.retrieval.function_texts import split_names, words
+from extensions.retrieval.learner import Epoch
 from extensions.retrieval.lexical import Scores, unit
 from runner.records.files import write_whole
 from trajectories.errors import DataError

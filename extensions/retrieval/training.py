@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.corpus import Corpus
-from extensions.retrieval.epochs import Epoch, Learner
 from extensions.retrieval.evaluation import QuerySet, SplitSettings, measure
+from extensions.retrieval.learner import Epoch, Learner
 from extensions.retrieval.queries import QuerySplit, SplitKind
 from extensions.retrieval.rankings import DEFAULT, Ranking
 from extensions.retrieval.training_definition import (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.commands.options import CorpusOptions, measures_row, split_names
-from extensions.retrieval.epochs import Epoch
 from extensions.retrieval.evaluation import load_query_set
+from extensions.retrieval.learner import Epoch
 from extensions.retrieval.queries import SplitKind
 from extensions.retrieval.training_definition import TrainingSettings, load_definition
 from runner.commands import DONE
