@@ -52,7 +52,7 @@ class SearchLimits(NamedTuple):
     """Steps that are executed, in all branches."""
 
 
-class Effort(NamedTuple):
+class SearchCost(NamedTuple):
     """Resources that a search used."""
 
     model_calls: int = 0
@@ -105,7 +105,7 @@ async def search(
     finish: bool = False,
     texts: Mapping[str, str] | None = None,
     follows: SearchObserver | None = None,
-) -> tuple[Dialogue, Effort]:
+) -> tuple[Dialogue, SearchCost]:
     """Let a model search through a trajectory; return the kept branch.
 
     An exception in ``propose`` ends the search. ``finish`` offers a function by which the model
@@ -121,7 +121,7 @@ async def search(
     )
     while not dialogue.episode.finished:
         dialogue = await tree.search_turn(dialogue)
-    return dialogue, Effort(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
+    return dialogue, SearchCost(tree.model_calls, tree.nodes, tree.given_up, tree.exhausted)
 
 
 class _Node(NamedTuple):
