@@ -53,7 +53,7 @@ class SearchExtension(Extension):
     def page_part(self, run: ReplayedRun) -> PagePart | None:
         """Return the trees of a run, if it is a search."""
         searched = any("search" in each.recorded.record.extensions for each in run.episodes)
-        return search_tree.SearchPart() if searched else None
+        return search_tree.SearchTreePart() if searched else None
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
         """Return the usage of the undone steps of an episode."""

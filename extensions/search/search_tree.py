@@ -115,7 +115,7 @@ class SearchView(NamedTuple):
             yield from _point_lines(point)
 
 
-class SearchPart(PagePart):
+class SearchTreePart(PagePart):
     """Adds the tree of each episode."""
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
