@@ -44,7 +44,7 @@ class WrongStep(Exception):
     """The answer is to another step than the current one."""
 
 
-class Claim(NamedTuple):
+class StoredClaim(NamedTuple):
     """An episode of a client: a line of ``claims.jsonl``."""
 
     id: str
@@ -229,7 +229,7 @@ class EpisodeBroker:
                 self._restore(claim, finished.get(claim.key))
         self._file = LineFile(folder / CLAIMS_FILE)
 
-    def _restore(self, claim: Claim, record: EpisodeRecord | None) -> None:
+    def _restore(self, claim: StoredClaim, record: EpisodeRecord | None) -> None:
         episode = self._episodes.get(claim.key) or ServedEpisode(claim.key, record=record)
         episode.name, episode.used = claim.episode, self._clock()
         self._claimed[claim.episode] = episode
@@ -260,7 +260,7 @@ class EpisodeBroker:
             await self._changed.wait()
 
     def _hand_out(self, episode: ServedEpisode) -> ServedEpisode:
-        claim = Claim(*episode.key, token_urlsafe(16))
+        claim = StoredClaim(*episode.key, token_urlsafe(16))
         self._file.append(json.dumps(members_of(claim)).encode() + b"\n")
         episode.name, episode.used = claim.episode, self._clock()
         self._claimed[claim.episode] = episode
@@ -300,12 +300,12 @@ class EpisodeBroker:
         self._file.close()
 
 
-def _read_claims(path: Path, restarted: Collection[Key]) -> list[Claim]:
+def _read_claims(path: Path, restarted: Collection[Key]) -> list[StoredClaim]:
     """Return the claims of an earlier start, and delete those of restarted episodes."""
     file = LineFile(path)
     lines = list(file.mended())
     file.close()
-    claims = [read(Claim, line.value, line.where) for line in lines]
+    claims = [read(StoredClaim, line.value, line.where) for line in lines]
     kept = [claim.key not in restarted for claim in claims]
     if not all(kept):
         write_whole(path, (line.raw for line, stays in zip(lines, kept, strict=True) if stays))
