@@ -58,7 +58,7 @@ class StoredClaim(NamedTuple):
         return self.id, self.trial
 
 
-class ServedPlayer(EpisodePlayer):
+class RequestLinkedPlayer(EpisodePlayer):
     """Player whose requests carry the player itself, so that the broker knows the episode."""
 
     @property
@@ -115,10 +115,10 @@ class ServedEpisode:
     _reply: Reply | None = None
 
     @property
-    def player(self) -> ServedPlayer:
+    def player(self) -> RequestLinkedPlayer:
         """Player of the waiting request."""
         assert self.request is not None
-        assert isinstance(self.request.conversation, ServedPlayer)
+        assert isinstance(self.request.conversation, RequestLinkedPlayer)
         return self.request.conversation
 
     @property

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from starlette.applications import Starlette
 
 from envs.registry import backend_class
-from extensions.serving.episode_broker import EpisodeBroker, ServedPlayer
+from extensions.serving.episode_broker import EpisodeBroker, RequestLinkedPlayer
 from extensions.serving.episode_http import episode_routes
 from extensions.serving.episode_mcp import OWN_TOOLS, EpisodeOfClient, episode_server
 from extensions.serving.mcp_server import (
@@ -89,7 +89,7 @@ class EpisodeService(NamedTuple):
                 restarted=errors,
                 hides_verdict=self.hides_verdict,
             )
-            live_run = LiveRun(plan, store, player=ServedPlayer)
+            live_run = LiveRun(plan, store, player=RequestLinkedPlayer)
             limits = RateLimits(concurrency=self.limit)
             engine: Engine[EpisodeJob, EpisodeRecord] = Engine(broker, limits, Random(0))
 
