@@ -43,7 +43,7 @@ Started = Callable[[str | None, Path, int], object]
 """Receives URL or None, run folder and number of open episodes, once the server is up."""
 
 
-class EpisodeService(NamedTuple):
+class EpisodeServerSettings(NamedTuple):
     """Settings of the server.
 
     Attributes:

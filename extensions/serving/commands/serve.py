@@ -135,7 +135,7 @@ def _serve_episodes(options: Options) -> int:
         if value not in ((), None):
             raise DataError(name, "is for a session; leave out the options that choose entries")
     with require_extra("serve", "env serve"):
-        service = episode_run.EpisodeService(
+        service = episode_run.EpisodeServerSettings(
             options.http, options.max_sessions, options.idle, options.hide_verdict
         )
     with redirect_stdout(sys.stderr):

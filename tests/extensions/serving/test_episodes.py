@@ -24,7 +24,7 @@ from mcp import Client, MCPError
 
 from checkers.profile import STRICT
 from envs.calls import parse_call
-from extensions.serving.episode_run import EpisodeService
+from extensions.serving.episode_run import EpisodeServerSettings
 from runner.cli import main
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.live_run import RunPlan
@@ -40,7 +40,7 @@ from trajectories.schema import Category, Trajectory
 
 COMMAND = [sys.executable, "-W", "error", "-m", "runner.cli", "env", "serve"]
 EXAMPLES = Path(__file__).parents[3] / "examples"
-SERVICE = EpisodeService(port=0, limit=8, idle=99.0, hides_verdict=False)
+SERVICE = EpisodeServerSettings(port=0, limit=8, idle=99.0, hides_verdict=False)
 ENTRIES = load_embedded([Category.MISSING_FUNCTION]).trajectories
 
 
@@ -56,7 +56,7 @@ def make_plan(
 @contextmanager
 def serving(
     folder: Path,
-    service: EpisodeService,
+    service: EpisodeServerSettings,
     entries: int,
     category: Category = Category.MISSING_FUNCTION,
 ) -> Iterator[str]:
@@ -162,7 +162,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_endpoint_plays_an_entry_and_refuses_what_it_cannot_read(tmp_path: Path) -> None:
-    with serving(tmp_path / "run", EpisodeService(0, 1, 99.0, False), 2) as url:
+    with serving(tmp_path / "run", EpisodeServerSettings(0, 1, 99.0, False), 2) as url:
         status, step = post(url)
         entry = ENTRIES[step["entry"]]
         assert (status, step["step"], step["turn"], step["done"]) == (200, 0, 0, False)
