@@ -44,7 +44,12 @@ from envs.schema import make_spec
 from envs.session import Session
 from extensions.serving.draining_streams import IncomingStream, OutgoingStream, PendingRequests
 from extensions.serving.operator_control import control_app
-from extensions.serving.session_pool import PoolFull, ServedSession, SessionNotFound, SessionPool
+from extensions.serving.session_pool import (
+    PoolFull,
+    ServedSession,
+    SessionOrSnapshotNotFound,
+    SessionPool,
+)
 from extensions.viewer.local_server import HOST, listening
 from runner.models.tools import offered_tools
 
@@ -187,7 +192,7 @@ def client_of(request: Request) -> str:
     """Return the id of a client at ``/mcp``. Raises SessionNotFound if the client has none."""
     name = request.headers.get(SESSION)
     if name is None:
-        raise SessionNotFound(
+        raise SessionOrSnapshotNotFound(
             "A client at /mcp is known by the handshake that the protocol's revisions before "
             "2026-07-28 have; connect with one of these."
         )
@@ -244,7 +249,7 @@ def tools_of(session: Session) -> list[Tool]:
 def _found(find: FindSession, context: Context) -> ServedSession:
     try:
         return find(context)
-    except (SessionNotFound, PoolFull) as error:
+    except (SessionOrSnapshotNotFound, PoolFull) as error:
         raise MCPError(INVALID_REQUEST, str(error)) from error
 
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from extensions.serving.session_pool import PoolFull, SessionNotFound, SessionPool
+from extensions.serving.session_pool import PoolFull, SessionOrSnapshotNotFound, SessionPool
 
 _MAX_BODY_BYTES = 10_000
 _Handler = Callable[[Request], Awaitable[JSONResponse]]
@@ -117,7 +117,7 @@ def _guarded(handler: _Handler, token: str) -> _Handler:
             return _refusal(401, "The header Authorization: Bearer TOKEN is missing or wrong.")
         try:
             return await handler(request)
-        except SessionNotFound as error:
+        except SessionOrSnapshotNotFound as error:
             return _refusal(404, str(error))
         except PoolFull as error:
             return _refusal(409, str(error))

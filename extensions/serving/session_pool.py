@@ -20,7 +20,7 @@ MAX_SNAPSHOTS = 1_000
 """Maximum number of snapshots per session."""
 
 
-class SessionNotFound(Exception):
+class SessionOrSnapshotNotFound(Exception):
     """A session or snapshot does not exist."""
 
 
@@ -101,7 +101,7 @@ class SessionPool:
     def find(self, name: str) -> ServedSession:
         """Return a session. Raises SessionNotFound if the session does not exist or was dropped."""
         if name not in self._served:
-            raise SessionNotFound(
+            raise SessionOrSnapshotNotFound(
                 f"Session {name[:100]!r} does not exist, was closed, or was idle for "
                 f"{self.idle:g} seconds; open a new one."
             )
@@ -145,7 +145,9 @@ class SessionPool:
         served = self.find(name)
         if not 0 <= number < len(served.snapshots):
             count = len(served.snapshots)
-            raise SessionNotFound(f"Session {name} has {count} snapshots, but not {number}.")
+            raise SessionOrSnapshotNotFound(
+                f"Session {name} has {count} snapshots, but not {number}."
+            )
         served.session.restore(served.snapshots[number])
 
     def end(self, name: str) -> None:

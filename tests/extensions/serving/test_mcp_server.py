@@ -17,7 +17,7 @@ from envs.results import Result
 from envs.schema import make_spec
 from envs.session import Session
 from extensions.serving.mcp_server import mcp_server
-from extensions.serving.session_pool import ServedSession, SessionNotFound
+from extensions.serving.session_pool import ServedSession, SessionOrSnapshotNotFound
 
 
 def talk(session: Session, script: Callable[[Client], Awaitable[Any]]) -> Any:
@@ -133,7 +133,7 @@ def test_a_fault_of_a_backend_is_no_result(desk: Session, monkeypatch) -> None:
 
 def test_without_a_session_there_are_no_tools() -> None:
     def find(_: object) -> ServedSession:
-        raise SessionNotFound("There is no session 'x'.")
+        raise SessionOrSnapshotNotFound("There is no session 'x'.")
 
     async def main() -> None:
         async with Client(mcp_server(find)) as client:

@@ -6,7 +6,12 @@ import pytest
 
 from envs.calls import Call
 from envs.session import Session
-from extensions.serving.session_pool import MAX_SNAPSHOTS, PoolFull, SessionNotFound, SessionPool
+from extensions.serving.session_pool import (
+    MAX_SNAPSHOTS,
+    PoolFull,
+    SessionOrSnapshotNotFound,
+    SessionPool,
+)
 
 CREATE = Call("create_ticket", (), {"title": "Dark screen"})
 
@@ -30,9 +35,9 @@ def test_find_returns_the_same_session(pool: SessionPool) -> None:
 
 
 def test_an_unknown_session_is_refused(pool: SessionPool) -> None:
-    with pytest.raises(SessionNotFound, match="Session 'a' does not exist"):
+    with pytest.raises(SessionOrSnapshotNotFound, match="Session 'a' does not exist"):
         pool.find("a")
-    with pytest.raises(SessionNotFound):
+    with pytest.raises(SessionOrSnapshotNotFound):
         pool.close("a")
 
 
@@ -90,7 +95,7 @@ def test_restore_goes_to_any_snapshot(pool: SessionPool) -> None:
 def test_an_unknown_snapshot_is_refused(pool: SessionPool, number: int) -> None:
     pool.open("a")
     pool.snapshot("a")
-    with pytest.raises(SessionNotFound, match=f"a has 1 snapshots, but not {number}"):
+    with pytest.raises(SessionOrSnapshotNotFound, match=f"a has 1 snapshots, but not {number}"):
         pool.restore("a", number)
 
 
