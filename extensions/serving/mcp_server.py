@@ -45,8 +45,8 @@ from envs.session import Session
 from extensions.serving.draining_streams import IncomingStream, OutgoingStream, PendingRequests
 from extensions.serving.operator_control import control_app
 from extensions.serving.session_pool import (
-    PoolFull,
     ServedSession,
+    SessionOrSnapshotLimit,
     SessionOrSnapshotNotFound,
     SessionPool,
 )
@@ -249,7 +249,7 @@ def tools_of(session: Session) -> list[Tool]:
 def _found(find: FindSession, context: Context) -> ServedSession:
     try:
         return find(context)
-    except (SessionOrSnapshotNotFound, PoolFull) as error:
+    except (SessionOrSnapshotNotFound, SessionOrSnapshotLimit) as error:
         raise MCPError(INVALID_REQUEST, str(error)) from error
 
 

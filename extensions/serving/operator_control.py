@@ -16,7 +16,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from extensions.serving.session_pool import PoolFull, SessionOrSnapshotNotFound, SessionPool
+from extensions.serving.session_pool import (
+    SessionOrSnapshotLimit,
+    SessionOrSnapshotNotFound,
+    SessionPool,
+)
 
 _MAX_BODY_BYTES = 10_000
 _Handler = Callable[[Request], Awaitable[JSONResponse]]
@@ -63,7 +67,7 @@ class _Control:
 
     async def open(self, request: Request) -> JSONResponse:
         if self._base_url is None:
-            raise PoolFull("stdio serves one session only; use --http to open more.")
+            raise SessionOrSnapshotLimit("stdio serves one session only; use --http to open more.")
         id = token_urlsafe(16)
         self._pool.open(id)
         return JSONResponse({"id": id, "url": f"{self._base_url}/mcp/{id}"}, 201)
@@ -119,7 +123,7 @@ def _guarded(handler: _Handler, token: str) -> _Handler:
             return await handler(request)
         except SessionOrSnapshotNotFound as error:
             return _refusal(404, str(error))
-        except PoolFull as error:
+        except SessionOrSnapshotLimit as error:
             return _refusal(409, str(error))
         except (RecursionError, ValueError):
             return _refusal(400, 'The body must be {"snapshot": NUMBER}.')

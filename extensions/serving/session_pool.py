@@ -24,7 +24,7 @@ class SessionOrSnapshotNotFound(Exception):
     """A session or snapshot does not exist."""
 
 
-class PoolFull(Exception):
+class SessionOrSnapshotLimit(Exception):
     """The limit of sessions or snapshots is reached."""
 
 
@@ -133,7 +133,9 @@ class SessionPool:
         """
         served = self.find(name)
         if len(served.snapshots) >= MAX_SNAPSHOTS:
-            raise PoolFull(f"Session {name} has the maximum of {MAX_SNAPSHOTS} snapshots.")
+            raise SessionOrSnapshotLimit(
+                f"Session {name} has the maximum of {MAX_SNAPSHOTS} snapshots."
+            )
         served.snapshots.append(served.session.snapshot())
         return len(served.snapshots) - 1
 
@@ -170,6 +172,6 @@ class SessionPool:
             if served.ended:
                 del self._served[name]
                 return
-        raise PoolFull(
+        raise SessionOrSnapshotLimit(
             f"All {self.limit} sessions are in use; close one, or wait until one is idle."
         )

@@ -8,7 +8,7 @@ from envs.calls import Call
 from envs.session import Session
 from extensions.serving.session_pool import (
     MAX_SNAPSHOTS,
-    PoolFull,
+    SessionOrSnapshotLimit,
     SessionOrSnapshotNotFound,
     SessionPool,
 )
@@ -44,7 +44,7 @@ def test_an_unknown_session_is_refused(pool: SessionPool) -> None:
 def test_there_are_no_more_than_the_limit(pool: SessionPool) -> None:
     pool.open("a")
     pool.open("b")
-    with pytest.raises(PoolFull, match="All 2 sessions are in use"):
+    with pytest.raises(SessionOrSnapshotLimit, match="All 2 sessions are in use"):
         pool.find_or_open("c")
     assert list(pool.served) == ["a", "b"]
 
@@ -103,5 +103,5 @@ def test_snapshots_are_bounded(pool: SessionPool) -> None:
     pool.open("a")
     for _ in range(MAX_SNAPSHOTS):
         pool.snapshot("a")
-    with pytest.raises(PoolFull, match="has the maximum of"):
+    with pytest.raises(SessionOrSnapshotLimit, match="has the maximum of"):
         pool.snapshot("a")
