@@ -73,7 +73,7 @@ Seat = Callable[[Context], "EpisodeOfClient"]
 """Returns the place of a message's client."""
 
 
-class EpisodeOfClient:
+class ClientEpisode:
     """The current episode of one MCP client; begun at its first use.
 
     Args:

@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from envs.registry import backend_class
 from extensions.serving.episode_broker import EpisodeBroker, RequestLinkedPlayer
 from extensions.serving.episode_http import episode_routes
-from extensions.serving.episode_mcp import OWN_TOOLS, EpisodeOfClient, episode_server
+from extensions.serving.episode_mcp import OWN_TOOLS, ClientEpisode, episode_server
 from extensions.serving.mcp_server import (
     Context,
     client_of,
@@ -122,7 +122,7 @@ class EpisodeServerSettings(NamedTuple):
                 if engine.stop_reason is None:
                     await _interrupted()
                 return
-            client = EpisodeOfClient(broker)
+            client = ClientEpisode(broker)
             server = episode_server(lambda _: client, hides_verdict=self.hides_verdict)
             serving = asyncio.create_task(serve_stdio(server))
             await asyncio.wait({running, serving}, return_when=asyncio.FIRST_COMPLETED)
@@ -133,13 +133,13 @@ class EpisodeServerSettings(NamedTuple):
 
     def _app(self, broker: EpisodeBroker, base_url: str) -> Starlette:
         """Return the web application: MCP, and the JSON endpoint."""
-        clients: dict[str, EpisodeOfClient] = {}
+        clients: dict[str, ClientEpisode] = {}
 
-        def seat(context: Context) -> EpisodeOfClient:
+        def seat(context: Context) -> ClientEpisode:
             request = request_of(context)
             name = request.path_params.get("session")
             id = client_of(request) if name is None else f"/{name}"
-            return clients.setdefault(id, EpisodeOfClient(broker, name))
+            return clients.setdefault(id, ClientEpisode(broker, name))
 
         server = episode_server(seat, hides_verdict=self.hides_verdict)
         most = self.limit * _SPARE_CLIENTS
