@@ -29,7 +29,7 @@ _MAX_BODY_BYTES = 4_000_000
 _MEMBERS = {"episode", "step", "message"}
 
 
-class InvalidBody(Exception):
+class InvalidRequestBody(Exception):
     """A request that the endpoint cannot read."""
 
 
@@ -41,7 +41,7 @@ def episode_routes(broker: EpisodeBroker) -> list[Route]:
             return _refusal(403, "Web pages cannot use this endpoint.")
         try:
             return JSONResponse(await _played(broker, await _read_body(request)))
-        except InvalidBody as error:
+        except InvalidRequestBody as error:
             return _refusal(400, str(error))
         except EpisodeNotFound as error:
             return _refusal(404, str(error))
@@ -66,7 +66,9 @@ async def _played(broker: EpisodeBroker, body: dict[str, Any]) -> dict[str, Any]
     name, hides = body.get("episode"), broker.hides_verdict
     if name is None:
         if "step" in body or "message" in body:
-            raise InvalidBody('"episode" is missing; an answer needs the name of its episode')
+            raise InvalidRequestBody(
+                '"episode" is missing; an answer needs the name of its episode'
+            )
         try:
             episode = await broker.claim()
         except NoEpisodeLeft:
@@ -86,20 +88,22 @@ async def _read_body(request: Request) -> dict[str, Any]:
     async for part in request.stream():
         sent += part
         if len(sent) > _MAX_BODY_BYTES:
-            raise InvalidBody(f"the body is longer than {_MAX_BODY_BYTES} bytes")
+            raise InvalidRequestBody(f"the body is longer than {_MAX_BODY_BYTES} bytes")
     try:
         body = json.loads(sent or b"{}")
     except (ValueError, RecursionError) as error:
-        raise InvalidBody(f"the body is not JSON: {error}") from None
+        raise InvalidRequestBody(f"the body is not JSON: {error}") from None
     if not isinstance(body, dict):
-        raise InvalidBody("the body must be a JSON object")
+        raise InvalidRequestBody("the body must be a JSON object")
     if unknown := body.keys() - _MEMBERS:
-        raise InvalidBody(f"unknown member {min(unknown)!r:.80}; known are {sorted(_MEMBERS)}")
+        raise InvalidRequestBody(
+            f"unknown member {min(unknown)!r:.80}; known are {sorted(_MEMBERS)}"
+        )
     if not isinstance(body.get("episode"), str | None):
-        raise InvalidBody('"episode" must be text or null')
+        raise InvalidRequestBody('"episode" must be text or null')
     step = body.get("step", 0)
     if type(step) is not int or step < 0:
-        raise InvalidBody('"step" must be a number from 0')
+        raise InvalidRequestBody('"step" must be a number from 0')
     return body
 
 
@@ -110,7 +114,7 @@ def _reply_of(message: object) -> Reply:
         choice = {"message": read, "finish_reason": read.get("finish_reason")}
         return read_completion({"choices": [choice], "usage": read.get("usage")}, 0.0)
     except ModelError as error:
-        raise InvalidBody(f'"message": {error}'.replace("the agent returned ", "")) from None
+        raise InvalidRequestBody(f'"message": {error}'.replace("the agent returned ", "")) from None
 
 
 def _refusal(status: int, message: str) -> JSONResponse:
