@@ -13,7 +13,7 @@ class ServingExtension(Extension):
         "env serve": Command(
             "environment tools",
             "Serve functions to MCP clients, each with its own session.",
-            f"{__package__}.commands.serve",
+            f"{__package__}.commands.env_serve",
         )
     }
 

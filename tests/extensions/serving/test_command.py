@@ -20,7 +20,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from checkers.profile import STRICT
-from extensions.serving.commands import serve as command
+from extensions.serving.commands import env_serve as command
 from runner.cli import main
 from tests.extensions.serving.serving import answer
 from tests.extensions.serving.test_http import hello
