@@ -43,7 +43,7 @@ from envs.errors import BackendFault, MalformedCall
 from envs.schema import make_spec
 from envs.session import Session
 from extensions.serving.draining_streams import IncomingStream, OutgoingStream, PendingRequests
-from extensions.serving.operator_control import control_app
+from extensions.serving.operator_api import control_app
 from extensions.serving.session_pool import (
     ServedSession,
     SessionOrSnapshotLimit,

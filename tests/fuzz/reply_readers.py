@@ -20,7 +20,7 @@ from extensions.compression import member_drafting
 from extensions.experiments import paraphrase_drafts
 from extensions.formats.registry import PROTOCOLS
 from extensions.retired.rest import fixture, http_sender
-from extensions.serving import operator_control
+from extensions.serving import operator_api
 from runner.episodes.episode import STEP_LIMIT
 from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.models import agent, connect
@@ -154,7 +154,7 @@ def control_bodies(given: Path) -> None:
     """Send each to what restores a session; it is answered."""
 
     async def handler(request: Request) -> Any:
-        return operator_control.JSONResponse({"snapshot": await operator_control._number(request)})
+        return operator_api.JSONResponse({"snapshot": await operator_api._number(request)})
 
     for _, raw in _texts(given):
         sent = [{"type": "http.request", "body": raw, "more_body": False}]
@@ -168,7 +168,7 @@ def control_bodies(given: Path) -> None:
             "path": "/",
             "headers": [(b"authorization", b"Bearer t")],
         }
-        answer = asyncio.run(operator_control._guarded(handler, "t")(Request(scope, receive)))
+        answer = asyncio.run(operator_api._guarded(handler, "t")(Request(scope, receive)))
         assert answer.status_code in (200, 400)
 
 
