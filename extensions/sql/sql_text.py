@@ -68,7 +68,7 @@ class DeclaredColumn(NamedTuple):
         return " ".join([*words, "UNIQUE"] if self.is_unique else words)
 
 
-class Piece(NamedTuple):
+class StatementPart(NamedTuple):
     """Part of a statement, with the values of its placeholders in order."""
 
     sql: str
@@ -78,17 +78,17 @@ class Piece(NamedTuple):
 class Conditions(NamedTuple):
     """Parsed conditions and clauses of a statement."""
 
-    where: Piece
+    where: StatementPart
     """Empty if every row matches."""
-    clauses: tuple[tuple[str, Piece], ...]
+    clauses: tuple[tuple[str, StatementPart], ...]
     """Clauses with their keywords, such as ``order by``."""
 
     @property
-    def piece(self) -> Piece:
+    def piece(self) -> StatementPart:
         """All conditions and clauses, after a blank."""
         parts = [("where", self.where)] if self.where.sql else []
         parts += self.clauses
-        return _together([Piece(f" {w.upper()} {p.sql}", p.values) for w, p in parts])
+        return _together([StatementPart(f" {w.upper()} {p.sql}", p.values) for w, p in parts])
 
     @property
     def orders(self) -> bool:
@@ -133,14 +133,14 @@ class FragmentReader:
     def __init__(self, columns: Iterable[str]) -> None:
         self._columns = {name.casefold(): name for name in columns}
 
-    def expression(self, text: str, parameter: str) -> Piece:
+    def expression(self, text: str, parameter: str) -> StatementPart:
         """Parse a column or an expression such as ``COUNT(*)``.
 
         Raises InvalidArgument if the text is neither.
         """
         plain = self._columns.get(text.strip().casefold())
         if plain is not None:
-            return Piece(quoted(plain))
+            return StatementPart(quoted(plain))
         (words, given), *more = _parts(text, parameter)
         if words or more or not given:
             raise InvalidArgument(f"{parameter} has {text!r:.100}: give a column or an expression.")
@@ -155,8 +155,8 @@ class FragmentReader:
             texts: Conditions and clauses (GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET).
             only_where: Whether clauses are refused.
         """
-        where: list[Piece] = []
-        clauses: dict[str, Piece] = {}
+        where: list[StatementPart] = []
+        clauses: dict[str, StatementPart] = {}
         for text in texts:
             for words, given in _parts(_WHERE.sub("", text, count=1), "conditions"):
                 if words and (only_where or words in clauses or not given):
@@ -171,7 +171,7 @@ class FragmentReader:
         ordered = tuple([(words, clauses[words]) for words in _CLAUSES if words in clauses])
         return Conditions(_together(where), ordered)
 
-    def _joined(self, given: Sequence[Token], *, first: bool) -> Piece:
+    def _joined(self, given: Sequence[Token], *, first: bool) -> StatementPart:
         """Parse one condition with its AND or OR."""
         joint = given[0].text.upper()
         named = joint in ("AND", "OR")
@@ -179,9 +179,9 @@ class FragmentReader:
         if not piece.sql:
             raise InvalidArgument(f"conditions has {joint} with nothing behind it.")
         before = "" if first else f"{joint} " if named else "AND "
-        return Piece(f"{before}({piece.sql})", piece.values)
+        return StatementPart(f"{before}({piece.sql})", piece.values)
 
-    def _piece(self, given: Sequence[Token], parameter: str) -> Piece:
+    def _piece(self, given: Sequence[Token], parameter: str) -> StatementPart:
         """Return the tokens between two clauses as a part of the statement."""
         depth = 0
         pieces = []
@@ -191,32 +191,34 @@ class FragmentReader:
             pieces.append(self._written(token, parameter, is_called=is_called, inside=depth > 0))
         return _together(pieces)
 
-    def _written(self, token: Token, parameter: str, *, is_called: bool, inside: bool) -> Piece:
+    def _written(
+        self, token: Token, parameter: str, *, is_called: bool, inside: bool
+    ) -> StatementPart:
         """Return a token as a part of the statement."""
         kind, text = token
         if kind == "text":
-            return Piece("?", (text[1:-1].replace("''", "'"),))
+            return StatementPart("?", (text[1:-1].replace("''", "'"),))
         if kind in ("either", "name"):
             named = text[1:-1].replace('""', '"')
             known = self._columns.get(named.casefold())
             # Like SQLite, read a name in double quotes as a string if no column has it.
             bound = kind == "either" and known is None
-            return Piece("?", (named,)) if bound else Piece(quoted(known or named))
+            return StatementPart("?", (named,)) if bound else StatementPart(quoted(known or named))
         if kind == "word":
             word = text.casefold()
             if not is_called and word in self._columns:
-                return Piece(quoted(self._columns[word]))
+                return StatementPart(quoted(self._columns[word]))
             if _STATEMENTS.fullmatch(word) or (not inside and _OUTSIDE.fullmatch(word)):
                 message = (
                     f"{parameter} has the word {text[:40]}: give expressions of one statement."
                 )
                 raise InvalidArgument(message)
-        return Piece(text)
+        return StatementPart(text)
 
 
-def _together(pieces: Sequence[Piece]) -> Piece:
+def _together(pieces: Sequence[StatementPart]) -> StatementPart:
     values = tuple([value for piece in pieces for value in piece.values])
-    return Piece(" ".join([piece.sql for piece in pieces]), values)
+    return StatementPart(" ".join([piece.sql for piece in pieces]), values)
 
 
 def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
