@@ -36,7 +36,7 @@ class WitnessError(Exception):
     """Reason why no database can be built."""
 
 
-class Witness(NamedTuple):
+class WitnessDatabase(NamedTuple):
     """Database with its correct statement."""
 
     tables: Mapping[str, SqlTable]
@@ -66,7 +66,7 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
     )
 
 
-def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Witness:
+def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> WitnessDatabase:
     """Build a database for the first call that an answer allows.
 
     Raises WitnessError if the answer has no complete call, or no rows show its effect.
@@ -198,7 +198,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTab
     return {"columns": [f"{quoted(column)} NUMERIC" for column in columns], "rows": filled}
 
 
-def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> Witness:
+def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabase:
     """Return a database with its statement if that affects some rows but not all.
 
     Raises WitnessError if the statement is refused, or affects no rows or all.
@@ -212,7 +212,7 @@ def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> Witness:
     tests = bool(call.kwargs.get("conditions"))
     if not concerned or (tests and concerned >= size):
         raise WitnessError("no rows show the effect of its conditions")
-    return Witness(tables, call)
+    return WitnessDatabase(tables, call)
 
 
 def _execute(tables: Mapping[str, SqlTable], call: Call) -> Result:

@@ -11,23 +11,23 @@ from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.session import Session
 from extensions.sql.comparison import check_statements
-from extensions.sql.witness import FUNCTION, Witness, WitnessError, witness
+from extensions.sql.witness import FUNCTION, WitnessDatabase, WitnessError, witness
 
 QUESTION = "Of the table 'pets' with 'name', 'kind' and \"weight\": do something."
 
 
-def made(keyword: str, question: str = QUESTION, **allowed: Any) -> Witness:
+def made(keyword: str, question: str = QUESTION, **allowed: Any) -> WitnessDatabase:
     answer = {"sql_keyword": [keyword], "table_name": ["pets"], **allowed}
     return witness(question, {"sql.execute": answer})
 
 
-def played(found: Witness, call: Call) -> TurnOutcome:
+def played(found: WitnessDatabase, call: Call) -> TurnOutcome:
     session = Session.load(["Database"], {"Database": {"tables": found.tables}})
     result = session.call(call)
     return TurnOutcome((result,), session.snapshot(), True, (call,))
 
 
-def differs(found: Witness, **changed: Any) -> CallEvidence | None:
+def differs(found: WitnessDatabase, **changed: Any) -> CallEvidence | None:
     """Return what the judge says of the right statement with other arguments."""
     given = {**found.call.kwargs, **changed}
     other = Call(FUNCTION, (), {name: value for name, value in given.items() if value})
