@@ -10,7 +10,7 @@ from runner.extension import Extension
 
 if TYPE_CHECKING:
     from checkers.profile import Profile
-    from extensions.sql import kind, witness
+    from extensions.sql import kind, witness_database
     from runner.data.services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
     from trajectories import bfcl, schema
@@ -20,7 +20,7 @@ else:
     bfcl = lazy_module("trajectories.bfcl")
     schema = lazy_module("trajectories.schema")
     kind = lazy_module("extensions.sql.kind")
-    witness = lazy_module("extensions.sql.witness")
+    witness_database = lazy_module("extensions.sql.witness_database")
 
 
 class SqlExtension(Extension):
@@ -35,14 +35,14 @@ class SqlExtension(Extension):
 
     def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
         """Return the reader of BFCL's SQL entries."""
-        reader = bfcl.EntryReader(witness.read_statements, bfcl.read_answer)
+        reader = bfcl.EntryReader(witness_database.read_statements, bfcl.read_answer)
         return {schema.JudgingMethod.STATEMENTS: reader}
 
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
         """Yield a message about statements that cannot be executed."""
-        reason = witness.NOT_EXECUTED
+        reason = witness_database.NOT_EXECUTED
         compared = [each for each in entries if reason in each.provenance]
         if compared and profile.calls.executes_statements:
             yield (

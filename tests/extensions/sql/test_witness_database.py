@@ -11,7 +11,7 @@ from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.session import Session
 from extensions.sql.comparison import check_statements
-from extensions.sql.witness import FUNCTION, WitnessDatabase, WitnessError, witness
+from extensions.sql.witness_database import FUNCTION, WitnessDatabase, WitnessError, witness
 
 QUESTION = "Of the table 'pets' with 'name', 'kind' and \"weight\": do something."
 
