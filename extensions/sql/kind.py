@@ -27,7 +27,7 @@ from trajectories.prepare import PreparedTrajectory
 from trajectories.right_step import to_tool_calls
 
 
-class ComparedStatements(ComparedCalls):
+class SqlEntryKind(ComparedCalls):
     """One turn of SQL statements, executed if the profile says so."""
 
     def examine(
@@ -113,4 +113,4 @@ def _execute(prepared: PreparedTrajectory, calls: Sequence[Call]) -> TurnOutcome
     return TurnOutcome(results, session.snapshot(), bool(results), tuple(named))
 
 
-STATEMENTS = ComparedStatements()
+STATEMENTS = SqlEntryKind()
