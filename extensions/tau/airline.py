@@ -10,7 +10,15 @@ from typing_extensions import TypedDict
 from envs.backend import irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from extensions.tau.desk import Desk, find
-from extensions.tau.records import ByKey, ByMember, Choice, Fields, arrange, validate, validate_all
+from extensions.tau.field_types import (
+    ByKey,
+    ByMember,
+    Choice,
+    Fields,
+    arrange,
+    validate,
+    validate_all,
+)
 
 NOW = "2024-05-15T15:00:00"
 _NEW_RESERVATIONS = ("HATHAT", "HATHAU", "HATHAV")

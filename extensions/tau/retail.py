@@ -11,7 +11,7 @@ from envs.backend import irreversible, reads, writes, writes_even_refused
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.results import encode
 from extensions.tau.desk import Desk, find, lower
-from extensions.tau.records import ByKey, ByMember, Fields, arrange, validate
+from extensions.tau.field_types import ByKey, ByMember, Fields, arrange, validate
 
 _ADDRESS: Fields = dict.fromkeys(("address1", "address2", "city", "country", "state", "zip"), str)
 _VARIANT: Fields = {"item_id": str, "options": None, "available": bool, "price": float}

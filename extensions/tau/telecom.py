@@ -12,8 +12,8 @@ from envs.backend import reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.tool import Tool
 from extensions.tau.desk import lower
+from extensions.tau.field_types import Fields, arrange
 from extensions.tau.phone import Phone
-from extensions.tau.records import Fields, arrange
 
 TODAY = "2025-02-25"
 _CYCLE_END = "2025-02-28"
