@@ -13,7 +13,7 @@ from extensions.tau.desk import Desk, find
 from extensions.tau.field_types import (
     ByKey,
     ByMember,
-    Choice,
+    ChoiceField,
     Fields,
     arrange,
     validate,
@@ -90,15 +90,15 @@ _RESERVATION: Fields = {
     "user_id": str,
     "origin": str,
     "destination": str,
-    "flight_type": Choice(("round_trip", "one_way")),
-    "cabin": Choice(("business", "economy", "basic_economy")),
+    "flight_type": ChoiceField(("round_trip", "one_way")),
+    "cabin": ChoiceField(("business", "economy", "basic_economy")),
     "flights": [_BOOKED],
     "passengers": [_PASSENGER],
     "payment_history": [_PAYMENT],
     "created_at": str,
     "total_baggages": int,
     "nonfree_baggages": int,
-    "insurance": Choice(("yes", "no")),
+    "insurance": ChoiceField(("yes", "no")),
     "status": None,
 }
 _AIRPORTS = (

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 from envs.errors import InvalidArgument
 
 Fields = Mapping[str, Any]
-"""Kind of each member: ``str``, ``int``, ``float``, ``bool``, a ``Choice``, ``Maybe`` or None."""
+"""Kind of each member: ``str``, ``int``, ``float``, ``bool``, a ``ChoiceField``, ``Maybe`` or None."""
 
 _LINK = "https://errors.pydantic.dev/2.14/v/"
 _SHOWN_CHARS = 50
 _INTEGER = re.compile(r"\s*[+-]?\d+(_\d+)*(\.0*)?\s*", re.ASCII)
 
 
-class Choice(NamedTuple):
+class ChoiceField(NamedTuple):
     """A member with few possible texts."""
 
     values: tuple[str, ...]
@@ -92,7 +92,7 @@ def _describe(name: str, kind: str, message: str, value: Any) -> str:
 def _convert(kind: Any, value: Any) -> Any:
     if isinstance(kind, Maybe):
         return None if value is None else _convert(kind.kind, value)
-    if isinstance(kind, Choice):
+    if isinstance(kind, ChoiceField):
         if isinstance(value, str) and value in kind.values:
             return value
         listed = [repr(each) for each in kind.values]

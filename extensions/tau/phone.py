@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from envs.backend import reads, writes
 from envs.state import copy_json
 from extensions.tau.desk import Desk, lower
-from extensions.tau.field_types import Choice, Fields, Maybe, validate
+from extensions.tau.field_types import ChoiceField, Fields, Maybe, validate
 
 MODES = ("4g_5g_preferred", "4g_only", "3g_only", "2g_only")
 _SIGNALS = {
@@ -34,7 +34,7 @@ DEFAULT_VPN = {
     "server_performance": "excellent",
 }
 _APN: Fields = {
-    "apn_name": Choice(("internet", "broken"), "enum"),
+    "apn_name": ChoiceField(("internet", "broken"), "enum"),
     "reset_at_reboot": bool,
     "mms_apn": Maybe(str),
     "mmsc_url": Maybe(str),
