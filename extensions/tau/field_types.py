@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from envs.errors import InvalidArgument
 
 Fields = Mapping[str, Any]
-"""Kind of each member: ``str``, ``int``, ``float``, ``bool``, a ``ChoiceField``, ``Maybe`` or None."""
+"""Kind of each member: ``str``, ``int``, ``float``, ``bool``, a ``ChoiceField``, ``NullableField`` or None."""
 
 _LINK = "https://errors.pydantic.dev/2.14/v/"
 _SHOWN_CHARS = 50
@@ -23,7 +23,7 @@ class ChoiceField(NamedTuple):
     kind: str = "literal_error"
 
 
-class Maybe(NamedTuple):
+class NullableField(NamedTuple):
     """A member that may be null."""
 
     kind: Any
@@ -90,7 +90,7 @@ def _describe(name: str, kind: str, message: str, value: Any) -> str:
 
 
 def _convert(kind: Any, value: Any) -> Any:
-    if isinstance(kind, Maybe):
+    if isinstance(kind, NullableField):
         return None if value is None else _convert(kind.kind, value)
     if isinstance(kind, ChoiceField):
         if isinstance(value, str) and value in kind.values:
@@ -163,7 +163,7 @@ def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _arranged(kind: Any, value: Any) -> Any:
-    if isinstance(kind, Maybe):
+    if isinstance(kind, NullableField):
         kind = kind.kind
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)

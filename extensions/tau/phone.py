@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from envs.backend import reads, writes
 from envs.state import copy_json
 from extensions.tau.desk import Desk, lower
-from extensions.tau.field_types import ChoiceField, Fields, Maybe, validate
+from extensions.tau.field_types import ChoiceField, Fields, NullableField, validate
 
 MODES = ("4g_5g_preferred", "4g_only", "3g_only", "2g_only")
 _SIGNALS = {
@@ -36,10 +36,10 @@ DEFAULT_VPN = {
 _APN: Fields = {
     "apn_name": ChoiceField(("internet", "broken"), "enum"),
     "reset_at_reboot": bool,
-    "mms_apn": Maybe(str),
-    "mmsc_url": Maybe(str),
-    "mms_proxy": Maybe(str),
-    "mms_port": Maybe(int),
+    "mms_apn": NullableField(str),
+    "mmsc_url": NullableField(str),
+    "mms_proxy": NullableField(str),
+    "mms_port": NullableField(int),
 }
 DEFAULT_APN = {
     "apn_name": "internet",
