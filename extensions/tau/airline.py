@@ -11,10 +11,10 @@ from envs.backend import irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from extensions.tau.desk import Desk, find
 from extensions.tau.field_types import (
-    ByKey,
     ByMember,
     ChoiceField,
     Fields,
+    MappingField,
     arrange,
     validate,
     validate_all,
@@ -53,7 +53,7 @@ _FLIGHT: Fields = {
     "destination": str,
     "scheduled_departure_time_est": str,
     "scheduled_arrival_time_est": str,
-    "dates": ByKey(_INSTANCE),
+    "dates": MappingField(_INSTANCE),
 }
 _HELD: Fields = {"source": str, "id": str, "amount": float}
 _METHOD = ByMember(
@@ -71,7 +71,7 @@ _USER: Fields = {
     "address": dict.fromkeys(("address1", "address2", "city", "country", "state", "zip"), str),
     "email": str,
     "dob": str,
-    "payment_methods": ByKey(_METHOD),
+    "payment_methods": MappingField(_METHOD),
     "saved_passengers": [_PASSENGER],
     "membership": str,
     "reservations": None,

@@ -171,14 +171,14 @@ def _arranged(kind: Any, value: Any) -> Any:
         return arrange(kind, value)
     if isinstance(kind, list) and isinstance(value, Sequence) and not isinstance(value, str):
         return [_arranged(kind[0], each) for each in value]
-    if isinstance(kind, ByKey) and isinstance(value, Mapping):
+    if isinstance(kind, MappingField) and isinstance(value, Mapping):
         return {key: _arranged(kind.kind, each) for key, each in value.items()}
     if isinstance(kind, ByMember) and isinstance(value, Mapping):
         return arrange(kind.kinds.get(str(value.get(kind.member)), {}), value) or dict(value)
     return value
 
 
-class ByKey(NamedTuple):
+class MappingField(NamedTuple):
     """A mapping of keys to values of one kind."""
 
     kind: Any

@@ -11,11 +11,11 @@ from envs.backend import irreversible, reads, writes, writes_even_refused
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.results import encode
 from extensions.tau.desk import Desk, find, lower
-from extensions.tau.field_types import ByKey, ByMember, Fields, arrange, validate
+from extensions.tau.field_types import ByMember, Fields, MappingField, arrange, validate
 
 _ADDRESS: Fields = dict.fromkeys(("address1", "address2", "city", "country", "state", "zip"), str)
 _VARIANT: Fields = {"item_id": str, "options": None, "available": bool, "price": float}
-_PRODUCT: Fields = {"name": str, "product_id": str, "variants": ByKey(_VARIANT)}
+_PRODUCT: Fields = {"name": str, "product_id": str, "variants": MappingField(_VARIANT)}
 _METHOD = ByMember(
     "source",
     {
@@ -29,7 +29,7 @@ _USER: Fields = {
     "name": {"first_name": str, "last_name": str},
     "address": _ADDRESS,
     "email": str,
-    "payment_methods": ByKey(_METHOD),
+    "payment_methods": MappingField(_METHOD),
     "orders": None,
 }
 _ITEM: Fields = {
