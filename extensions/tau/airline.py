@@ -11,10 +11,10 @@ from envs.backend import irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from extensions.tau.desk import Desk, find
 from extensions.tau.field_types import (
-    ByMember,
     ChoiceField,
     Fields,
     MappingField,
+    VariantRecord,
     arrange,
     validate,
     validate_all,
@@ -28,7 +28,7 @@ _BAG_PRICE = 50
 
 _CABINS = ("basic_economy", "economy", "business")
 _BY_CABIN: Fields = dict.fromkeys(_CABINS)
-_INSTANCE = ByMember(
+_INSTANCE = VariantRecord(
     "status",
     {
         "available": {"status": str, "available_seats": _BY_CABIN, "prices": _BY_CABIN},
@@ -56,7 +56,7 @@ _FLIGHT: Fields = {
     "dates": MappingField(_INSTANCE),
 }
 _HELD: Fields = {"source": str, "id": str, "amount": float}
-_METHOD = ByMember(
+_METHOD = VariantRecord(
     "source",
     {
         "credit_card": dict.fromkeys(("source", "id", "brand", "last_four"), str),

@@ -173,7 +173,7 @@ def _arranged(kind: Any, value: Any) -> Any:
         return [_arranged(kind[0], each) for each in value]
     if isinstance(kind, MappingField) and isinstance(value, Mapping):
         return {key: _arranged(kind.kind, each) for key, each in value.items()}
-    if isinstance(kind, ByMember) and isinstance(value, Mapping):
+    if isinstance(kind, VariantRecord) and isinstance(value, Mapping):
         return arrange(kind.kinds.get(str(value.get(kind.member)), {}), value) or dict(value)
     return value
 
@@ -184,7 +184,7 @@ class MappingField(NamedTuple):
     kind: Any
 
 
-class ByMember(NamedTuple):
+class VariantRecord(NamedTuple):
     """Records whose fields depend on the value of one member."""
 
     member: str

@@ -11,12 +11,12 @@ from envs.backend import irreversible, reads, writes, writes_even_refused
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.results import encode
 from extensions.tau.desk import Desk, find, lower
-from extensions.tau.field_types import ByMember, Fields, MappingField, arrange, validate
+from extensions.tau.field_types import Fields, MappingField, VariantRecord, arrange, validate
 
 _ADDRESS: Fields = dict.fromkeys(("address1", "address2", "city", "country", "state", "zip"), str)
 _VARIANT: Fields = {"item_id": str, "options": None, "available": bool, "price": float}
 _PRODUCT: Fields = {"name": str, "product_id": str, "variants": MappingField(_VARIANT)}
-_METHOD = ByMember(
+_METHOD = VariantRecord(
     "source",
     {
         "credit_card": dict.fromkeys(("source", "id", "brand", "last_four"), str),
