@@ -11,11 +11,11 @@ from typing import Any
 
 from checkers.replies.decoding import Step
 from extensions.tau import fetching
-from extensions.tau.calling import SIDES
 from extensions.tau.dialogue import DialogueRecord
 from extensions.tau.session import SAY, DeskSession
 from extensions.tau.simulations import DialogueMessage, Recording, Simulation, fits, read_recording
 from extensions.tau.tasks import DOMAINS, Action, ServiceTask
+from extensions.tau.tool_calls import SIDES
 from extensions.tau.worlds import DESKS, Checkout, make_desk, set_up
 from runner.records.record import EpisodeRecord, Key, RecordedEpisode
 from runner.records.recorded_run import Run

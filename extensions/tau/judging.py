@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Self
 
 from envs.errors import ToolError
 from envs.state import ABSENT, Difference
-from extensions.tau.calling import call
 from extensions.tau.desk import Desk
 from extensions.tau.simulations import DialogueMessage, RecordedReward, SideCall, Simulation
 from extensions.tau.tasks import Action, ServiceTask
 from extensions.tau.telecom import TelecomDesk
 from extensions.tau.telecom_setup import run_function
+from extensions.tau.tool_calls import call
 from extensions.tau.worlds import make_desk, set_up
 from trajectories.errors import DataError
 

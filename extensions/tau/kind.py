@@ -11,7 +11,6 @@ from checkers.reasons import Reason
 from checkers.replies.decoding import Step, decode_tool_calls
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call
-from extensions.tau.calling import call as execute
 from extensions.tau.desk import Desk
 from extensions.tau.dialogue import DialogueRecord
 from extensions.tau.entries import GREETING, TaskEntry, list_answers, list_steps, write_call
@@ -25,6 +24,7 @@ from extensions.tau.simulations import (
     StatementVerdict,
 )
 from extensions.tau.tasks import Action
+from extensions.tau.tool_calls import call as execute
 from extensions.tau.worlds import DESKS
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
 from runner.episodes.episode import Episode

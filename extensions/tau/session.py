@@ -12,7 +12,7 @@ from envs.results import Result
 from envs.session import Session
 from envs.state import has_changed
 from envs.tool import parameter_names
-from extensions.tau import calling
+from extensions.tau import tool_calls
 from extensions.tau.desk import Desk
 
 SAY = "say_to_user"
@@ -78,7 +78,7 @@ class DeskSession(Session):
         foreign = name != call.name or self.solo
         side = "user" if name in desk.USER_TOOLS and not foreign else "assistant"
         state = desk.__dict__.copy()
-        outcome = calling.call(desk, name, _by_name(desk, call, name), side, solo=self.solo)
+        outcome = tool_calls.call(desk, name, _by_name(desk, call, name), side, solo=self.solo)
         changed = has_changed(state, desk.__dict__)
         if not outcome.failed:
             return Result(outcome.value, None, changed, outcome.text)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from extensions.tau.calling import SIDES
 from extensions.tau.documents import JsonPlace, read_file, read_json, read_lines
 from extensions.tau.tasks import DOMAINS, Action, ServiceTask, read_tasks
+from extensions.tau.tool_calls import SIDES
 from trajectories.errors import DataError
 
 JUDGED_ENDS = ("user_stop", "agent_stop")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from extensions.tau.calling import SIDES
 from extensions.tau.documents import JsonPlace
+from extensions.tau.tool_calls import SIDES
 
 DOMAINS = ("airline", "retail", "telecom")
 PARTS = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from extensions.tau.calling import call
 from extensions.tau.desk import Desk
 from extensions.tau.documents import read_lines
 from extensions.tau.judging import Judge
 from extensions.tau.simulations import Simulation, read_recording
 from extensions.tau.tasks import DOMAINS, ServiceTask
+from extensions.tau.tool_calls import call
 from extensions.tau.worlds import Checkout, make_desk, set_up
 
 _VERSION = re.compile(r"(errors\.pydantic\.dev/)[\d.]+")

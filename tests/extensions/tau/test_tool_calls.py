@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from extensions.tau.airline import AirlineDesk
 from extensions.tau.arithmetic import calculate
-from extensions.tau.calling import call
 from extensions.tau.retail import RetailDesk
 from extensions.tau.telecom import TelecomDesk
 from extensions.tau.telecom_setup import run_function
+from extensions.tau.tool_calls import call
 from extensions.tau.worlds import make_desk
 from tests.extensions.tau.conftest import world
 
