@@ -15,7 +15,7 @@ from extensions.tau.desk import Desk
 SIDES = ("assistant", "user")
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """Result of a call."""
 
     text: str
@@ -38,7 +38,7 @@ def call(
     *,
     solo: bool = False,
     syncs: bool = True,
-) -> Outcome:
+) -> CallOutcome:
     """Execute a call on a desk, whose state a failing call leaves as tau2 does.
 
     Args:
@@ -51,21 +51,21 @@ def call(
     """
     refusal = _find_refusal(desk, name, side, solo)
     if refusal is not None:
-        return Outcome(f"Error: {refusal}", True)
+        return CallOutcome(f"Error: {refusal}", True)
     tool = desk.TOOLS[name]
     wrong = _find_wrong_argument(desk, tool, arguments)
     if wrong is not None:
-        return Outcome(f"Error: {wrong}", True)
+        return CallOutcome(f"Error: {wrong}", True)
     state = desk.__dict__.copy()
     function = tool.function if syncs else inspect.unwrap(tool.function)
     try:
         value = function(desk, **copy_json(dict(arguments)))
-        return Outcome(write_text(value), False, value)
+        return CallOutcome(write_text(value), False, value)
     except Exception as error:
         if tool.keeps_on_refusal is None:
             desk.__dict__.update(state)
         said = error.message if isinstance(error, ToolError) else str(error)
-        return Outcome(f"Error: {said}", True)
+        return CallOutcome(f"Error: {said}", True)
 
 
 def _find_refusal(desk: Desk, name: str, side: str, solo: bool) -> str | None:
