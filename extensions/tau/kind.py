@@ -34,7 +34,7 @@ from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 
 
-class Dialogues(EntryKind):
+class DialogueKind(EntryKind):
     """Kind of entry in which a user answers."""
 
     is_single_turn = False
@@ -259,4 +259,4 @@ def _explain(entry: TaskEntry, part: str, judged: Judgement) -> Failure:
     return Failure(reason, CallEvidence(reason, "; ".join(wrong)))
 
 
-DIALOGUES = Dialogues()
+DIALOGUES = DialogueKind()
