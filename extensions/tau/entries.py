@@ -14,7 +14,7 @@ from extensions.tau import fetching
 from extensions.tau.dialogue import DialogueRecord
 from extensions.tau.session import SAY, DeskSession
 from extensions.tau.simulations import DialogueMessage, Recording, Simulation, fits, read_recording
-from extensions.tau.tasks import DOMAINS, Action, ServiceTask
+from extensions.tau.tasks import DOMAINS, GoldAction, ServiceTask
 from extensions.tau.tool_calls import SIDES
 from extensions.tau.worlds import DESKS, Checkout, make_desk, set_up
 from runner.records.record import EpisodeRecord, Key, RecordedEpisode
@@ -129,7 +129,7 @@ def make_id(domain: str, task_id: str) -> str:
     return f"{NAME}_{domain}_{task_id}"
 
 
-def write_call(action: Action) -> str:
+def write_call(action: GoldAction) -> str:
     """Return a gold action as the text of a call."""
     arguments = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
     return f"{action.name}({arguments})"

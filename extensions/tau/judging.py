@@ -10,7 +10,7 @@ from envs.errors import ToolError
 from envs.state import ABSENT, Difference
 from extensions.tau.desk import Desk
 from extensions.tau.simulations import DialogueMessage, RecordedReward, SideCall, Simulation
-from extensions.tau.tasks import Action, ServiceTask
+from extensions.tau.tasks import GoldAction, ServiceTask
 from extensions.tau.telecom import TelecomDesk
 from extensions.tau.telecom_setup import run_function
 from extensions.tau.tool_calls import call
@@ -159,7 +159,7 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
 class _Matches:
     """Test whether a call agrees with a gold action, by any side."""
 
-    def __init__(self, action: Action) -> None:
+    def __init__(self, action: GoldAction) -> None:
         self._action = action
 
     def __call__(self, call: SideCall) -> bool:

@@ -23,7 +23,7 @@ from extensions.tau.simulations import (
     Simulation,
     StatementVerdict,
 )
-from extensions.tau.tasks import Action
+from extensions.tau.tasks import GoldAction
 from extensions.tau.tool_calls import call as execute
 from extensions.tau.worlds import DESKS
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
@@ -154,7 +154,7 @@ def list_needless(entry: TaskEntry, simulation: Simulation, desk: Desk) -> tuple
         if tool is None or not tool.irreversible or result.failed:
             continue
         if not any((each.name, each.arguments) == (made.name, made.arguments) for each in actions):
-            found.append(write_call(Action(made.name, made.arguments)))
+            found.append(write_call(GoldAction(made.name, made.arguments)))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensions.tau.documents import JsonPlace, read_file, read_json, read_lines
-from extensions.tau.tasks import DOMAINS, Action, ServiceTask, read_tasks
+from extensions.tau.tasks import DOMAINS, GoldAction, ServiceTask, read_tasks
 from extensions.tau.tool_calls import SIDES
 from trajectories.errors import DataError
 
@@ -56,7 +56,7 @@ class RecordedReward(NamedTuple):
     actions: tuple[bool, ...] | None = None
     information: tuple[bool, ...] | None = None
     statements: tuple[StatementVerdict, ...] | None = None
-    gold: tuple[Action, ...] | None = None
+    gold: tuple[GoldAction, ...] | None = None
     """Gold actions that the judgement repeats, if it does."""
 
 
@@ -278,9 +278,9 @@ def _read_statement(node: JsonPlace) -> StatementVerdict:
     )
 
 
-def _read_gold(node: JsonPlace) -> Action:
+def _read_gold(node: JsonPlace) -> GoldAction:
     side = node.member("requestor").optional_text() or "assistant"
-    return Action(node.member("name").text(), node.member("arguments").object(), side)
+    return GoldAction(node.member("name").text(), node.member("arguments").object(), side)
 
 
 def fits(simulation: Simulation, task: ServiceTask) -> bool:

@@ -12,7 +12,7 @@ DOMAINS = ("airline", "retail", "telecom")
 PARTS = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")
 
 
-class Action(NamedTuple):
+class GoldAction(NamedTuple):
     """A gold action."""
 
     name: str
@@ -42,7 +42,7 @@ class Assertion(NamedTuple):
 class Criteria(NamedTuple):
     """Evaluation criteria; None for a list that the task does not have."""
 
-    actions: tuple[Action, ...] | None
+    actions: tuple[GoldAction, ...] | None
     assertions: tuple[Assertion, ...] | None
     information: tuple[str, ...]
     """Texts that the agent must say."""
@@ -137,8 +137,8 @@ def _read_criteria(node: JsonPlace) -> Criteria:
     )
 
 
-def _read_action(node: JsonPlace) -> Action:
-    return Action(
+def _read_action(node: JsonPlace) -> GoldAction:
+    return GoldAction(
         node.member("name").text(),
         node.member("arguments").object(),
         _read_side(node.member("requestor")),
