@@ -13,7 +13,13 @@ from checkers.replies.decoding import Step
 from extensions.tau import fetching
 from extensions.tau.dialogue import DialogueRecord
 from extensions.tau.session import SAY, DeskSession
-from extensions.tau.simulations import DialogueMessage, Recording, Simulation, fits, read_recording
+from extensions.tau.simulations import (
+    DialogueMessage,
+    Simulation,
+    SimulationFile,
+    fits,
+    read_recording,
+)
 from extensions.tau.tasks import DOMAINS, GoldAction, ServiceTask
 from extensions.tau.tool_calls import SIDES
 from extensions.tau.worlds import DESKS, Checkout, make_desk, set_up
@@ -98,7 +104,7 @@ def load(name: str) -> TaskDataset:
     return _make(name, files, {domain: tasks_of}, {domain: policy})
 
 
-def _load_own(recording: Recording) -> TaskDataset:
+def _load_own(recording: SimulationFile) -> TaskDataset:
     """Return the tasks of a recording as a data set."""
     files = fetching.find_checkout()
     tasks = {recording.domain: choose_tasks(recording, files)}
@@ -106,7 +112,7 @@ def _load_own(recording: Recording) -> TaskDataset:
     return _make(name, files, tasks, {recording.domain: recording.policy})
 
 
-def choose_tasks(recording: Recording, files: Checkout) -> Mapping[str, ServiceTask]:
+def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, ServiceTask]:
     """Return the tasks of a recording, or those that its judgements repeat if it has none.
 
     Raises DataError if a simulation fits no task.
@@ -197,7 +203,7 @@ def open_recording(path: Path) -> Run:
     return Run(model, path, episodes, None, note, dataset=_load_own(recording))
 
 
-def make_record(recording: Recording, simulation: Simulation) -> EpisodeRecord:
+def make_record(recording: SimulationFile, simulation: Simulation) -> EpisodeRecord:
     """Return the record of a simulation; it is not judged."""
     kept = DialogueRecord(recording.domain, recording.solo, simulation)
     return EpisodeRecord(

@@ -94,7 +94,7 @@ class Simulation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Recording:
+class SimulationFile:
     """A file of simulations.
 
     Attributes:
@@ -126,7 +126,7 @@ def is_recording(path: Path) -> bool:
     return '"info"' in start and '"environment_info"' in read_file(place)[:400_000]
 
 
-def read_recording(path: Path) -> Recording:
+def read_recording(path: Path) -> SimulationFile:
     """Read a file of simulations, or the folder of a run.
 
     Raises DataError if it cannot be read or has another form.
@@ -140,7 +140,7 @@ def read_recording(path: Path) -> Recording:
     return found
 
 
-def _read_lines(path: Path) -> Recording:
+def _read_lines(path: Path) -> SimulationFile:
     header: JsonPlace | None = None
     tasks: list[JsonPlace] = []
     simulations: list[Simulation] = []
@@ -167,10 +167,10 @@ def _read_lines(path: Path) -> Recording:
     if named is not None:
         text = path.parents[1] / "texts" / f"policy_{named}.md"
         policy = read_file(text) if text.is_file() else None
-    return Recording(path, domain, solo, read_tasks(tasks), simulations, models, policy)
+    return SimulationFile(path, domain, solo, read_tasks(tasks), simulations, models, policy)
 
 
-def _read_results(place: Path, path: Path) -> Recording:
+def _read_results(place: Path, path: Path) -> SimulationFile:
     node = read_json(place)
     info = node.member("info")
     about = info.member("environment_info")
@@ -181,7 +181,7 @@ def _read_results(place: Path, path: Path) -> Recording:
         files = sorted((path / "simulations").glob("*.json"))
         listed = [read_json(file) for file in files]
     solo = "solo" in (agent.member("implementation").optional_text() or "")
-    found = Recording(
+    found = SimulationFile(
         place,
         domain,
         solo,
@@ -292,7 +292,7 @@ def fits(simulation: Simulation, task: ServiceTask) -> bool:
     return [(a.name, a.arguments) for a in gold] == [(a.name, a.arguments) for a in wanted or ()]
 
 
-def _repair_ids(recording: Recording) -> Recording:
+def _repair_ids(recording: SimulationFile) -> SimulationFile:
     """Return a recording whose simulations name the tasks that their judgements repeat."""
     tasks, mended, repaired = recording.tasks, 0, []
     for each in recording.simulations:
