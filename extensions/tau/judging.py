@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 from envs.errors import ToolError
 from envs.state import ABSENT, Difference
 from extensions.tau.desk import Desk
-from extensions.tau.simulations import DialogueMessage, RecordedReward, SideCall, Simulation
+from extensions.tau.simulations import DialogueMessage, MessageCall, RecordedReward, Simulation
 from extensions.tau.tasks import GoldAction, ServiceTask
 from extensions.tau.telecom import TelecomDesk
 from extensions.tau.telecom_setup import run_function
@@ -23,7 +23,7 @@ _LINK = re.compile(r"(errors\.pydantic\.dev/)[\d.]+")
 class ResultMismatch(NamedTuple):
     """A recorded result that differs from ours."""
 
-    call: SideCall
+    call: MessageCall
     ours: str
     theirs: str
 
@@ -162,7 +162,7 @@ class _Matches:
     def __init__(self, action: GoldAction) -> None:
         self._action = action
 
-    def __call__(self, call: SideCall) -> bool:
+    def __call__(self, call: MessageCall) -> bool:
         action = self._action
         if call.name != action.name:
             return False

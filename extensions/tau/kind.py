@@ -18,8 +18,8 @@ from extensions.tau.judging import Judge, Judgement
 from extensions.tau.session import SAY, DeskSession
 from extensions.tau.simulations import (
     DialogueMessage,
+    MessageCall,
     RecordedReward,
-    SideCall,
     Simulation,
     StatementVerdict,
 )
@@ -106,7 +106,7 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
     """Return the dialogue in which the gold actions are done and all information is given."""
     criteria = entry.task.criteria
     actions = (criteria.actions if criteria else None) or ()
-    calls = [SideCall("", each.name, each.arguments, each.side) for each in actions]
+    calls = [MessageCall("", each.name, each.arguments, each.side) for each in actions]
     words = ". ".join(criteria.information) if criteria else ""
     played = _play(entry, template, [*calls, words or "Done."])
     granted = (
@@ -120,7 +120,7 @@ def play_steps(entry: TaskEntry, template: DeskSession, steps: Sequence[Step]) -
     return _play(entry, template, list(_read_steps(steps)))
 
 
-def _read_steps(steps: Sequence[Step]) -> Iterator[SideCall | str]:
+def _read_steps(steps: Sequence[Step]) -> Iterator[MessageCall | str]:
     for step in steps:
         if isinstance(step, str):
             yield step
@@ -129,10 +129,12 @@ def _read_steps(steps: Sequence[Step]) -> Iterator[SideCall | str]:
                 yield str(call.kwargs.get("text", ""))
             elif isinstance(call, Call):
                 side, _, name = call.name.rpartition(".")
-                yield SideCall("", name, dict(call.kwargs), side or "assistant")
+                yield MessageCall("", name, dict(call.kwargs), side or "assistant")
 
 
-def _play(entry: TaskEntry, template: DeskSession, script: Sequence[SideCall | str]) -> Simulation:
+def _play(
+    entry: TaskEntry, template: DeskSession, script: Sequence[MessageCall | str]
+) -> Simulation:
     desk = template.fork().desk
     messages = [DialogueMessage("assistant", GREETING)]
     for each in script:

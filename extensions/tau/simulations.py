@@ -19,7 +19,7 @@ NAME = "results.json"
 """Result file in the folder of a run."""
 
 
-class SideCall(NamedTuple):
+class MessageCall(NamedTuple):
     """A call of a message."""
 
     id: str
@@ -33,7 +33,7 @@ class DialogueMessage(NamedTuple):
 
     role: str
     text: str | None
-    calls: tuple[SideCall, ...] = ()
+    calls: tuple[MessageCall, ...] = ()
     side: str = "assistant"
     """Side that a tool answers."""
     failed: bool = False
@@ -76,12 +76,12 @@ class Simulation(NamedTuple):
         """Whether its end lets it be judged."""
         return self.end in JUDGED_ENDS
 
-    def exchanges(self) -> Iterator[tuple[SideCall, DialogueMessage]]:
+    def exchanges(self) -> Iterator[tuple[MessageCall, DialogueMessage]]:
         """Yield the calls with their results, matched by order.
 
         Raises DataError if a call has no result.
         """
-        waiting: list[SideCall] = []
+        waiting: list[MessageCall] = []
         for message in self.messages:
             if message.role == "tool":
                 if not waiting:
@@ -227,7 +227,7 @@ def _read_message(node: JsonPlace) -> DialogueMessage:
         if caller not in SIDES:
             call.member("requestor").refuse(f"must be assistant or user, is {caller!r:.80}")
         id = call.member("id").optional_text() or ""
-        calls.append(SideCall(id, call.member("name").text(), arguments, caller))
+        calls.append(MessageCall(id, call.member("name").text(), arguments, caller))
     text = node.member("content").optional_text()
     return DialogueMessage(role, text, tuple(calls), side, bool(node.member("error").value))
 
