@@ -13,7 +13,7 @@ from extensions.traces import inspect_logs, langsmith, openai_messages, otel
 from extensions.traces.conversation import RecordedTrace, limited
 from extensions.traces.documents import list_files, read_documents
 from extensions.traces.feature import ImportFeature, ImportReference, TraceFormat
-from extensions.traces.playing import PlayedTrace, play_trace
+from extensions.traces.trace_execution import PlayedTrace, play_trace
 from runner.analysis.figure_lines import summary
 from runner.analysis.figures import RunFigures
 from runner.commands import DONE, RUN_ERROR
