@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from extensions.export.commands.export import TranscriptsOfRun
-from extensions.traces.writing import (
+from extensions.traces.trace_writers import (
     inspect_logs,
     langsmith_runs,
     openai_conversations,
