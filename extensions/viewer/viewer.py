@@ -26,7 +26,7 @@ from envs.errors import BackendFault
 from extensions.align.align_page import ALIGN_ASSETS, align_file
 from extensions.align.alignment import MAX_RUNS
 from extensions.viewer import viewer_pages
-from extensions.viewer.examinations import (
+from extensions.viewer.examined_runs import (
     examination_path,
     keep_examination,
     read_examination,

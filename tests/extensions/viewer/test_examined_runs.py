@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from extensions.viewer import examinations
-from extensions.viewer.examinations import examination_path, keep_examination, read_examination
+from extensions.viewer import examined_runs
+from extensions.viewer.examined_runs import examination_path, keep_examination, read_examination
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_a_run_is_kept_until_one_of_its_files_changes(folder):
 
 
 def test_the_oldest_runs_are_deleted(folder, monkeypatch):
-    monkeypatch.setattr(examinations, "_MAX_RUNS", 2)
+    monkeypatch.setattr(examined_runs, "_MAX_RUNS", 2)
     paths = [examination_path(folder, number) for number in range(4)]
     for path in paths:
         keep_examination(path, "{}")
@@ -42,7 +42,7 @@ def test_what_cannot_be_kept_is_no_error(folder, monkeypatch, tmp_path):
     path = examination_path(folder)
     keep_examination(path, "{}")
     assert read_examination(path) is None
-    monkeypatch.setattr(examinations, "_MAX_FILES", 0)
+    monkeypatch.setattr(examined_runs, "_MAX_FILES", 0)
     assert examination_path(folder) is None
     keep_examination(None, "{}")
     assert read_examination(None) is None
