@@ -15,7 +15,7 @@ from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.worlds import World
 from extensions.worlds.events import reaction
-from extensions.worlds.moments import Moment, is_moment, read_moment, shift
+from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
 
 Minutes = Annotated[int, Field(ge=5, le=480)]

@@ -18,8 +18,8 @@ from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from envs.session import Session
 from envs.tool import bind, defaults, parameter_names
-from extensions.worlds.moments import Moment, is_moment
 from extensions.worlds.state_paths import MISSING, StatePath
+from extensions.worlds.timestamps import Moment, is_moment
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -16,7 +16,7 @@ from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.worlds import World
 from extensions.worlds.events import reaction
-from extensions.worlds.moments import is_moment, read_moment, shift
+from extensions.worlds.timestamps import is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
 
 Day = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]

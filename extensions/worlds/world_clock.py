@@ -25,7 +25,7 @@ from extensions.worlds.events import (
     list_effects,
     matches,
 )
-from extensions.worlds.moments import Moment, is_moment, read_moment, shift
+from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 
 _START = "2026-01-05T09:00"
 _MAX_WAIT = 366 * 24 * 60

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from envs.calls import parse_call
 from envs.session import Session
 from extensions.worlds import shop
-from extensions.worlds.moments import shift
+from extensions.worlds.timestamps import shift
 
 START = "2026-03-02T09:00"
 LAST = 4 * 24 * 60
