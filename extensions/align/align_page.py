@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from extensions.align.alignment import SideBySide, document
+from extensions.align.alignment import AlignedEpisodes, document
 from runner.analysis.episode_output import Json
 from runner.analysis.report.pages import packed, page
 from runner.analysis.report.value_bounds import ValueBounds
@@ -14,7 +14,7 @@ ALIGN_ASSETS = ("report.css", "align.css", "texts.js", "align.js")
 _BOUNDS = ValueBounds(text=20_000, members=10_000)
 
 
-def align_page(alignment: SideBySide) -> str:
+def align_page(alignment: AlignedEpisodes) -> str:
     """Return the page for aligned runs."""
     return align_file(align_json(alignment))
 
@@ -24,7 +24,7 @@ def align_file(shown: Json) -> str:
     return page(f"Turnwise: {shown['id']}", [packed(shown)], ALIGN_ASSETS)
 
 
-def align_json(alignment: SideBySide) -> Json:
+def align_json(alignment: AlignedEpisodes) -> Json:
     """Return the page's data for aligned runs."""
     trajectory = alignment.columns[0].examined.trajectory
     shown = {**document(alignment), "category": trajectory.category.value}

@@ -66,7 +66,7 @@ class AlignedTurn(NamedTuple):
     rows: tuple[AlignedRow, ...]
 
 
-class SideBySide(NamedTuple):
+class AlignedEpisodes(NamedTuple):
     """Aligned runs of one trajectory."""
 
     columns: tuple[AlignedRun, ...]
@@ -84,17 +84,17 @@ class SideBySide(NamedTuple):
         return min(found, key=lambda row: row[:2], default=None)
 
 
-def align(columns: Sequence[AlignedRun]) -> SideBySide:
+def align(columns: Sequence[AlignedRun]) -> AlignedEpisodes:
     """Align two or more runs of one trajectory."""
     turns = []
     for views in zip(*[view(column.examined) for column in columns], strict=True):
         steps = zip_longest(*[turn.model.steps if turn.model else () for turn in views])
         rows = [AlignedRow(views[0].number, step, cells) for step, cells in enumerate(steps)]
         turns.append(AlignedTurn(views, tuple(rows)))
-    return SideBySide(tuple(columns), tuple(turns))
+    return AlignedEpisodes(tuple(columns), tuple(turns))
 
 
-def lines(alignment: SideBySide, width: int) -> Iterator[OutputLine]:
+def lines(alignment: AlignedEpisodes, width: int) -> Iterator[OutputLine]:
     """Yield the lines of aligned runs; ``width`` is at least 80, and equal steps are shown once."""
     columns = alignment.columns
     trajectory = columns[0].examined.trajectory
@@ -122,7 +122,7 @@ def lines(alignment: SideBySide, width: int) -> Iterator[OutputLine]:
         yield from _end_lines(turn, width)
 
 
-def document(alignment: SideBySide) -> Json:
+def document(alignment: AlignedEpisodes) -> Json:
     """Return aligned runs as a JSON object; see ``runner/README.md``."""
     columns = alignment.columns
     partings = [alignment.parting(0, other) for other in range(len(columns))]
@@ -151,7 +151,7 @@ def _letters(columns: Sequence[AlignedRun]) -> str:
     return "ABCDE"[: len(columns)]
 
 
-def _parting_lines(alignment: SideBySide) -> Iterator[OutputLine]:
+def _parting_lines(alignment: AlignedEpisodes) -> Iterator[OutputLine]:
     letters = _letters(alignment.columns)
     for index, letter in enumerate(letters[1:], start=1):
         row = alignment.parting(0, index)
