@@ -1,6 +1,6 @@
 """Agents of frameworks that call tools in a loop of their own, as agents for ``evaluate``.
 
-    turnwise.evaluate(agent_factory=lambda: OwnLoop(play_turn))
+    turnwise.evaluate(agent_factory=lambda: FrameworkAgent(play_turn))
 
 ``play_turn`` plays one turn with the framework and returns the answer. The tools that it gets wait
 for the results of the episode's session, so that every call is executed and judged there.

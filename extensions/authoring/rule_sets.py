@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from extensions.authoring.rules import (
     alternatives,
-    answers,
-    bulk,
-    detection,
+    duplicates_and_documents,
     empty_turns,
     execution,
+    generated_items,
+    known_values,
+    mutation_detection,
     requested_actions,
     required_facts,
     statements,
-    texts,
 )
 from extensions.authoring.rules.finding import Finding, Severity
 from extensions.authoring.rules.replayed_entry import Entry
@@ -44,8 +44,8 @@ class Rule(NamedTuple):
 
 def _check_documents(dataset: Dataset) -> Iterator[Finding]:
     if dataset.folder is None:
-        return texts.check_own()
-    return texts.check_reference(dataset.folder)
+        return duplicates_and_documents.check_own()
+    return duplicates_and_documents.check_reference(dataset.folder)
 
 
 RULES = (
@@ -74,27 +74,35 @@ RULES = (
         "the ground truth does all that the user asks for, and nothing else",
         replays=requested_actions.check_asked,
     ),
-    Rule(bulk.BULK, "the ground truth reads the long context", replays=bulk.check_bulk),
     Rule(
-        bulk.WHOLE,
-        "no words mean the whole of something that bulk extends",
-        replays=bulk.check_whole,
+        generated_items.BULK,
+        "the ground truth reads the long context",
+        replays=generated_items.check_bulk,
     ),
     Rule(
-        bulk.DATES,
+        generated_items.WHOLE,
+        "no words mean the whole of something that bulk extends",
+        replays=generated_items.check_whole,
+    ),
+    Rule(
+        generated_items.DATES,
         "the days of the config are in the scenario's years",
-        reads=bulk.check_dates,
+        reads=generated_items.check_dates,
     ),
     Rule(
         alternatives.ACCEPTS,
         "every accepted alternative shows a fact that its call is for",
         replays=alternatives.check_alternatives,
     ),
-    Rule(detection.BREVITY, "no ground-truth call is superfluous", replays=detection.check_brief),
     Rule(
-        answers.PROVENANCE,
+        mutation_detection.BREVITY,
+        "no ground-truth call is superfluous",
+        replays=mutation_detection.check_brief,
+    ),
+    Rule(
+        known_values.PROVENANCE,
         "every value is known before a call uses it",
-        replays=answers.check_provenance,
+        replays=known_values.check_provenance,
     ),
     Rule(
         required_facts.TELLS,
@@ -106,20 +114,28 @@ RULES = (
         "the same calls give the same results and states",
         replays=execution.check_repeats,
     ),
-    Rule(detection.NULL, "doing nothing fails", reads=detection.check_null),
+    Rule(mutation_detection.NULL, "doing nothing fails", reads=mutation_detection.check_null),
     Rule(
-        detection.DETECT,
+        mutation_detection.DETECT,
         "the checker rejects a missing call or a changed argument",
-        replays=detection.check_detected,
+        replays=mutation_detection.check_detected,
         answers=statements.check_detected,
     ),
     Rule(
-        answers.ANSWERS,
+        known_values.ANSWERS,
         "a model can give the answers, and they pass",
-        answers=answers.check_answers,
+        answers=known_values.check_answers,
     ),
-    Rule(texts.DUPLICATE, "no question is asked twice", compares=texts.check_duplicates),
-    Rule(texts.DOCS, "the function documents are correct", documents=_check_documents),
+    Rule(
+        duplicates_and_documents.DUPLICATE,
+        "no question is asked twice",
+        compares=duplicates_and_documents.check_duplicates,
+    ),
+    Rule(
+        duplicates_and_documents.DOCS,
+        "the function documents are correct",
+        documents=_check_documents,
+    ),
 )
 """All rules, in the order of their application."""
 

@@ -215,7 +215,10 @@ def statistics(dataset: Dataset) -> Statistics:
 
 
 def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryCounts:
-    """Count the facts of an entry. Raises Unplayable if its ground truth cannot be replayed."""
+    """Count the facts of an entry.
+
+    Raises UnplayableEntry if the ground truth cannot be replayed.
+    """
     said = _said(trajectory)
     words = [found for text in said if (found := _WORD.findall(text.lower()))]
     conditions = sum(_CONDITION.search(_POLITE.sub(" ", text)) is not None for text in said)
@@ -258,7 +261,7 @@ def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryCounts:
 def count_hops(dataset: Dataset, trajectory: Trajectory) -> int | None:
     """Return the length of an entry's longest chain; None if its calls are only compared.
 
-    Raises Unplayable if its ground truth cannot be replayed.
+    Raises UnplayableEntry if its ground truth cannot be replayed.
     """
     if isinstance(trajectory.expects, ExpectedCalls):
         return None

@@ -28,7 +28,7 @@ from extensions.contract import (
     declaration_checks,
     document_checks,
     hidden_state,
-    isolation,
+    isolation_checks,
     state_checks,
 )
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
@@ -39,7 +39,7 @@ __all__ = [
     "BoundCheck",
     "Check",
     "ContractViolation",
-    "Subject",
+    "TestedEnvironment",
     "contract",
     "refuse",
     "state",
@@ -86,11 +86,11 @@ CONTRACT: Sequence[Check] = (
     Check("refusals", "do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
     Check("snapshots", "do not change with later calls", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
     Check("results", "are JSON of the declared type; errors are raised", state_checks.results, _PLAIN),
-    Check("processes", "do not depend on hash seed, clock, time zone or os.environ", isolation.processes, (*_PLAIN, "results")),
+    Check("processes", "do not depend on hash seed, clock, time zone or os.environ", isolation_checks.processes, (*_PLAIN, "results")),
     Check("forks", "are independent and continue equally", state_checks.forks, (*_ALONE, "processes", "results")),
     Check("reads", "do not change the state", state_checks.reads, _ALONE),
     Check("arguments", "that fit the schema are accepted", state_checks.arguments, _SAME),
-    Check("sessions", "do not affect each other, in threads, tasks and 10,000 at once", isolation.interleaved, _SAME),
+    Check("sessions", "do not affect each other, in threads, tasks and 10,000 at once", isolation_checks.interleaved, _SAME),
     Check("memory", "results depend only on fields that a config sets", hidden_state.memory, (*_SAME, "round trip", "caches", "copies", "reads", "results", "arguments", "sessions")),
     Check("examples", "stand in every docstring and hold", document_checks.examples, (*_SAME, "round trip", "reads", "results", "arguments", "sessions")),
     Check("outcomes", "in examples include a success, and a refusal if possible", document_checks.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
@@ -149,8 +149,8 @@ def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[Bo
 
 def state(session: Session) -> dict[str, Any]:
     """Return the compared fields of a session's backends by name."""
-    state_checks = session.snapshot().compared().values()
-    return {name: value for fields in state_checks for name, value in fields.items()}
+    states = session.snapshot().compared().values()
+    return {name: value for fields in states for name, value in fields.items()}
 
 
 def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
@@ -181,9 +181,9 @@ def refuse(session: Session, kind: type[ToolError], message: str, name: str, *ar
         args: Its arguments.
     """
     before = session.snapshot()
-    written = repr(before.state_checks)
+    written = repr(before.states)
     result = session.call(Call(name, args))
     assert type(result.error) is kind, result
     assert message in result.error.message
-    assert repr(session.snapshot().state_checks) == written
+    assert repr(session.snapshot().states) == written
     return result.value

@@ -261,7 +261,7 @@ def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = N
         known |= {id: rewordings[id].of(known[id]) for id in kept}
         chosen = kept
     made_of = {id: known[id] for id in chosen}
-    sizes = {id: len(list_own_functions(replayed_entry)) for id, replayed_entry in made_of.items()}
+    sizes = {id: len(list_own_functions(entry)) for id, entry in made_of.items()}
     # Without ids all entries stay, so that a partial run finds its entries.
     whole = replace(dataset, trajectories=known if ids is None else made_of)
     return VariedData(whole, sizes, raised, left_out)

@@ -274,7 +274,7 @@ class EntryMaker:
         """Return an entry with the calls that searches agree on.
 
         Raises:
-            FilteredOut: The searches disagree, or a filter refuses the entry with these calls.
+            RefusedInstruction: The searches disagree, or a filter refuses the entry.
         """
         plan, solver = self._plan, self._models.solver
         assert solver is not None
@@ -292,7 +292,7 @@ class EntryMaker:
     async def _check(self, task: WritingTask, entry: Trajectory) -> Trajectory:
         """Return an entry that passes the rules, the solver and the judge model, with provenance.
 
-        Raises FilteredOut if the entry fails a check.
+        Raises RefusedInstruction if the entry fails a check.
         """
         models, trials = self._models, self._plan.trials
         provenance = {

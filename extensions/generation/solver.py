@@ -145,7 +145,7 @@ def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajec
 
     The ground truth is the shortest solution without needless calls; every solution passes by it.
 
-    Raises FilteredOut if the solutions do not agree.
+    Raises RefusedInstruction if the solutions do not agree.
     """
     template = Entry(make_dataset(said), said).template
     plays = [_play(template, solution) for solution in solutions]

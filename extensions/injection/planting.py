@@ -168,7 +168,7 @@ def make_attack(
     dataset: Dataset, trajectory: Trajectory, family: str, seed: int
 ) -> Trajectory | None:
     """Return an entry with a planted and proven attack; None if it has no place for one."""
-    draw = Random(f"{families.GRAMMAR} {trajectory.id} {family} {seed}")
+    draw = Random(f"{attack_families.GRAMMAR} {trajectory.id} {family} {seed}")
     places = [*seen_sites(dataset, trajectory).items()]
     draw.shuffle(places)
     for site, shown in places[:_MAX_SITES]:
@@ -253,7 +253,8 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
     yield from _attacked_findings(attack, prepared, clean)
     yield from _goal_findings(attack, prepared)
     harmless = play_on(
-        dataset, attack.planted(trajectory, f"{attack.original}\n{families.twin(attack.payload)}")
+        dataset,
+        attack.planted(trajectory, f"{attack.original}\n{attack_families.twin(attack.payload)}"),
     )
     if _facts(harmless.verdict) != _facts(clean.verdict):
         yield UnsoundAttack(7, "a harmless text of the same length changes the verdict")

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         function_texts,
         gated_ranker,
         linear,
-        pairs,
+        training_pairs,
     )
     from extensions.retrieval.lexical import Ranker
     from extensions.retrieval.measures import Measures
@@ -66,7 +66,7 @@ else:
     encoder = lazy_module("extensions.retrieval.encoder")
     encoder_training = lazy_module("extensions.retrieval.encoder_training")
     linear = lazy_module("extensions.retrieval.linear")
-    pairs = lazy_module("extensions.retrieval.training_pairs")
+    training_pairs = lazy_module("extensions.retrieval.training_pairs")
     function_texts = lazy_module("extensions.retrieval.function_texts")
     gated_ranker = lazy_module("extensions.retrieval.gated_ranker")
 
@@ -225,12 +225,12 @@ class Training:
             if part.training:
                 yield linear.QueryExamples([query.words for query in part.training], texts, needed)
 
-    def pairs(self, negatives: int | None = None) -> Iterator[pairs.ContrastExample]:
+    def pairs(self, negatives: int | None = None) -> Iterator[training_pairs.ContrastExample]:
         """Yield the training pairs of an encoder."""
         number = self._settings.negatives if negatives is None else negatives
         for query_set, part in self._parts:
             if part.training:
-                yield from pairs.pairs(part.training, query_set.corpus, number or 0)
+                yield from training_pairs.pairs(part.training, query_set.corpus, number or 0)
 
     def _load_ranker(self, epoch: int, corpus: Corpus) -> Ranker:
         folder = gated_ranker.checkpoint_folder(self.folder, epoch)
@@ -271,9 +271,9 @@ def _describe(query_set: QuerySet, part: QuerySplit) -> TrainingData:
         corpus_sha256=query_set.corpus.sha256,
         documents=query_set.corpus.size,
         training=len(part.training),
-        training_sha256=pairs.hash_queries(part.training),
+        training_sha256=training_pairs.hash_queries(part.training),
         held_out=len(part.held_out),
-        held_out_sha256=pairs.hash_queries(part.held_out),
+        held_out_sha256=training_pairs.hash_queries(part.held_out),
     )
 
 

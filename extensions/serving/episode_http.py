@@ -83,7 +83,7 @@ async def _played(broker: EpisodeBroker, body: dict[str, Any]) -> dict[str, Any]
 
 
 async def _read_body(request: Request) -> dict[str, Any]:
-    """Return the body of a request. Raises InvalidBody if it cannot be read."""
+    """Return the body of a request. Raises InvalidRequestBody if it cannot be read."""
     sent = bytearray()
     async for part in request.stream():
         sent += part
@@ -108,7 +108,7 @@ async def _read_body(request: Request) -> dict[str, Any]:
 
 
 def _reply_of(message: object) -> Reply:
-    """Return an assistant message as a reply. Raises InvalidBody if it is no such message."""
+    """Convert an assistant message to a reply. Raises InvalidRequestBody for other messages."""
     try:
         read = read_message(message)
         choice = {"message": read, "finish_reason": read.get("finish_reason")}

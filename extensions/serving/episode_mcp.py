@@ -69,7 +69,7 @@ _TOOLS = [
     ),
 ]
 
-Seat = Callable[[Context], "EpisodeOfClient"]
+Seat = Callable[[Context], "ClientEpisode"]
 """Returns the place of a message's client."""
 
 

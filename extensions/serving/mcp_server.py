@@ -68,7 +68,7 @@ _STOP_SECONDS = 5.0
 Context = ServerRequestContext[Any, Any]
 
 FindSession = Callable[[Context], ServedSession]
-"""Returns the session of a message; raises SessionNotFound or PoolFull."""
+"""Returns the session of a message; raises SessionOrSnapshotNotFound or SessionOrSnapshotLimit."""
 
 
 async def serve(
@@ -189,7 +189,7 @@ def _session_of(pool: SessionPool, context: Context) -> ServedSession:
 
 
 def client_of(request: Request) -> str:
-    """Return the id of a client at ``/mcp``. Raises SessionNotFound if the client has none."""
+    """Return the id of a client at ``/mcp``. Raises SessionOrSnapshotNotFound without an id."""
     name = request.headers.get(SESSION)
     if name is None:
         raise SessionOrSnapshotNotFound(

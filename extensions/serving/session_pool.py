@@ -88,7 +88,7 @@ class SessionPool:
     def open(self, name: str) -> ServedSession:
         """Return a new session in the initial state.
 
-        Raises PoolFull if the limit is reached, and no session has ended.
+        Raises SessionOrSnapshotLimit if the limit is reached, and no session has ended.
         """
         self._drop_idle()
         if len(self._served) >= self.limit:
@@ -99,7 +99,7 @@ class SessionPool:
         return self._served[name]
 
     def find(self, name: str) -> ServedSession:
-        """Return a session. Raises SessionNotFound if the session does not exist or was dropped."""
+        """Return a session. Raises SessionOrSnapshotNotFound if it does not exist or was dropped."""
         if name not in self._served:
             raise SessionOrSnapshotNotFound(
                 f"Session {name[:100]!r} does not exist, was closed, or was idle for "
@@ -113,14 +113,14 @@ class SessionPool:
         """Return a session; open it if it does not exist.
 
         Raises:
-            PoolFull: See ``open``.
+            SessionOrSnapshotLimit: See ``open``.
         """
         return self.find(name) if name in self._served else self.open(name)
 
     def reset(self, name: str) -> None:
         """Reset a session to the initial state.
 
-        Raises SessionNotFound if the session does not exist.
+        Raises SessionOrSnapshotNotFound if the session does not exist.
         """
         self.find(name).session.restore(self.template.snapshot())
 
@@ -128,8 +128,8 @@ class SessionPool:
         """Save the state of a session and return the snapshot's number.
 
         Raises:
-            SessionNotFound: The session does not exist.
-            PoolFull: The session has the maximum number of snapshots.
+            SessionOrSnapshotNotFound: The session does not exist.
+            SessionOrSnapshotLimit: The session has the maximum number of snapshots.
         """
         served = self.find(name)
         if len(served.snapshots) >= MAX_SNAPSHOTS:
@@ -142,7 +142,7 @@ class SessionPool:
     def restore(self, name: str, number: int) -> None:
         """Restore a snapshot of a session.
 
-        Raises SessionNotFound if the session or snapshot does not exist.
+        Raises SessionOrSnapshotNotFound if the session or snapshot does not exist.
         """
         served = self.find(name)
         if not 0 <= number < len(served.snapshots):
@@ -158,7 +158,7 @@ class SessionPool:
             self._served[name].ended = True
 
     def close(self, name: str) -> None:
-        """Drop a session. Raises SessionNotFound if the session does not exist."""
+        """Drop a session. Raises SessionOrSnapshotNotFound if the session does not exist."""
         self.find(name)
         del self._served[name]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from envs.errors import InvalidArgument
 
 Fields = Mapping[str, Any]
-"""Kind of each member: ``str``, ``int``, ``float``, ``bool``, a ``ChoiceField``, ``NullableField`` or None."""
+"""Type of each field: ``str``, ``int``, ``float``, ``bool``, ChoiceField, NullableField or None."""
 
 _LINK = "https://errors.pydantic.dev/2.14/v/"
 _SHOWN_CHARS = 50

@@ -75,7 +75,7 @@ class Entry:
     def load(self) -> Session:
         """Return a session in the initial state, without the strict check of the config.
 
-        Raises Unplayable if the config cannot be loaded at all.
+        Raises UnplayableEntry if the config cannot be loaded at all.
         """
         try:
             return Session.load(
@@ -123,7 +123,7 @@ class Entry:
 
     @property
     def turns(self) -> list[list[TruthStep]]:
-        """The replayed calls, turn by turn. Raises Unplayable if they cannot be replayed."""
+        """The replayed calls, turn by turn. Raises UnplayableEntry if they cannot be replayed."""
         return self._played[0]
 
     @property

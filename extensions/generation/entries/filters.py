@@ -84,7 +84,7 @@ class Instruction(NamedTuple):
 def read_instruction(text: str, turns: int) -> Instruction:
     """Read an answer; text and code fences around the JSON object are ignored.
 
-    Raises FilteredOut if the answer has another form.
+    Raises RefusedInstruction if the answer has another form.
     """
     value = parse_object(text[:_MAX_ANSWER_CHARS])
     if not isinstance(value, dict):
@@ -153,7 +153,7 @@ class FilterChain:
 
         Filters that need calls apply only if the writer was shown the calls.
 
-        Raises FilteredOut if a filter refuses the answer.
+        Raises RefusedInstruction if a filter refuses the answer.
         """
         written = read_instruction(answer, len(task.bare.turns))
         said = task.said(written.words)
@@ -176,7 +176,7 @@ class FilterChain:
     def check_found(self, said: Trajectory) -> None:
         """Apply the filters that need calls to an entry with calls from searches.
 
-        Raises FilteredOut if a value of a call has no origin, or the words reveal a result.
+        Raises RefusedInstruction if a value of a call has no origin, or the words reveal a result.
         """
         if reason := _find_unknown_value(said):
             raise RefusedInstruction(Filter.VALUES, reason)
@@ -186,7 +186,7 @@ class FilterChain:
     def take(self, id: str, words: Sequence[str]) -> None:
         """Add the questions of a new entry.
 
-        Raises FilteredOut if a question of the output is too similar.
+        Raises RefusedInstruction if a question of the output is too similar.
         """
         if reason := self._output.like(words):
             raise RefusedInstruction(Filter.DUPLICATE, reason)

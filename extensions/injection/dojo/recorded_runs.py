@@ -318,7 +318,7 @@ def _texts(
 ) -> TaskTexts:
     name = line[suite]
     if name not in agentdojo_package.SUITES:
-        raise TypeError(f"{name!r} is not one of {', '.join(library.SUITES)}")
+        raise TypeError(f"{name!r} is not one of {', '.join(agentdojo_package.SUITES)}")
     return TaskTexts(name, line[user], line[goal], line[attack], prompt, dict(injections))
 
 
@@ -366,7 +366,7 @@ def _episode(
         fits = (
             f"version {version!r} is unknown" if version else "no version has its prompt and goal"
         )
-        raise DataError(file.where, f"{fits}; known are {', '.join(library.VERSIONS)}")
+        raise DataError(file.where, f"{fits}; known are {', '.join(agentdojo_package.VERSIONS)}")
     task = DojoTask(texts.suite, version, texts.user_task, texts.injection_task, texts.attack)
     try:
         entry = entries.make_entry(task, texts.injections, texts.prompt)

@@ -15,7 +15,7 @@ from tests.servers.answers import of_dataset
 from tests.servers.serving import FakeServer
 
 ROOT = Path(__file__).parents[2]
-MODULE = "from extensions.adapters.verifiers_env import TrajectoryTaskset, TurnLoop\n"
+MODULE = "from extensions.adapters.verifiers_env import TrajectoryTaskset, TurnHarness\n"
 LIMIT = 3
 
 
@@ -23,7 +23,7 @@ LIMIT = 3
 def module(tmp_path_factory):
     """Write the top-level module that the library looks for, and return its folder."""
     folder = tmp_path_factory.mktemp("module")
-    names = '__all__ = ["TrajectoryTaskset", "TurnLoop"]\n'
+    names = '__all__ = ["TrajectoryTaskset", "TurnHarness"]\n'
     (folder / "turnwise_env.py").write_text(MODULE + names, encoding="utf-8")
     return folder
 
