@@ -99,7 +99,7 @@ class SessionPool:
         return self._served[name]
 
     def find(self, name: str) -> ServedSession:
-        """Return a session. Raises SessionOrSnapshotNotFound if it does not exist or was dropped."""
+        """Return a session. Raises SessionOrSnapshotNotFound if it is missing or dropped."""
         if name not in self._served:
             raise SessionOrSnapshotNotFound(
                 f"Session {name[:100]!r} does not exist, was closed, or was idle for "
