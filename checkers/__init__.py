@@ -1,5 +1,5 @@
-"""The checkers: pure functions from outcomes to verdicts, without I/O and live backends.
+"""Checkers: pure functions that turn outcomes into verdicts, without I/O or live backends.
 
-They compare the outcome of a model's calls with the outcome of the ground truth, by the rules of a
-profile. The package imports only the records of ``envs``.
+They compare the outcome of a model's calls with the ground truth's, by the rules of a profile. The
+package imports only the records of ``envs``.
 """

@@ -25,15 +25,15 @@ class EpisodeCheck(NamedTuple):
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     def __call__(self, *values: Any, **named: Any) -> object:
-        """Call the function, as in a unit test."""
+        """Call the function directly, for example in a unit test."""
         return self.function(*values, **named)
 
     def find_failure(
         self, state: Mapping[str, Any], calls: Sequence[Call], words: Sequence[str], entry: str
     ) -> str | None:
-        """Return what is wrong with an episode, or None.
+        """Return a description of the episode's error, or None.
 
-        Raises SimulatorError if the function breaks or returns neither a truth value nor a text.
+        Raises SimulatorError if the function breaks or returns neither a truth value nor a string.
         """
         given = dict(zip(_INPUTS, (state, calls, words, entry), strict=True))
         about = " ".join((self.function.__doc__ or self.function.__name__).split("\n")[0].split())
@@ -61,11 +61,10 @@ def check(*, weight: float = 1.0) -> Callable[[Callable[..., object]], EpisodeCh
 def check(function: Callable[..., object] | None = None, *, weight: float = 1.0) -> Any:
     """Turn a function into a check of episodes; the decorator also takes a weight.
 
-    The function takes what it needs of ``state`` (final state by backend, as JSON), ``calls`` (all
-    calls, in order), ``words`` (answer of each turn) and ``entry`` (id). It returns True or None if
-    all is well, and False or a text that says what is wrong; a failed ``assert`` is wrong, too.
-
-    Raises TypeError if the function takes something else.
+    The function takes any of the parameters ``state`` (final state by backend, as JSON), ``calls``
+    (all calls, in order), ``words`` (answer of each turn) and ``entry`` (id). It returns True or
+    None for success, and False or a string with the error for a failure. A failed ``assert`` counts
+    as a failure, too. Raises TypeError if the function takes another parameter.
     """
     if function is None:
         return lambda each: _check_of(each, weight)

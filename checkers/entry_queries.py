@@ -14,7 +14,7 @@ Made = Call | MalformedCall
 
 
 class CallPosition(NamedTuple):
-    """Moment right after a call of an episode; position -1 is the start of the turn."""
+    """Point right after a call of an episode; position -1 is the start of the turn."""
 
     turn: int
     position: int
@@ -28,9 +28,9 @@ class ObservedCall(NamedTuple):
 
 
 class EntryQueries(Protocol):
-    """Questions about an entry, answered by replays in copies if necessary.
+    """Queries about an entry; an answer may need a replay in a copy of the session.
 
-    A ground-truth call is identified by its turn and its position in it.
+    A ground-truth call is identified by its turn and its position in the turn.
     """
 
     def words(self, turn: int) -> str:
@@ -45,17 +45,17 @@ class EntryQueries(Protocol):
     def withheld(self, turn: int) -> Collection[str]:
         """Return the existing functions that the model may not call in a turn.
 
-        No turn has more than the first.
+        The first turn has the most withheld functions.
         """
 
     def parameters(self, function: str) -> Collection[str]:
         """Return the parameters of an existing function."""
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the unordered members of a backend's results and state."""
+        """Return the unordered fields of a backend's results and state."""
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by name, as far as they fit the function."""
+        """Return the arguments that fit the called function, by name."""
 
     def filled(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by name, with the function's defaults."""
@@ -68,16 +68,16 @@ class EntryQueries(Protocol):
         """Return the successful ground-truth calls of these functions in all turns."""
 
     def deed(self, call: Call) -> object:
-        """Return a key that is equal for calls of one function with the same effect."""
+        """Return a key that is equal for two calls of one function with the same effect."""
 
     def asks_about(self, call: Made) -> Collection[str | int | float]:
-        """Return the values that identify the subject of a call, without enum choices."""
+        """Return the values that identify the subject of a call, without enum values."""
 
     def acts(self, turn: int, position: int) -> bool:
-        """Tell whether a ground-truth call changes any state or shows something to the user."""
+        """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turn: int, left_out: frozenset[int]) -> bool:
-        """Tell whether the ground truth of a turn reaches its state without some of its calls."""
+        """Tell whether the ground truth of a turn reaches the same state without these calls."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, executed in its place."""
@@ -86,10 +86,10 @@ class EntryQueries(Protocol):
         """Return the text parameters of a ground-truth call that have no effect."""
 
     def prohibited(self, turn: int) -> Sequence[Call]:
-        """Return the calls that the user has ruled out by a turn, with some of their arguments."""
+        """Return the calls (with only some arguments) that the user has ruled out up to a turn."""
 
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
-        """Return the ground-truth calls whose order the user dictates, in groups.
+        """Return the groups of ground-truth calls whose order the user dictates.
 
         In a group of one call, the order of the items of its arguments counts.
         """
@@ -107,10 +107,10 @@ class EntryQueries(Protocol):
 
         Args:
             call: Any call.
-            turn: Turn of the ground truth whose session state, such as the folder, is used.
+            turn: Ground-truth turn that gives the session state, such as the working directory.
             position: Position in that turn.
             model: Turns to replay.
 
         Yields:
-            Moment and result; only changes of the call's backend count.
+            Position and result; only changes of the call's backend count.
         """

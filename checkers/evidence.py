@@ -16,7 +16,7 @@ class StateEvidence:
     """A state that differs from the ground truth's.
 
     Attributes:
-        find: Computes the differences on first use, since that takes as long as judging.
+        find: Computes the differences on first use, because this takes as long as judging.
     """
 
     find: Callable[[], Iterable[Difference]]
@@ -39,7 +39,7 @@ class MissingFact(NamedTuple):
     """A needed fact that the model does not know."""
 
     name: str
-    """Path of the member in the result, such as ``fuelLevel`` or ``owner.name``."""
+    """Path of the field in the result, such as ``fuelLevel`` or ``owner.name``."""
     value: Any
     """JSON value."""
     call: str
@@ -52,10 +52,10 @@ class MissingFact(NamedTuple):
 
 
 class ResultEvidence(NamedTuple):
-    """Results that the model needed and has not seen."""
+    """Needed results that the model has not seen."""
 
     missing: tuple[str, ...]
-    """Texts of the ground truth's results."""
+    """Strings of the ground truth's results."""
     facts: tuple[MissingFact, ...] = ()
     """Unknown facts of these results; empty if whole results are compared."""
 
@@ -65,7 +65,7 @@ class ResultEvidence(NamedTuple):
 
 
 class MissingInfoEvidence(NamedTuple):
-    """Required information that the answers of a turn lack."""
+    """Required information that is missing in the answers of a turn."""
 
     untold: tuple[str, ...]
     """Unreported facts, as text."""
@@ -79,7 +79,7 @@ class RejectionEvidence(NamedTuple):
 
 
 class CallEvidence(NamedTuple):
-    """A mistake in the calls of a turn, in one call or in its result."""
+    """A mistake in the calls of a turn, in a single call or in a result."""
 
     reason: Reason
     message: str
@@ -89,14 +89,14 @@ class CallEvidence(NamedTuple):
     parameter: str | None = None
     """Wrong parameter."""
     expected: Any = ABSENT
-    """A number of calls, a type or a list of allowed values."""
+    """Expected number of calls, type or allowed values."""
     actual: str | None = None
-    """Python literal of the given value; None if none was given."""
+    """Python literal of the given value; None if the argument is missing."""
     causes: tuple[CallEvidence, ...] = ()
     """Evidence against each candidate for a match."""
 
     def lines(self) -> Iterator[str]:
-        """Yield the message and the lines of the causes, indented."""
+        """Yield the message, and the lines of its causes indented."""
         place = ".".join(name for name in (self.function, self.parameter) if name)
         yield f"{place}: {self.message}" if place else self.message
         for cause in self.causes:

@@ -22,7 +22,7 @@ def count_extra_calls(
     model: Sequence[TurnOutcome],
     scene: EntryQueries,
 ) -> Verdict:
-    """Return a verdict with the irreversible calls and hallucinations of executed calls.
+    """Return a verdict with the irreversible calls and hallucinations among executed calls.
 
     In a turn that needs no calls, only calls that change the state are unneeded.
     """
@@ -66,7 +66,7 @@ def count_hallucinations(
     Args:
         calls: Calls of the model.
         offered: Parameters of each function.
-        fits: Whether any function fits.
+        fits: Whether any offered function fits the request.
     """
     functions = [_shorten(call.name) for call in calls if call.name not in offered]
     parameters = [
@@ -80,7 +80,7 @@ def count_hallucinations(
 
 
 def _list_unrequested(deeds: Sequence[Call], scene: EntryQueries) -> tuple[str, ...]:
-    """Return the irreversible calls that the ground truth makes in no turn, as texts.
+    """Return the irreversible calls, as strings, that the ground truth never makes.
 
     Each call of the ground truth allows one call of the model.
     """
@@ -97,7 +97,7 @@ def _list_unrequested(deeds: Sequence[Call], scene: EntryQueries) -> tuple[str, 
 def _remove_matches(
     deeds: Sequence[Call], right: list[Call], told_by: Callable[[Call], object] | None = None
 ) -> list[Call]:
-    """Return the calls without a match among the right ones, and remove the matches there."""
+    """Return the calls without a match among the right calls; remove the matched right calls."""
     left: list[object] = [*map(told_by, right)] if told_by else [*right]
     beyond = []
     for call in deeds:
@@ -111,7 +111,7 @@ def _remove_matches(
 
 
 def _list_unknown_parameters(call: Call, known: Collection[str]) -> Iterator[str]:
-    """Yield the arguments that the function lacks, by name, or by position for surplus ones."""
+    """Yield the names of unknown arguments, and the positions of surplus arguments."""
     for position in range(len(known), len(call.args)):
         yield f"{_shorten(call.name)}.{position + 1}"
     for name in call.kwargs:
@@ -128,8 +128,8 @@ def count_selection(
 ) -> FunctionSelection:
     """Count how well executed calls select functions and arguments.
 
-    A needed call counts if its function is called in its turn. Its arguments are right if all are
-    equal, including defaults.
+    A needed call counts if its function is called in its turn. The arguments are right if all
+    values are equal, including defaults.
     """
     needed = same = meant = named = strangers = 0
     names: Set[str] = frozenset()

@@ -1,10 +1,9 @@
 """Check of facts: the `strict` profile's rule for reads.
 
 A ground-truth call that changed the state is judged by the state. A read is judged by the **facts**
-in its result: its members with their values. The model knows the facts if it has seen an equal
-result, an accepted alternative, or every fact by itself. These results must also still hold. To
-test this, the ground truth's call is repeated at every later moment, in a copy of the model's
-state.
+in its result: the fields and their values. The model knows the facts if it has seen an equal
+result, an accepted alternative, or every single fact. These results must still be current. To test
+this, the ground truth's call is repeated after each later call, in a copy of the model's state.
 """
 
 from __future__ import annotations
@@ -31,19 +30,19 @@ _DIGITS = 3
 _MIN_FACT_CHARS = 4
 """Minimum length of a distinctive text."""
 _MAX_OMITTED = 6
-"""Maximum number of changes of a turn that are omitted in all combinations."""
+"""Maximum number of changes in a turn for which all combinations are tested."""
 
 _START = CallPosition(0, -1)
 
 Path = tuple[str, ...]
 Facts = Mapping[Path, Any]
-"""Values by their path of names."""
+"""Values by the path of field names."""
 
 
 def find_missing_facts(
     truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
 ) -> ResultEvidence | None:
-    """Return the facts of the last turn that the model does not know, None if it knows all."""
+    """Return the facts of the last turn that the model does not know, or None."""
     # The most common case.
     if not list_missing_results(truth[-1].results, model[-1].results):
         return None
@@ -65,7 +64,7 @@ def find_missing_facts(
 
 
 def _list_unmatched(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
-    """Return the positions of the ground truth's results without a match of equal text.
+    """Return the positions of ground-truth results for which the model saw no equal text.
 
     Results of equal calls are matched first.
     """
@@ -94,7 +93,7 @@ def _list_undone(
 ) -> set[int]:
     """Return the changes that the state at the end of the turn does not show.
 
-    Changes may undo each other, so that combinations are tested, too.
+    Changes may undo each other, so combinations are tested, too.
     """
     changes = [position for position in left if outcome.results[position].changed]
     most = len(changes) if len(changes) <= _MAX_OMITTED else 1
@@ -150,7 +149,7 @@ class _RequiredResult:
         self._known: set[Path] = set()
 
     def is_met(self) -> bool:
-        """Tell whether the model knows the facts from results or messages that still hold."""
+        """Tell whether results or messages that are still current show the facts."""
         # Facts that were never shown need no test whether they still hold.
         return self._is_known(_START) and self._is_known(self.since)
 
@@ -175,10 +174,10 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> CallPosition:
-        """Moment since which the call has returned the result without interruption.
+        """Earliest position since which the call has always returned this result.
 
-        The result has to hold at the end of the turn, or at its start if the ground truth reads
-        before it changes anything. Calls that change the state are not repeated.
+        The result must be current at the end of the turn, or at its start if the ground truth reads
+        before its first change. Calls that change the state are not repeated.
         """
         earlier = list(zip(self.truth[-1].calls, self.truth[-1].results, strict=True))
         changed = any(
@@ -197,7 +196,7 @@ class _RequiredResult:
         return since or CallPosition(self.turn, len(self.model[self.turn].calls))
 
     def _is_known(self, since: CallPosition) -> bool:
-        """Tell whether the model knows the facts from results or messages since a moment."""
+        """Tell whether the model knows the facts from results or messages after a position."""
         shown = self._shown(since)
         telling = _is_telling(self.result.held)
         for answer in shown:
@@ -221,7 +220,7 @@ class _RequiredResult:
         )
 
     def _shown(self, since: CallPosition) -> list[ObservedCall]:
-        """Return the results of this turn, and earlier ones since a moment.
+        """Return the results after a position, including those of this turn.
 
         Results of the same function about another subject do not count.
         """
@@ -245,7 +244,7 @@ class _RequiredResult:
         )
 
     def _best(self, shown: Sequence[ObservedCall]) -> set[Path]:
-        """Return the largest set of facts in any one object that was shown."""
+        """Return the largest set of facts that a single shown object has."""
         best: set[Path] = set()
         for answer in self._own(shown):
             for held in map(_collect_facts, _list_objects(answer.result.held)):
@@ -280,7 +279,7 @@ class _RequiredResult:
                 yield answer
 
     def _is_in_more(self, value: Any, since: CallPosition) -> bool:
-        """Tell whether the lines of a text occur in a longer text about the same subject."""
+        """Tell whether the lines of a result occur in a longer result about the same subject."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
             return False
@@ -307,7 +306,7 @@ def _list_answers(outcome: TurnOutcome) -> Iterator[ObservedCall]:
 
 
 def _collect_facts(value: Any, path: Path = ()) -> dict[Path, Any]:
-    """Return the facts of a value: the members of its objects by path; a list is one fact."""
+    """Return the facts of a value: its fields by path. A list is one fact."""
     if isinstance(value, Mapping) and value:
         return {
             place: fact

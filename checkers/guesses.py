@@ -21,8 +21,8 @@ from envs.errors import UnknownFunction
 def check_waiting(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
     """Check the last turn, which needs no calls.
 
-    It fails by a call of a function that does not exist, or by an invented value of a parameter
-    that the user has yet to give. Other reads are allowed.
+    The turn fails if a called function does not exist, or if the model invents a value that the
+    user has yet to give. Other reads are allowed.
     """
     turn = len(model) - 1
     for position, (call, result) in enumerate(zip(model[-1].calls, model[-1].results, strict=True)):
@@ -71,9 +71,9 @@ def _check_arguments(
     scene: EntryQueries,
     right: Call | None = None,
 ) -> Failure | None:
-    """Check the arguments of a call in the last turn for values that were unknown at that moment.
+    """Check the arguments of a call in the last turn for values that were unknown before the call.
 
-    If the right call has an unknown value, too, any value is allowed.
+    Any value is allowed if the right call has an unknown value, too.
     """
     if not parameters:
         return None

@@ -1,8 +1,8 @@
-"""Values known at one point of a conversation, from the user's messages and from results.
+"""Values known at one point of a conversation, from user messages and results.
 
-``contains_value`` tells whether a text contains a value literally; makers of trajectories use it.
+``contains_value`` tells whether a string contains a value literally; makers of trajectories use it.
 ``KnownValues`` is more tolerant: it ignores case, punctuation, number formats, number words, dates
-and currencies, and it accepts a text composed of known words.
+and currencies, and it accepts a string composed of known words.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from envs.state import cut
 _MIN_KNOWN_SHARE = 0.8
 """Minimum share of known words in a rewording."""
 _MAX_RESULTS, _MAX_RESULT_CHARS, _MAX_OPERANDS = 6, 2000, 60
-"""Limits of the search for a calculation: last results, end of each, operands."""
+"""Limits of the search for a calculation: results, characters of each result, operands."""
 _MAX_CHANCE_CHARS = 3
-"""Maximum length of a text that may occur inside a word by chance."""
+"""Maximum length of a string that may occur inside a word by chance."""
 
 _WORDS: Mapping[str, float] = {
     **NUMBERS,
@@ -68,7 +68,7 @@ _EXPIRY = re.compile(r"(\d{1,2})/(\d{2,4})")
 
 
 def list_literals(value: Any) -> Iterator[str | int | float]:
-    """Yield the texts and numbers in a value, without booleans and null."""
+    """Yield the strings and numbers in a value, without booleans and null."""
     if isinstance(value, Mapping):
         for member in value.values():
             yield from list_literals(member)
@@ -87,12 +87,12 @@ def unescape_text(text: str) -> str:
 
 
 def clip_text(text: str, limit: int = 80) -> str:
-    """Return a text in one line of limited length."""
+    """Return a string in one line of limited length."""
     return cut(" ".join(text[: 4 * limit].split()), limit)
 
 
 def contains_value(literal: str | float, text: str) -> bool:
-    """Tell whether a text contains a value: a text anywhere, a number as a whole."""
+    """Tell whether a string contains a value: a string anywhere, a number only as a whole."""
     if isinstance(literal, str):
         return literal in text
     return _is_written({repr(literal), f"{literal:g}"}, text, r"(?!\w|\.\d)")
@@ -102,12 +102,12 @@ class OriginNote(NamedTuple):
     """Note on a value of unclear origin."""
 
     serious: bool
-    """Whether a person has to review it."""
+    """Whether a person has to review the value."""
     why: str
 
 
 class KnownValues:
-    """Values known at one point of a conversation, and from the start a text such as the config."""
+    """Values known at one point of a conversation, and in a string known from the start."""
 
     def __init__(self, known: str = "") -> None:
         self.heard = ""
@@ -153,7 +153,7 @@ class KnownValues:
         return OriginNote(False, f"a text of known words except {unknown}")
 
     def _pieced_doubt(self, text: str, words: list[str], sources: list[str]) -> OriginNote | None:
-        """Return a note on known words in a new order; single words may be filled in."""
+        """Return a note on a value of known words in a new order, which may add single words."""
         pieces = _split_pieces(words, [_normalise(source) for source in sources])
         if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
             return None
@@ -174,7 +174,7 @@ class KnownValues:
         return any(_has_number(number, source) for source in [self.heard, *self.seen])
 
     def _is_told_otherwise(self, text: str) -> bool:
-        """Tell whether a date, currency or number in text form is known in another form."""
+        """Tell whether a date, currency or number in a string is known in another form."""
         low = self.heard.casefold()
         if date := _DATE.fullmatch(text):
             month, day = int(date[2]), int(date[3])
@@ -212,7 +212,7 @@ class KnownValues:
         }
 
     def _worked_out(self, number: float) -> str:
-        """Return a calculation of a number from two known ones, or the empty text."""
+        """Return a calculation of a number from two known numbers, or an empty string."""
         recent = " ".join([text[-_MAX_RESULT_CHARS:] for text in self.seen[1:][-_MAX_RESULTS:]])
         found = {_parse_value(match) for match in _NUMBER.findall(recent)}
         known = sorted({*self._spoken, *found})[:_MAX_OPERANDS]
@@ -238,7 +238,7 @@ def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
 
 
 def list_spoken_numbers(words: str) -> set[float]:
-    """Return the numbers in a user's words, in digits or words, with scales such as k and %."""
+    """Return the numbers in a user's message, in digits or words, with scales such as k and %."""
     low = words.casefold()
     found: set[float] = set()
     for digits, scale in _AMOUNT.findall(low):
@@ -271,7 +271,7 @@ def _has_month(words: str, month: int) -> bool:
 
 
 def _has_number(number: float, text: str) -> bool:
-    """Tell whether a text contains a number in any usual format."""
+    """Tell whether a string contains a number in any usual format."""
     size = abs(number)
     forms = {repr(size), f"{size:g}", f"{size:,}", f"{size:.2f}", f"{size:.1f}", f"{size:,.2f}"}
     if float(size).is_integer():
@@ -281,7 +281,7 @@ def _has_number(number: float, text: str) -> bool:
 
 
 def _is_written(forms: Iterable[str], text: str, end: str) -> bool:
-    """Tell whether a text contains a whole number in one of the formats."""
+    """Tell whether a string contains a whole number in one of the formats."""
     there = [re.escape(form) for form in forms if form in text]
     return bool(there) and re.search(rf"(?<![\w.])(?:{'|'.join(there)}){end}", text) is not None
 
@@ -298,7 +298,7 @@ def _contains(source: str, text: str) -> bool:
 
 @lru_cache(maxsize=512)
 def _normalise(text: str) -> str:
-    """Return a text in lower case with single spaces instead of other characters."""
+    """Return a string in lower case, with other characters replaced by single spaces."""
     return f" {' '.join(_PIECE.findall(text.casefold()))} "
 
 

@@ -14,7 +14,7 @@ def arrange_snapshot(
 ) -> Snapshot:
     """Return the actual state with its unordered lists in the expected order.
 
-    ``unordered`` maps a backend to the names of its unordered members.
+    ``unordered`` maps a backend to the names of its unordered fields.
     """
     states = {
         name: arrange(expected.states[name], state, unordered(name))
@@ -61,7 +61,7 @@ def arrange(expected: Any, actual: Any, unordered: Collection[str], name: str = 
 
 
 def list_missing_results(truth: Sequence[Result], seen: Sequence[Result]) -> tuple[str, ...]:
-    """Return the texts of the ground truth's results that the model has not seen often enough."""
+    """Return the ground truth's result strings that the model has seen too few times."""
     # Serializing results is slow, and needed results are mostly the latest.
     for result, latest in zip(reversed(truth), reversed(seen), strict=False):
         if result.error or latest.error or not is_surely_alike(result.held, latest.held):

@@ -1,6 +1,6 @@
-"""Profiles of judging: ``bfcl``, which agrees with BFCL, and ``strict``.
+"""Judging profiles: ``bfcl``, which agrees with BFCL, and ``strict``.
 
-Each field is one named rule. Rules that are replaced one at a time show why verdicts differ.
+Each field is one named rule. Replacing one rule at a time shows why two verdicts differ.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ExecutionRules(NamedTuple):
     checks_arguments: bool
     """Whether arguments are validated against the function's schema before it runs."""
     executes_step_past_limit: bool
-    """Whether one step more than the step limit is executed."""
+    """Whether one more step than the step limit is executed."""
     limits_recorded_runs: bool
     """Whether the step limit also holds when a recorded run is scored."""
     keeps_all: bool
@@ -44,7 +44,7 @@ class ReplyRules(NamedTuple):
 
     decoders: Mapping[Mode, Decoder]
     answers_unreadable_steps: bool
-    """Whether the model receives parse errors and may correct them; else they end the turn."""
+    """Whether the model receives parse errors and may correct them; otherwise they end the turn."""
 
 
 class StateRules(NamedTuple):
@@ -55,16 +55,15 @@ class StateRules(NamedTuple):
     notices_late_termination: bool
     """Whether reaching the step limit in the last turn fails the episode."""
     needs_facts: bool
-    """Whether reads count by their facts and changes by the state; else every result text is
-    needed."""
+    """Whether reads are judged by facts and changes by state; otherwise every result is needed."""
     order_may_mean_nothing: bool
     """Whether unordered lists are equal in any order."""
     judges_guesses: bool
     """Whether invented values fail a turn, and calls of functions that do not exist fail a turn
     that needs no calls."""
     judges_trace: bool
-    """Whether calls that the user has ruled out fail a turn even if undone, and calls or items in
-    another order than dictated."""
+    """Whether ruled-out calls (even undone) and a wrong order of calls or items fail a turn.
+    """
 
 
 class CallRules(NamedTuple):
@@ -77,15 +76,16 @@ class CallRules(NamedTuple):
     converters: RuleSet
     """Converter of Java and JavaScript expressions to values."""
     normalise: RuleSet
-    """Normalisation of compared texts; the correct one keeps a number's sign and point."""
+    """Normalisation of compared strings; the correct rule keeps a number's sign and decimal point.
+    """
     compares_deeply: bool
-    """Whether members of lists and objects are compared like outer values: texts are normalised,
-    an integer may stand for a float, a boolean is not a number. Otherwise an integer may stand
-    for a float only in Python and outside of lists and objects."""
+    """Whether nested values are compared like outer values. Strings are then normalised, an integer
+    may stand for a float, and a boolean is not a number.
+    """
     variables_by_any_answer: bool
-    """Whether any right value, not just the first, may indicate a variable."""
+    """Whether every right value, not only the first, may indicate a variable."""
     maximum_matching: bool
-    """Whether parallel calls get the best matching, not the first one found."""
+    """Whether parallel calls get the best matching, not the first possible matching."""
     only_offered: bool
     """Whether only calls of offered functions count if any call is right."""
     counts_broken_calls: bool
@@ -100,8 +100,8 @@ class ResultRules(NamedTuple):
     """Rules for comparing the results of single-turn entries."""
 
     compares_structure_deeply: bool
-    """Whether structure is compared at all levels; else only the type, length and keys of each
-    member of a result."""
+    """Whether structure is compared at all levels, or only each item's type, length and keys.
+    """
 
 
 class Profile(NamedTuple):
@@ -202,5 +202,5 @@ PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (BFCL, S
 
 
 def allow_all_functions(profile: Profile) -> Profile:
-    """Return a profile that allows calls of any function, as for the ground truth."""
+    """Return a copy of the profile that allows calls of all functions."""
     return profile._replace(execution=profile.execution._replace(only_offered=False))

@@ -21,7 +21,7 @@ class ExplainedEnum(StrEnum):
 
 
 class Reason(ExplainedEnum):
-    """Reasons for a failure: BFCL's error types and those marked as ours."""
+    """Reasons for a failure: BFCL's error types, and our own, which are marked."""
 
     INFERENCE_ERROR = (
         "multi_turn:inference_error",

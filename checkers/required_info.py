@@ -1,6 +1,6 @@
-"""Required information of a turn: facts that its final answer should report.
+"""Required information of a turn: facts that the final answer should report.
 
-The kind of a fact follows from its JSON object's required member: ``number``, ``text``, ``items``,
+A fact's JSON object has one of these fields, which gives its kind: ``number``, ``text``, ``items``,
 ``yes`` or ``date``.
 """
 
@@ -22,7 +22,7 @@ class Number:
     Attributes:
         number: Exact value.
         unit: Unit or currency under any usual name (``USD``, ``gallon``, ``%``), or the counted
-            thing (``messages``). An answer may omit the unit, but not use another one.
+            thing (``messages``). An answer may omit the unit, but may not use another unit.
         decimals: Minimum decimals of a rounded number; None forbids rounding.
         tolerance: Maximum absolute difference.
     """
@@ -33,7 +33,7 @@ class Number:
     tolerance: int | float = 0
 
     def __post_init__(self) -> None:
-        """Check the bounds. Raises ValueError if a member is out of bounds."""
+        """Check the bounds. Raises ValueError if a field is out of bounds."""
         if not abs(self.number) <= MAX_VALUE:
             raise ValueError(f"number must be from -{MAX_VALUE} to {MAX_VALUE}")
         if self.decimals is not None and not 0 <= self.decimals <= MAX_DECIMALS:
@@ -48,7 +48,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """A text, reported by its words regardless of case, punctuation and markup.
+    """A string, reported by its words regardless of case, punctuation and markup.
 
     Attributes:
         text: Text of the result.
@@ -59,7 +59,7 @@ class Text:
     alternatives: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the texts. Raises ValueError if a text is blank."""
+        """Check the strings. Raises ValueError if a string is blank."""
         _check_texts((self.text, *self.alternatives), "text and alternatives")
 
     def __str__(self) -> str:
@@ -72,7 +72,7 @@ class Items:
     """A list, reported by all of its items; an answer may have more.
 
     Attributes:
-        items: Texts and numbers, at least one.
+        items: Strings and numbers, at least one.
         ordered: Whether the order matters.
     """
 
@@ -102,7 +102,7 @@ class YesNo:
     Attributes:
         yes: Whether the statement is true.
         about: Wordings of the statement: ``locked``, ``logged in``.
-        opposite: Wordings of its opposite, besides negations (``not locked``) and usual opposites
+        opposite: Wordings of the opposite, besides negations (``not locked``) and common opposites
             (``unlocked``).
         subject: Subject of the statement if an answer may have several: ``rear left``.
     """
@@ -113,7 +113,7 @@ class YesNo:
     subject: str = ""
 
     def __post_init__(self) -> None:
-        """Check the texts. Raises ValueError if ``about`` is empty, or a text is blank."""
+        """Check the strings. Raises ValueError if ``about`` is empty, or a string is blank."""
         if not self.about:
             raise ValueError("about must not be empty")
         _check_texts((*self.about, *self.opposite), "about and opposite")
@@ -131,7 +131,7 @@ class Date:
     date: str
 
     def __post_init__(self) -> None:
-        """Check the format. Raises ValueError if the format is another one."""
+        """Check the format. Raises ValueError if the format is wrong."""
         if not _DATE.fullmatch(self.date):
             raise ValueError("date must have the form 2024-06-01")
 

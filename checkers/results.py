@@ -1,6 +1,6 @@
 """Comparison of the results of executed single-turn calls with the ground truth's.
 
-An entry passes if its calls match the ground truth's one to one, in any order, by their results.
+An entry passes if the results match the ground truth's results one to one, in any order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from math import isclose
 from typing import Any, Literal, NamedTuple
 
 from checkers.calls.judge import find_unmatched
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from envs.results import Result
@@ -27,17 +27,17 @@ class Comparison(NamedTuple):
     """
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
-    """Equal values, numbers within the tolerance, or any values of the same types."""
+    """Required agreement: equal values, numbers within the tolerance, or the same types."""
     tolerance: float = 0.2
     """Maximum relative difference of numbers."""
     deeply: bool = True
-    """Whether structure is compared at all levels, or only for a result's members."""
+    """Whether structure is compared at all levels or only at the first."""
 
 
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[Comparison]
 ) -> CallEvidence | None:
-    """Compare a model's results with the ground truth's, each of which has a comparison.
+    """Compare a model's results with the ground truth's; each ground-truth result has a comparison.
 
     Raises UnjudgeableEntry if a ground-truth call was refused.
     """
@@ -78,7 +78,7 @@ def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEv
 
 
 def _is_wrapped(value: object) -> bool:
-    """Tell whether an answer is a member of an object, beside a status or alone."""
+    """Tell whether an answer is a field of an object, alone or beside a status."""
     if not isinstance(value, Mapping):
         return False
     return len(value) == 1 or "result" in value or {"status", "body"}.issubset(value)
@@ -87,7 +87,7 @@ def _is_wrapped(value: object) -> bool:
 def _list_differences(
     expected: Any, actual: Any, comparison: Comparison, levels: int | None, path: str = "result"
 ) -> Iterator[tuple[Reason, Difference]]:
-    """Yield the differences between two JSON values down to a number of levels, or all."""
+    """Yield the differences between two JSON values, down to a maximum number of levels."""
     if _kind(expected) != _kind(actual):
         yield Reason.RESULT_TYPE, Difference(path, expected, actual)
     elif isinstance(expected, list):

@@ -1,7 +1,7 @@
 """Scores with confidence intervals, and tests for comparing runs.
 
-Entries made from one base entry pass or fail together, as do trials of one entry. So resampling and
-sign flipping work on clusters of entries.
+Entries from one base entry tend to pass or fail together, and so do trials of one entry. Resampling
+and sign flipping therefore work on clusters of entries.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ def wilson(successes: float, trials: int) -> tuple[float, float]:
 
 RESAMPLES = 2000
 _SAME_SHARE = 1e-9
-"""Relative difference of weights up to which they count as equal."""
+"""Maximum relative difference of weights that count as equal."""
 _BITS = 32
-"""Bits of each packed count."""
+"""Number of bits per packed count."""
 
 
 class TrialCounts(NamedTuple):
     """Trials of one entry."""
 
     cluster: str
-    """Name shared by the entries of one base entry."""
+    """Name shared by all entries from one base entry."""
     trials: int
     passed: int
 
@@ -76,14 +76,14 @@ def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
 
 
 Stratum = tuple[float, Sequence[TrialCounts]]
-"""Weight of a set of entries in a mean of sets, and its entries."""
+"""Set of entries with its weight in a mean of sets."""
 
 
 def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
     """Return a 95% percentile interval of a weighted mean of pass@1 of sets of entries.
 
-    Clusters are resampled across the sets, which may share them. Equal weights per entry make it
-    the interval of one set.
+    Clusters are resampled across the sets, which may share them. With equal weights per entry, the
+    result equals the interval of one set.
     """
     strata = [(weight, entries) for weight, entries in strata if weight and entries]
     shares = [weight / len(entries) for weight, entries in strata]
@@ -141,7 +141,7 @@ def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 2.5% and 97.5% percentiles of values; None if there are none."""
+    """Return the 2.5% and 97.5% percentiles of values; None without values."""
     ranked = sorted(values)
     if not ranked:
         return None
@@ -149,15 +149,15 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
 
 
 _OPEN = 255
-"""Marks a draw that depends on more than the first byte."""
+"""Mark of a draw that depends on more than the first byte."""
 _BATCH_DRAWS = 5_000
-"""Draws whose random bytes are made at once."""
+"""Number of draws whose random bytes are made at once."""
 
 
 def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
-    """Return ``sum(source.choices(values, k=len(values)))`` for each round, but faster.
+    """Return ``sum(source.choices(values, k=len(values)))`` for each round in less time.
 
-    Few of the sorted values differ, so the first byte of a random number usually decides.
+    There are few distinct values, so the first byte of a random number usually decides.
     """
     size, kinds = len(values), sorted(set(values))
     if not values or len(kinds) > _OPEN:
@@ -180,7 +180,7 @@ def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
 
 
 def _index(drawn: bytes, place: int, size: int) -> int:
-    """Return the index that ``Random.choices`` draws by the bytes of one random number."""
+    """Return the index that ``Random.choices`` draws for the bytes of one random number."""
     number = int.from_bytes(drawn[8 * place : 8 * place + 8], "little")
     return floor((((number & 0xFFFFFFFF) >> 5) * 2**26 + (number >> 38)) / 2**53 * size)
 
@@ -206,13 +206,13 @@ def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, in
 
 
 SIGNIFICANCE = 0.05
-"""Threshold of the p-value; differences at or above it are noise."""
+"""Significance threshold; a difference with a p-value at or above it is noise."""
 POWER = 0.8
-"""Statistical power of the number of needed entries."""
+"""Statistical power for which the number of needed entries is computed."""
 
 _Z_POWER = 0.8416212335729143
 _FINEST = 840
-"""Maximum denominator of pass rates; a multiple of all trial counts up to eight."""
+"""Maximum denominator of pass rates, a multiple of all trial counts up to eight."""
 
 
 class EntryPair(NamedTuple):
@@ -244,7 +244,7 @@ class RunDifference(NamedTuple):
     mcnemar: float | None
     """McNemar's exact p-value for independent entries; None with several trials."""
     needed: int | None
-    """Entries needed to show this difference; None without a difference."""
+    """Number of entries needed to show this difference; None without a difference."""
 
     @property
     def difference(self) -> float:
@@ -258,7 +258,7 @@ class RunDifference(NamedTuple):
 
 
 def compare(pairs: Sequence[EntryPair]) -> RunDifference:
-    """Compare two runs over their common entries, at least one."""
+    """Compare two runs over their common entries, of which there is at least one."""
     differences = [pair.difference for pair in pairs]
     worse, better = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
     single = all(pair.first.trials == pair.second.trials == 1 for pair in pairs)
@@ -285,7 +285,7 @@ def cluster_test(pairs: Sequence[EntryPair]) -> float:
 
 
 def mcnemar(worse: int, better: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test, from the pairs that differ."""
+    """Return the two-sided p-value of McNemar's exact test for the pairs that differ."""
     total = worse + better
     ways = sum(comb(total, count) for count in range(min(worse, better) + 1))
     return min(1.0, 2 * ways / (1 << total))
@@ -294,7 +294,7 @@ def mcnemar(worse: int, better: int) -> float:
 def sign_flip(differences: Sequence[int]) -> float:
     """Return the exact two-sided p-value of Fisher's randomization test of a sum.
 
-    For terms of 1 and -1 it equals McNemar's.
+    For terms of 1 and -1, the test equals McNemar's.
     """
     sizes = [abs(difference) for difference in differences if difference]
     most = (sum(sizes) - abs(sum(differences))) // 2
@@ -330,7 +330,7 @@ def compute_bonett_price_interval(worse: int, better: int, pairs: int) -> tuple[
 
 
 def count_connor_pairs(discordant: float, difference: float) -> float:
-    """Return the pairs that McNemar's test needs (Connor, 1987), for two-sided 5% and 80% power.
+    """Return the pairs that McNemar's test needs at 5% (two-sided) and 80% power (Connor, 1987).
 
     Args:
         discordant: Share of pairs that differ.
@@ -342,7 +342,7 @@ def count_connor_pairs(discordant: float, difference: float) -> float:
 
 
 def count_needed_entries(pairs: Sequence[EntryPair]) -> int | None:
-    """Return the entries needed to show the difference, or None without one.
+    """Return the number of entries needed to show the difference; None without a difference.
 
     The result is Connor's number of pairs times the variance inflation by clusters.
     """

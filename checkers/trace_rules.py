@@ -1,7 +1,7 @@
-"""Rules on the trace of a turn that the state does not show: prohibited calls and dictated orders.
+"""Rules on calls that the state does not show: prohibited calls and dictated orders.
 
-A prohibited call fails the turn even if it is undone. An order holds for the calls that the model
-made as the ground truth does; other calls are judged by the state alone.
+A prohibited call fails the turn even if it is undone. An order applies to calls that equal
+ground-truth calls. Other calls are judged by the state alone.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def check_prohibited(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failu
 
 
 def check_order(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
-    """Check the last turn for calls, or items of an argument, in another order than dictated."""
+    """Check the last turn for calls or items of an argument in a wrong order."""
     for right in scene.ordered(len(model) - 1):
         done = _list_done(model[-1])
         failure = (
@@ -52,7 +52,7 @@ def _list_done(outcome: TurnOutcome) -> list[Call]:
 
 
 def _includes(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Tell whether arguments have wanted values, and lists all wanted members."""
+    """Tell whether arguments have the expected values, and lists contain all expected items."""
     return all(
         name in given
         and (

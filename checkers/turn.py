@@ -31,7 +31,7 @@ def judge(
     *,
     terminated: bool = False,
 ) -> Verdict:
-    """Compare a model's turns with those of the ground truth, up to the first failed turn.
+    """Compare a model's turns with the ground truth's, up to the first failed turn.
 
     ``terminated`` is true if the step limit ended the episode.
     """

@@ -1,4 +1,4 @@
-"""Verdicts: outcome of a turn, reason of a failure, verdict on an episode."""
+"""Verdicts on episodes, outcomes of turns and reasons for failures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TurnOutcome(NamedTuple):
     """Calls of one turn, their results and the final state."""
 
     results: tuple[Result, ...]
-    """One per call, in order."""
+    """Results, one per call, in order."""
     snapshot: Snapshot
     """State at the end of the turn."""
     acted: bool
@@ -79,7 +79,7 @@ class Hallucinations(NamedTuple):
     parameters: tuple[str, ...] = ()
     """Parameters that the function lacks: ``function.parameter``."""
     needless: tuple[str, ...] = ()
-    """Functions called although none fits."""
+    """Functions called although no offered function fits."""
 
 
 NOTHING_MADE_UP = Hallucinations()
@@ -113,10 +113,11 @@ class Verdict(NamedTuple):
     """Irreversible calls that the ground truth does not make, passed or not."""
     hallucinated: Hallucinations = NOTHING_MADE_UP
     selected: FunctionSelection | None = None
-    """None if not counted."""
+    """Hallucinations; None if they were not counted."""
     measures: Mapping[str, bool | float | None] = {}
-    """Further outcomes and shares by name, such as ``attack_succeeded``; None if one does not
-    apply. The measures of an extension begin with its name and a dot."""
+    """Further measures by name, such as ``attack_succeeded``; None if not applicable. The measures
+    of an extension begin with its name and a dot.
+    """
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
@@ -133,7 +134,7 @@ class Verdict(NamedTuple):
 
         Args:
             turns: Number of turns of the trajectory.
-            kind: Last part of a reason such as ``context_overflow``, or any other error.
+            kind: Last part of a reason, such as ``context_overflow``, or the name of another error.
             said: Error message of the server.
         """
         try:
@@ -237,7 +238,7 @@ class Verdict(NamedTuple):
 
 
 def _typed(kind: type[_Plain], value: object) -> _Plain:
-    """Return a value of exactly this type. Raises TypeError if it has another one."""
+    """Return a value of exactly this type. Raises TypeError for another type."""
     if type(value) is not kind:
         raise TypeError(f"{value!r:.60} is not of type {kind.__name__}")
     return value
@@ -251,7 +252,7 @@ def _measure(value: object) -> bool | float | None:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return a list of texts. Raises TypeError if it is not one."""
+    """Return a list of strings. Raises TypeError for another value."""
     return tuple([_typed(str, text) for text in _typed(list, value)])
 
 

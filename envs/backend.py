@@ -1,20 +1,16 @@
 """Base class of backends: state fields, a loader, and functions that read or write.
 
 A backend declares its state as annotated class attributes with defaults, and its functions as
-methods marked ``@reads`` or ``@writes``. It has no other state, so that copying the fields copies
-the backend. **A field's value is never changed in place**: to write, assign a new value.
+methods marked ``@reads`` or ``@writes``. A backend has no other state, so that a copy of the fields
+is a copy of the backend. **A field's value is never changed in place**: to write, assign a new
+value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
-from inspect import (
-    isasyncgenfunction,
-    iscoroutinefunction,
-    isfunction,
-    isgeneratorfunction,
-)
+from inspect import isasyncgenfunction, iscoroutinefunction, isfunction, isgeneratorfunction
 from types import new_class
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
 
@@ -42,7 +38,7 @@ Shared = TypeVar("Shared", bound="Backend")
 def reads(function: Function) -> Function:
     """Mark a method as a function for the model that does not change the state.
 
-    Raises TypeError if it is not a plain method, or already marked.
+    Raises TypeError if the method is not a plain method or is already marked.
     """
     return _mark(function, ToolMark(writes=False))
 
@@ -50,21 +46,21 @@ def reads(function: Function) -> Function:
 def writes(function: Function) -> Function:
     """Mark a method as a function that the model can call and that may change the state.
 
-    The session undoes all changes of a refused call. Raises as ``reads`` does.
+    The session undoes all changes of a refused call. Raises the same errors as ``reads``.
     """
     return _mark(function, ToolMark(writes=True))
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method whose refused calls may change the state, for a documented reason."""
+    """Mark a writing method whose refused calls may change the state; takes the reason."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 
 def irreversible(function: Function) -> Function:
     """Mark a writing method, above ``writes``, whose effect no other function reverts.
 
-    Examples are deleting, using up and publishing. An effect is reversible if another call can
-    restore the content, even in another form. Raises TypeError if the method is not marked as
+    Examples are functions that delete, use up or publish. An effect is reversible if another call
+    can restore the content, even in another form. Raises TypeError if the method is not marked as
     writing.
     """
     mark = find_mark(function)
@@ -105,7 +101,8 @@ class BfclDeviations(NamedTuple):
 
     draws_in_sequence: bool
     """Whether random values come from one stream, so that additional reads change later values;
-    else each value depends only on its occasion."""
+    otherwise each value depends only on its occasion.
+    """
     keeps_all: bool
     """Whether state is kept that BFCL's backends forget, such as messages to support."""
 
@@ -128,13 +125,13 @@ class Backend:
         KEYS: State fields by config key, for values that are copied from the config.
         TOOLS: Functions for the model by name, in the order of the source.
         beyond_bfcl: State fields that exist only in sessions that keep all state.
-        unordered: Members of results and state with lists, or objects of lists, whose order does
+        unordered: Fields of results and state with lists, or objects of lists, whose order does
             not matter.
-        aliases: Functions by other name, such as a name with a dot.
-        acts: Functions without state that show something to the user, so that they are needed
-            even if the model knows the result.
-        uses: Worlds whose state its functions read and write through ``world``.
-        session_class: Class of the sessions that it needs, if it is a world: see ``envs.worlds``.
+        aliases: Functions by alternative name, such as a name with a dot.
+        acts: Functions without state that show something to the user; their calls are needed even
+            if the model knows the result.
+        uses: Worlds whose state the functions read and write through ``world``.
+        session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
     """
 
     # Outside of the instance's dict, which is the state.
@@ -155,11 +152,11 @@ class Backend:
     session_class: ClassVar[type[Any] | None] = None
 
     def __init_subclass__(cls) -> None:
-        """Collect state fields and functions, those of base backends first.
+        """Collect state fields and functions; those of base backends come first.
 
         Raises:
-            TypeError: A name is reserved, a mark does not fit, a function's parameter has no type
-                or one that JSON cannot express, or base classes contradict each other.
+            TypeError: A name is reserved, a mark does not fit, a parameter has no type or a type
+                that JSON cannot express, or base classes contradict each other.
         """
         if not is_typeddict(getattr(cls, "Config", None)):
             raise _make_error(cls, "needs Config, the TypedDict of its initial config")
@@ -222,7 +219,7 @@ class Backend:
         return self
 
     def _load(self, config: Mapping[str, Any], pack: LongContextPack | None) -> None:
-        """Derive state that is not copied from the config; for backends to override."""
+        """Derive state that is not copied from the config. Backends may override this method."""
 
     def _keeps(self, field: str) -> bool:
         """Tell whether this session has a state field that BFCL's lacks."""
@@ -230,7 +227,7 @@ class Backend:
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the broken references of a well-typed config; for backends to override.
+        """Yield the broken references of a well-typed config. Backends may override this method.
 
         Yields:
             JSON path below the backend's config, starting with ``.`` or ``[``, and message.
@@ -253,7 +250,7 @@ class Backend:
     def world(self, kind: type[Shared]) -> Shared:
         """Return a world that the class declares in ``uses``.
 
-        Raises TypeError if it is not declared, or the backend is outside of a session.
+        Raises TypeError if the world is not declared, or the backend is outside of a session.
         """
         worlds = getattr(self, "_worlds", None)
         if worlds is None or kind not in worlds:
@@ -282,7 +279,7 @@ class Backend:
 
 
 _HOOKS = ("_load", "references")
-"""Methods of ``Backend`` for backends to override."""
+"""Methods of ``Backend`` that backends may override."""
 
 
 def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
@@ -300,7 +297,7 @@ def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
 
 
 def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> None:
-    """Join the declarations of several base backends, as far as the class has none of its own.
+    """Join the declarations of several base backends, unless the class has its own.
 
     Raises TypeError if a hook, field or function of one would hide that of another.
     """
@@ -326,7 +323,7 @@ def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> N
 
 
 def _wrap_for_models(backend: type[Backend], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that converts JSON arguments to pydantic models, if it takes any.
+    """Return a method that converts JSON arguments to the pydantic models of its parameters.
 
     A coroutine function becomes one that returns the result.
     """
@@ -365,7 +362,7 @@ def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:
 
 
 def check_call(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Check the arguments of a call. Raises InvalidArgument if one is missing or invalid."""
+    """Check the arguments of a call. Raises InvalidArgument for a missing or invalid argument."""
     # Names first: checks of types need pydantic, which most runs never load.
     arguments = bind(tool, args, kwargs)
     schema.check_bound(tool, arguments)
@@ -374,7 +371,7 @@ def check_call(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
 def explain_failure(
     tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
 ) -> str:
-    """Return why a call failed in a backend that may be irregular."""
+    """Return the reason for a failed call in a backend with a possibly irregular state."""
     try:
         check_call(tool, args, kwargs)
     except ToolError as reason:

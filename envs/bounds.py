@@ -1,6 +1,6 @@
 """Limits of an episode, and the size of values.
 
-The size of a value is the number of characters in its texts, plus a constant per member. Shared
+The size of a value is the number of characters in its strings, plus a constant per field. Shared
 parts count each time.
 """
 
@@ -13,10 +13,10 @@ from envs.errors import MalformedCall, Refused
 
 
 class EpisodeBounds(NamedTuple):
-    """Limits of replies and episodes; ordinary replies and episodes stay below a tenth of them."""
+    """Limits of replies and episodes, at least ten times what ordinary ones need."""
 
     text: int = 1_000_000
-    """Characters of a reply, or of the text of a call's arguments."""
+    """Number of characters of a reply, or of a call's arguments as text."""
     nesting: int = 40
     """Nesting of lists, objects and calls in an argument."""
     int_bits: int = 4096
@@ -48,7 +48,7 @@ _SCALARS = (bool, float, type(None))
 
 
 def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the size of a value; more than ``most`` if it is larger or nested too deep."""
+    """Return the size of a value, or more than ``most`` for a larger or too deeply nested value."""
     if isinstance(value, str):
         return _MEMBER + len(value)
     if isinstance(value, _SCALARS):
@@ -75,9 +75,9 @@ def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
 
 
 def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the growth of a value, without looking at shared members.
+    """Return the growth of a value, without looking at shared fields.
 
-    The result is more than ``most`` if the growth is larger or the value is nested too deep.
+    The result exceeds ``most`` if the growth does, or if the value is nested too deep.
     """
     if before is after:
         return 0
@@ -104,11 +104,12 @@ def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth
 
 
 UNCOUNTED = 64
-"""Calls of an episode before results are counted."""
+"""Number of calls in an episode before results are counted."""
 UNMEASURED = 16
-"""Maximum changes between two measurements; the state may exceed its limit by these changes.
-Functions that copy existing state have their own limits; the state is always measured after inner
-calls."""
+"""Maximum number of changes between two measurements. The state may exceed its limit by these
+changes. Functions that copy existing state have their own limits; the state is always measured
+after inner calls.
+"""
 
 
 class SizeAccount(NamedTuple):
@@ -122,7 +123,7 @@ class SizeAccount(NamedTuple):
     """Size of the counted results."""
 
     def refusal(self, calls: int) -> Refused | None:
-        """Return the refusal of a call if a limit is reached, given the number of calls."""
+        """Return a refusal if a limit is reached at this number of calls."""
         if calls > BOUNDS.calls:
             made = f"{BOUNDS.calls} calls were made, and no more are"
         elif self.results > BOUNDS.results:

@@ -61,9 +61,9 @@ _RESERVED = frozenset([*kwlist, "__debug__"])
 _JSON = json.JSONDecoder()
 _NUMBERS = frozenset([int, float, bool])
 _LARGE = 10**15
-"""Absolute value below which numbers need no check of their size."""
+"""Absolute value below which a number needs no size check."""
 _new = tuple.__new__
-"""Creates a record in half the time of its constructor."""
+"""Function that creates a record in half the constructor's time."""
 
 
 class Call(NamedTuple):
@@ -112,7 +112,7 @@ def parse_call(text: str, variables: Collection[str] = ()) -> Call:
     ``variables`` are names that may stand for a value; each is read as text.
 
     Raises MalformedCall if the text is not one call with literal arguments, and DataError if it
-    is not a text.
+    is not a string.
     """
     if not isinstance(text, str):
         raise DataError("text", f"must be a text, is {text!r:.60}")
@@ -168,7 +168,7 @@ def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
 
 
 def parse_plain_calls(text: str) -> list[Call]:
-    """Parse a list of plain calls; other texts give an empty list."""
+    """Parse a list of plain calls; other strings give an empty list."""
     calls: list[Call] = []
     position = 1 if text.startswith("[") else len(text)
     while match := _PLAIN_CALL.match(text, position):
@@ -458,7 +458,7 @@ def _read_list(text: str, variables: Collection[str] = ()) -> list[Call]:
 
 
 def _read_bare_call(text: str, variables: Collection[str]) -> list[Call]:
-    """Return the call if a text has nothing else."""
+    """Return the call if a string has nothing else."""
     bare = text.strip().strip("`").strip()
     if not _CALL_START.match(bare):
         return []
@@ -475,7 +475,7 @@ def _read_bare_call(text: str, variables: Collection[str]) -> list[Call]:
 
 
 def _read_whole_list(text: str, variables: Collection[str]) -> list[Call]:
-    """Return the calls of the list if a text has nothing else."""
+    """Return the calls of the list if a string has nothing else."""
     stripped = text.strip().strip("`").strip()
     if not (stripped.startswith("[") and stripped.endswith("]")):
         return []

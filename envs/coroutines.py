@@ -18,7 +18,7 @@ else:
 def finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Run a coroutine in an event loop of its own and return its result.
 
-    Inside a running loop, which cannot run a second one, a thread does it while the loop waits.
+    Inside a running loop, a thread runs the coroutine while the loop waits.
     """
     try:
         asyncio.get_running_loop()

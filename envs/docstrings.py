@@ -13,7 +13,7 @@ _ITEM = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 class Docstring(NamedTuple):
-    """Sections of a function's docstring; missing ones are empty."""
+    """Sections of a function's docstring; a missing section is empty."""
 
     summary: str
     parameters: Mapping[str, str]
@@ -37,5 +37,5 @@ def parse_docstring(function: Callable[..., Any]) -> Docstring:
 
 
 def join_lines(text: str) -> str:
-    """Join the lines of a text."""
+    """Join the lines of a string."""
     return " ".join(text.split())

@@ -25,10 +25,10 @@ class ToolError(Exception):
     """A failed call, with a message that lets the model correct itself.
 
     Args:
-        message: Error, wrong value and advice, or a function that returns them if that is slow.
-        why: Word for the error within its class, or the exception that Python would have raised.
-        values: Values of the error that neither arguments nor state show.
-        fields: Members of the result before ``error``, such as a status flag.
+        message: Error, wrong value and advice, or a function that computes this message lazily.
+        why: Word for the kind of error, or the exception that Python would have raised.
+        values: Values in the message that neither arguments nor state contain.
+        fields: Fields of the result before ``error``, such as a status flag.
 
     Attributes:
         kind: Word for the error, or the name of its class.
@@ -134,7 +134,7 @@ class ConfigError(SimulatorError, DataError):
 
 
 class BackendFault(SimulatorError):
-    """A backend raised another exception than ToolError on a valid call."""
+    """A backend raised an exception other than ToolError on a valid call."""
 
     def __init__(self, call: str, cause: BaseException) -> None:
         super().__init__(f"{call} broke with {type(cause).__name__}: {cause}")

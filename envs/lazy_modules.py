@@ -1,6 +1,6 @@
 """Lazy imports of modules that are slow to load and rarely needed.
 
-Modules that import pydantic or network libraries take longer to load than most commands to run::
+Modules that import pydantic or network libraries load more slowly than most commands run::
 
     if TYPE_CHECKING:
         from envs import schema

@@ -14,19 +14,19 @@ class LongContextPack(NamedTuple):
     untouched_files: Sequence[str] = ()
     """Names of files that do not get the suffix."""
     extra_files: Sequence[str] = ()
-    """Names of the empty files put into every directory that has no sub-directory."""
+    """Names of the empty files that are added to each directory without a sub-directory."""
     car_status: str = ""
-    """Text added to the car's status and tire reports."""
+    """Fields added to the car's status and tire reports."""
     parking_brake: str = ""
     """Text added when the parking brake is used."""
     weather: Mapping[str, Any] = {}
-    """Members before the outside temperature."""
+    """Fields before the outside temperature."""
     cities: Sequence[str] = ()
     """City names added to a distance."""
     watch_list: Sequence[Any] | None = None
-    """Items added to the watch list when it is shown, as a bare list."""
+    """Items added to the watch list when the list is shown."""
     transactions: Sequence[Mapping[str, Any]] = ()
-    """Transactions added to the history when it is shown, for any days."""
+    """Transactions added to the history when the history is shown, for all days."""
     moving_average_5: tuple[float, ...] | None = None
     """Numbers shown instead of a stock's 5-day average."""
     moving_average_20: tuple[float, ...] | None = None
@@ -34,10 +34,10 @@ class LongContextPack(NamedTuple):
     sector_stocks: Mapping[str, Sequence[str]] = {}
     """Symbols added to a sector when its stocks are listed."""
     order_metadata: Mapping[str, str] | None = None
-    """Texts added to an order; ``{symbol}`` is replaced by the order's symbol."""
+    """Strings added to an order; ``{symbol}`` is replaced by the order's symbol."""
     credit_cards: Mapping[str, Mapping[str, Any]] = {}
-    """Credit cards added to the account, unless the id is taken."""
+    """Credit cards added to the account, unless the card's id is taken."""
     bookings: Mapping[str, Mapping[str, Any]] = {}
-    """Bookings added to the record, unless the id is taken."""
+    """Bookings added to the record, unless the booking's id is taken."""
     lists_fares: bool = False
     """Whether the price of a flight includes all fares, and a booking shows all bookings."""

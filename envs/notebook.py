@@ -1,4 +1,4 @@
-"""HTML tables for notebooks, with escaped texts."""
+"""HTML tables for notebooks, with escaped strings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_ROWS = 50
 
 
 def table(heading: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> str:
-    """Return an HTML table of at most 50 rows, with long texts cut."""
+    """Return an HTML table of at most 50 rows, with long strings cut."""
     found = list(rows)
     shown = [
         *found[:_MAX_ROWS],

@@ -1,4 +1,4 @@
-"""Notices: what happened in a world by itself."""
+"""Notices: reports on changes in a world that no call made."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Notice(NamedTuple):
     """Id of the event."""
     text: str
     to: Literal["agent", "user"] | None = None
-    """Reader of the text; None if nobody is told."""
+    """Participant who reads the text; None if nobody does."""
     at: str = ""
-    """Time of the world, if it has a clock."""
+    """Time in the world, if the world has a clock."""
 
     def __str__(self) -> str:
         """Return the notice as its reader sees it."""
@@ -25,5 +25,5 @@ class Notice(NamedTuple):
 
 
 def list_notices(snapshot: Snapshot) -> Sequence[Notice]:
-    """Return everything that had happened by itself in the worlds of a snapshot."""
+    """Return the notices of all worlds in a snapshot."""
     return [each for state in snapshot.states.values() for each in state.get("_notices", ())]

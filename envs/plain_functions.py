@@ -22,7 +22,7 @@ from envs.state import copy_json
 from envs.tool import ToolMark, place
 
 _REFUSALS = (ValueError, LookupError, PermissionError)
-"""Exceptions by which plain functions refuse a call; others are errors of the function."""
+"""Exceptions that refuse a call; other exceptions are bugs of the function."""
 _STATE_NAMES = ("self", "state")
 
 
@@ -34,9 +34,9 @@ class StateCodec(NamedTuple):
     types: Mapping[str, Any]
     """Type of each field."""
     build: Callable[[dict[str, Any]], Any]
-    """Makes a state object of fields, which it may keep."""
+    """Function that makes a state object from fields, which the object may keep."""
     dump: Callable[[Any], Mapping[str, Any]]
-    """Returns the fields of a state object as plain data."""
+    """Function that returns the fields of a state object as plain data."""
 
 
 def make_backend(
@@ -45,11 +45,11 @@ def make_backend(
     functions: Iterable[Callable[..., Any]],
     name: str | None = None,
 ) -> type[Any]:
-    """Return a backend whose state fields are the members of a state object.
+    """Return a backend whose state fields are the fields of a state object.
 
     A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or
-    has the state's class as type; what it changes there becomes the new state. A function that is
-    not marked with ``reads`` counts as writing. A ``ValueError``, ``LookupError`` or
+    has the state's class as type. The changed copy becomes the new state. A function that is not
+    marked with ``reads`` counts as writing. A ``ValueError``, ``LookupError`` or
     ``PermissionError`` refuses the call. The initial config has the fields of the state, whose
     values are the defaults.
 
@@ -189,7 +189,7 @@ def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..
 
 
 def _complete_docstring(function: Callable[..., Any], names: Iterable[str]) -> str:
-    """Return the docstring of a function with words for what it does not describe."""
+    """Return a function's docstring, with placeholders for missing descriptions."""
     known = parse_docstring(function)
     args = [f"    {name}: {known.parameters.get(name, name.replace('_', ' '))}" for name in names]
     return "\n".join(

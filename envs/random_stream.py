@@ -61,14 +61,14 @@ def _get_words(seed: int) -> _WordStream:
 class RandomStream(NamedTuple):
     """Random stream; a draw returns the value and the stream after it.
 
-    The occasion of a draw is its function with the relevant arguments and state. Draws without an
-    occasion are always in sequence.
+    The occasion of a draw is the called function with the relevant arguments and state. Draws
+    without an occasion are always in sequence.
     """
 
     seed: int
     position: int = 0
     by_occasion: bool = False
-    """Whether draws depend on their occasion only and do not advance the stream."""
+    """Whether a draw depends only on its occasion and does not advance the stream."""
 
     def uniform(self, low: float, high: float, *occasion: object) -> tuple[float, RandomStream]:
         """Draw a float like ``Random.uniform``."""

@@ -1,8 +1,8 @@
-"""Registry of backends: BFCL's eight, more of this repository, and those of users.
+"""Registry of backends: BFCL's eight, further backends of this repository, and users' backends.
 
 A package offers a backend under its class's name by the entry-point group ``GROUP``. Entry points
-are searched only for other names than ours, or to list all backends. A class without a package is
-known after ``register``, or by its path ``module:Class``.
+are searched only for unknown names, or to list all backends. A class without a package is known
+after ``register``, or by its path ``module:Class``.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ _REGISTERED: dict[str, type[Backend]] = {}
 def register(backend: BackendClass) -> BackendClass:
     """Make a backend known in this process under its class's name; also a decorator.
 
-    A class that is defined again in the same place, as in a notebook, replaces the earlier one.
+    A class that is defined again in the same place, as in a notebook, replaces the old class.
     Raises ConfigError if another backend has the name; DataError if it is not a class.
     """
     if not isinstance(backend, type):
@@ -177,10 +177,10 @@ def _import_path(name: str) -> type[Backend]:
 
 
 def import_local(name: str) -> object:
-    """Return the member ``module:name`` of a module; None if the module does not have it.
+    """Return the attribute ``module:name``; None if the module does not have it.
 
-    A data set may come from a stranger, so that its entries load only modules that are imported
-    already or lie below the current folder. Raises ConfigError for other modules.
+    A data set may be untrusted, so its entries load only modules that are already imported or that
+    lie below the current folder. Raises ConfigError for other modules.
     """
     module_name, _, member = name.partition(":")
     module = sys.modules.get(module_name)
@@ -293,7 +293,7 @@ def list_tools(environments: tuple[str, ...]) -> Mapping[str, Tool]:
 
 @cache
 def list_irreversible(environments: tuple[str, ...]) -> frozenset[str]:
-    """Return the functions of several backends whose effect no other function reverts."""
+    """Return the irreversible functions of several backends."""
     return frozenset(name for name, tool in list_tools(environments).items() if tool.irreversible)
 
 
@@ -301,7 +301,7 @@ _ROOT = Path(envs.__file__).resolve().parents[1]
 
 
 def get_file_folder(backend: type[Backend], ours: Path) -> Path:
-    """Return the folder of a backend's files: ``ours`` for those of ``envs``, else its module's."""
+    """Return the folder of a backend's files: ``ours`` in ``envs``, else the module's folder."""
     beside = Path(inspect.getfile(backend)).parent
     return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
 
@@ -329,7 +329,7 @@ def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list
 
 @cache
 def _find_clashes(environments: tuple[str, ...]) -> Sequence[ConfigProblem]:
-    """Return a problem for each function that two backends of a session have."""
+    """Return an error for each function that two backends of a session have."""
     owners: dict[str, str] = {}
     clashes = []
     for name in environments:

@@ -41,11 +41,11 @@ def encode(value: Any) -> str:
 
 _MAX_CHARS = BOUNDS.result
 _BULK = 200
-"""Minimum length of tuples whose text is cached, since long-context material is shown often."""
+"""Minimum length of tuples whose text is cached, because it is shown often."""
 
 
 class _Identity:
-    """Cache key by identity, because 1 and 1.0 are equal but have different texts."""
+    """Cache key by identity, because 1 and 1.0 are equal but have different strings."""
 
     __slots__ = ("value",)
 
@@ -65,7 +65,7 @@ def _encode_cached(bulk: _Identity) -> str:
 
 
 def _encode_bulky(value: dict[str, Any]) -> str:
-    """Return the JSON text of an object, with cached texts of its long tuples."""
+    """Return the JSON text of an object, with cached strings of its long tuples."""
     members = [
         f"{encode(str(name))}: {_encode_cached(_Identity(v)) if type(v) is tuple else encode(v)}"
         for name, v in value.items()
@@ -92,7 +92,7 @@ class Result:
         error: Error, or None for a success.
         changed: Whether the call changed compared state.
         call: The call with the values of its inner calls, if it had any.
-        shown: Text for the model, if not the usual one.
+        shown: Text for the model, if it differs from the usual text.
     """
 
     __slots__ = ("_text", "_value", "call", "changed", "error", "shown")
@@ -120,7 +120,7 @@ class Result:
 
     @property
     def value(self) -> Any:
-        """Copy of the return value, or of an error's object."""
+        """Copy of the return value, or of the error's object."""
         return deepcopy(self.held)
 
     @property
@@ -132,7 +132,7 @@ class Result:
 
     @property
     def members(self) -> tuple[str, ...] | None:
-        """Names of an object's members, None for other values."""
+        """Names of an object's fields, None for other values."""
         if self.error is not None:
             return (*self.error.fields, "error")
         return tuple(map(str, self._value)) if isinstance(self._value, dict) else None
@@ -144,7 +144,7 @@ class Result:
 
     @property
     def text(self) -> str:
-        """Text of the value: text unchanged, objects as JSON, other values as Python literals."""
+        """Text of the value: a string as is, an object as JSON, another value as Python literal."""
         if self._text is None:
             text = render(self._value if self.error is None else self.held)
             self._text = text = text if len(text) <= _MAX_CHARS else _too_long(text)
@@ -164,7 +164,7 @@ class Result:
 def get_inner_value(held: Any) -> Any:
     """Return the value of an inner call as an argument of the outer one.
 
-    For an object, this is its member ``result`` or its only member. Numbers of libraries are
+    For an object, this is its field ``result`` or its only field. Number types of libraries are
     converted to float. Other values are unchanged.
     """
     if type(held) is not dict:
@@ -207,15 +207,15 @@ _TEXT = frozenset([str])
 
 
 def is_surely_alike(one: Any, other: Any) -> bool:
-    """Tell whether two values certainly have equal texts, without serializing them.
+    """Tell whether two values certainly have equal strings, without serializing them.
 
-    If not, the texts may be equal, too.
+    If not, the strings may be equal, too.
     """
     return type(one) is type(other) and one == other and _equals_alike(one, other)
 
 
 def _equals_alike(one: Any, other: Any) -> bool:
-    """Tell whether two equal values of one type certainly have equal texts."""
+    """Tell whether two equal values of one type certainly have equal strings."""
     kind = type(one)
     if kind is dict:
         if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:

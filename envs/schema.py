@@ -72,8 +72,8 @@ class ToolSpec(NamedTuple):
 def make_spec(tool: Tool) -> ToolSpec:
     """Return the interface of a function.
 
-    Raises TypeError if a parameter has no type or one that JSON Schema cannot express, or the
-    docstring does not describe it.
+    Raises TypeError if a parameter has no type, no description, or a type that JSON Schema cannot
+    express.
     """
     told = parse_docstring(tool.function)
     properties = _arguments_schema(tool)
@@ -120,7 +120,7 @@ def list_docstring_errors(tool: Tool) -> Iterator[str]:
 def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Check arguments against a function's schema; return them by name, with pydantic models.
 
-    Raises InvalidArgument if one is missing, unknown, given twice, or of the wrong type.
+    Raises InvalidArgument if an argument is missing, unknown, given twice, or of the wrong type.
     """
     return check_bound(tool, bind(tool, args, kwargs))
 
@@ -145,7 +145,7 @@ def check_value(tool: Tool, name: str, value: Any) -> None:
 
 
 def find_result_error(tool: Tool, value: Any) -> str | None:
-    """Return the deviation of a result from its function's declared type, if any."""
+    """Return the difference between a result and the function's declared type, or None."""
     try:
         _result_adapter(tool).validate_python(value, strict=True)
     except ValidationError as error:

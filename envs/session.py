@@ -1,4 +1,4 @@
-"""Session: the backends of one trajectory, with calls of their functions and their state."""
+"""Session: the live backends of one trajectory, which executes calls and holds the state."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Session:
     Attributes:
         backends: Backends by name, in the trajectory's order.
         tools: All functions of the backends by name.
-        offered: Names that may be called; None for all.
+        offered: Names of the functions that may be called; None for all functions.
         checks_arguments: Whether arguments are validated and inner calls are replaced by the value
             in their result; otherwise Python's rules apply, as in BFCL.
-        tolerant: Whether the initial config was not checked, so that errors of a backend may come
-            from an irregular state.
+        tolerant: Whether the initial config was not checked, so that a backend may fail because of
+            an irregular state.
         has_worlds: Whether the state may change by itself: see ``envs.worlds``.
     """
 
@@ -126,7 +126,7 @@ class Session:
         return kind(backends, checks_arguments=checks_arguments, tolerant=tolerant)
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
-        """Return an independent copy, which may check arguments or not."""
+        """Return an independent copy, which may have another ``checks_arguments``."""
         copy = object.__new__(type(self))
         copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
         copy.tools = self.tools
@@ -155,8 +155,8 @@ class Session:
     def call(self, call: Call | MalformedCall) -> Result:
         """Execute one call; errors of the model become results that it can read.
 
-        Raises BackendFault if a backend failed on valid arguments, DataError for anything but a
-        call.
+        Raises BackendFault if a backend failed on valid arguments, and DataError for other values
+        than a call.
         """
         if isinstance(call, MalformedCall):
             return Result.refused(call)
@@ -185,7 +185,7 @@ class Session:
 
     @property
     def notices(self) -> Sequence[notices.Notice]:
-        """What happened by itself so far, in sessions with worlds."""
+        """Notices so far, in sessions with worlds."""
         return ()
 
     def end_turn(self) -> None:
@@ -272,7 +272,7 @@ class Session:
         return Result(value, None, True)
 
     def _overgrown(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolError | None:
-        """Measure a changed state; return a refusal if it is too large and has grown."""
+        """Measure a changed state; return a refusal if the state has grown too large."""
         account = self._account.measured(self.snapshot().compared())
         fits = account.size <= BOUNDS.state
         if not fits and measure_growth(before, after, BOUNDS.state) > 0:

@@ -40,7 +40,7 @@ class Difference(NamedTuple):
         return notebook.table(("place in the state", "expected", "actual"), [(self.path, *values)])
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
-        """Return a JSON object with these names for the values, without absent ones."""
+        """Return a JSON object with these names for the values; absent values are omitted."""
         values = {first: self.expected, second: self.actual}
         present = {name: to_json(value) for name, value in values.items() if value is not ABSENT}
         return {"path": self.path, **present}
@@ -62,15 +62,15 @@ class _Absent:
 
 
 ABSENT = _Absent()
-"""Placeholder for a value that one of two states lacks."""
+"""Placeholder for a value that is missing in one of two states."""
 
 
 class Snapshot:
     """State of all backends of a session at one moment.
 
     Equality is BFCL's: fields are compared with Python's ``==``, so that ``1 == 1.0 == True``. The
-    order of object members does not matter, that of lists does. Fields whose name starts with an
-    underscore are not compared.
+    order of object fields does not matter. The order of lists does. Fields whose name starts with
+    an underscore are not compared.
 
     Args:
         states: Values by backend and field; not copied.
@@ -115,7 +115,7 @@ class Snapshot:
         return sha256(write_canonical(self.compared()).encode()).hexdigest()
 
     def differences(self, actual: Snapshot) -> list[Difference]:
-        """Return the differences of an actual snapshot from this one, the expected."""
+        """Return the differences between this expected snapshot and an actual snapshot."""
         return list(list_differences(self.compared(), actual.compared()))
 
     def to_json(self) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def to_json(value: Any) -> Any:
 
 
 def list_differences(expected: Any, actual: Any, path: str = "") -> Iterator[Difference]:
-    """Yield the differences of two values below a path, in the order of the first."""
+    """Yield the differences of two values below a path, in the order of the first value."""
     if expected is actual or expected == actual:
         return
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
@@ -187,7 +187,7 @@ def _join(path: str, key: object) -> str:
 
 
 def write_canonical(value: Any) -> str:
-    """Return a canonical text, the same for equal values only."""
+    """Return a canonical text, which is the same only for equal values."""
     if isinstance(value, str):
         return encode_basestring_ascii(value)
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
@@ -217,7 +217,7 @@ def brief(value: Any, limit: int = 120) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """Cut a text to a maximum length, with dots at the end."""
+    """Cut a string to a maximum length, with dots at the end."""
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 

@@ -16,7 +16,7 @@ _ALIKE = re.compile(
     "positional argument follows keyword argument|leading zeros in decimal integer literals"
     "|invalid (?:decimal|hexadecimal|octal|binary) literal"
 )
-"""Messages that are the same in all versions, except for texts with two errors."""
+"""Messages that all versions share, except for strings with two errors."""
 # Python 3.13 reports a trailing comma, other versions the token after it.
 _TRAILING = {
     "Illegal trailing comma before end of object": (
@@ -28,7 +28,7 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 
 
 def describe_python_error(text: str, error: Exception) -> str:
-    """Return the reason why a text is not Python, if possible by brackets and quotes."""
+    """Return the reason why a string is not Python, such as an unmatched bracket or quote."""
     if isinstance(error, (MemoryError, RecursionError)):
         return _DEEP
     if "\0" in text:
@@ -81,7 +81,7 @@ def _find_unmatched(text: str) -> str:
 
 
 def _find_literal_end(text: str, quote: str, position: int) -> int:
-    """Return the end of a string literal, -1 if it is unterminated."""
+    """Return the end of a string literal; -1 for an unterminated literal."""
     ends = _ENDS.get(quote) or _LONG_ENDS[quote]
     while found := ends.search(text, position):
         if found[0] == quote:

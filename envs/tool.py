@@ -47,11 +47,11 @@ class ToolMark(NamedTuple):
     """Mark of a backend's method that is a function for the model."""
 
     writes: bool
-    """Whether it may change state."""
+    """Whether the function may change state."""
     keeps_on_refusal: str | None = None
-    """Reason why refused calls may change state, if they may."""
+    """Reason for which refused calls may change state, if they may."""
     irreversible: bool = False
-    """Whether no other function reverts its effect."""
+    """Whether no other function reverts the effect."""
 
 
 class Tool(NamedTuple):
@@ -59,7 +59,7 @@ class Tool(NamedTuple):
 
     name: str
     backend: str
-    """Name of its backend."""
+    """Name of the function's backend."""
     function: Callable[..., Any]
     """Unbound method."""
     writes: bool
@@ -76,7 +76,7 @@ def parameters(tool: Tool) -> tuple[inspect.Parameter, ...]:
 def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name.
 
-    Raises InvalidArgument if one is missing, unknown, or given twice.
+    Raises InvalidArgument if an argument is missing, unknown or given twice.
     """
     names, needed = parameter_names(tool)
     if len(args) > len(names):
@@ -99,7 +99,7 @@ def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[s
 
 @cache
 def parameter_names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of all parameters of a function, and of those without a default."""
+    """Return the names of all parameters, and of the parameters without a default."""
     known = parameters(tool)
     needed = [each.name for each in known if each.default is each.empty]
     return tuple([each.name for each in known]), tuple(needed)
@@ -107,13 +107,13 @@ def parameter_names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @cache
 def defaults(tool: Tool) -> Mapping[str, Any]:
-    """Return the default of each parameter, ``inspect.Parameter.empty`` for required ones."""
+    """Return the default of each parameter; ``inspect.Parameter.empty`` for required parameters."""
     return MappingProxyType({each.name: each.default for each in parameters(tool)})
 
 
 @cache
 def choices(tool: Tool) -> frozenset[str]:
-    """Return the parameters of a function that are enums."""
+    """Return the enum parameters of a function."""
     types_of = tool.function.__annotations__
     return frozenset(
         each.name
@@ -169,9 +169,9 @@ def shorten_path(file: str) -> str:
 
 
 def takes_models(environment: str, function: Callable[..., Any]) -> bool:
-    """Check the parameters of a backend's method, and tell whether one takes a pydantic model.
+    """Check the parameters of a method; tell whether a parameter takes a pydantic model.
 
-    Raises TypeError if a parameter has no type, or one that JSON cannot express.
+    Raises TypeError if a parameter has no type, or a type that JSON cannot express.
     """
     code = inspect.unwrap(function).__code__
     if code.co_flags & _STARRED or code.co_posonlyargcount:
@@ -200,7 +200,7 @@ def _make_error(environment: str, function: Callable[..., Any], why: str) -> Typ
 
 
 def _resolve_type(function: Callable[..., Any], name: str) -> Any:
-    """Return the type of a parameter, whose annotation may be text."""
+    """Return the type of a parameter, whose annotation may be a string."""
     bearer = types.ModuleType(function.__module__)
     bearer.__annotations__ = {name: function.__annotations__[name]}
     known = inspect.unwrap(function).__globals__
@@ -208,11 +208,11 @@ def _resolve_type(function: Callable[..., Any], name: str) -> Any:
 
 
 def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
-    """Return the reason why a type cannot be that of a JSON value; None if it can.
+    """Return the reason why JSON cannot express a type, or None.
 
     Args:
         kind: Type.
-        above: Outer types; with ``ENDLESS`` if recursive types are allowed.
+        above: Enclosing types; includes ``ENDLESS`` if recursive types are allowed.
     """
     origin, args = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
@@ -276,7 +276,7 @@ def _type_name(kind: Any) -> str:
 def make_unknown_function_error(
     name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None
 ) -> UnknownFunction:
-    """Return the error of a call to an unknown function, with the known ones."""
+    """Return the error for a call of an unknown function, with the names of known functions."""
     return UnknownFunction(lambda: _describe_unknown(name, tools, offered))
 
 

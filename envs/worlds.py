@@ -1,8 +1,9 @@
 """Worlds: state that several backends of a session share, and that may change by itself.
 
-A world is a backend. Others declare it in ``uses`` and reach it with ``self.world(Inventory)``, so
-that each field has one owner, under whose name config, snapshots and differences show it. A world
-may act after each successful call and between turns, and reports what happened as notices.
+A world is a backend. Other backends declare it in ``uses`` and reach it with
+``self.world(Inventory)``. Each field therefore has one owner, under whose name config, snapshots
+and differences list the field. A world may act after each successful call and between turns. Its
+notices report the changes.
 """
 
 from __future__ import annotations
@@ -23,28 +24,28 @@ States = Mapping[str, Mapping[str, Any]]
 
 
 class World(Backend):
-    """Base of shared state; a subclass declares fields, and functions if it has any."""
+    """Base class of worlds; a subclass declares fields, and optionally functions."""
 
     Config = NoConfig
     _notices: Sequence[Notice] = ()
 
     def _notify(self, notice: Notice) -> None:
-        """Record what happened; the runner delivers the text to its reader."""
+        """Record a change as a notice; the runner delivers the text to its reader."""
         self._notices = (*self._notices, notice)
 
     def _settle(self, session: WorldSession, call: Call) -> None:
-        """Act after a successful call; for worlds to override."""
+        """Act after a successful call. Worlds may override this method."""
 
     def _end_turn(self, session: WorldSession) -> None:
-        """Act between two turns; for worlds to override."""
+        """Act between two turns. Worlds may override this method."""
 
     def _find_problems(self, session: WorldSession) -> Iterator[ConfigProblem]:
-        """Yield the errors of the world's config in a session; for worlds to override."""
+        """Yield the errors of the world's config in a session. Worlds may override this method."""
         yield from ()
 
 
 class WorldSession(Session):
-    """Session with worlds: a refused call leaves them as they were."""
+    """Session with worlds, which a refused call does not change."""
 
     __slots__ = ()
     has_worlds = True
@@ -67,7 +68,7 @@ class WorldSession(Session):
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """Everything that happened by itself so far."""
+        """All notices so far."""
         return list_notices(self.snapshot())
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
@@ -95,7 +96,7 @@ class WorldSession(Session):
     def act(self, what: str, run: Callable[[], object]) -> ToolError | None:
         """Run a part of an event; if it is refused, undo its changes and return the refusal.
 
-        Raises BackendFault if it raises anything else.
+        Raises BackendFault for any other exception.
         """
         before = self._copy_states(None)
         try:

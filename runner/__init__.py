@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checkers.calls.types_and_errors import UnjudgeableEntry
+    from checkers.calls.types import UnjudgeableEntry
     from checkers.checks import check
     from checkers.profile import BFCL, STRICT, Profile
     from checkers.reasons import Reason
@@ -116,7 +116,7 @@ _IN = {
     "envs.session": "Session",
     "envs.state": "Difference Snapshot",
     "envs.worlds": "World",
-    "checkers.calls.types_and_errors": "UnjudgeableEntry",
+    "checkers.calls.types": "UnjudgeableEntry",
     "checkers.checks": "check",
     "checkers.profile": "BFCL STRICT Profile",
     "checkers.reasons": "Reason",

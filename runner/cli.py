@@ -1,8 +1,8 @@
-"""Entry point of ``turnwise``: finds the command, runs it and returns its exit status.
+"""Entry point of ``turnwise``: finds and runs the command and returns the exit status.
 
-A command is a module of ``runner.commands``, or one that an extension registers. It has the record
-``Options``, a command line ``EXAMPLE``, a function ``run`` that takes the options and returns the
-exit status, and optionally ``NOTES``, the lines at the end of its help.
+A command is a module of ``runner.commands``, or a module that an extension registers. The module
+has the record ``Options``, a command line ``EXAMPLE``, a function ``run`` that takes the options
+and returns the exit status, and optionally ``NOTES``, the last lines of the help.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ else:
     run_catalog = lazy_module(".records.run_catalog", __package__)
 
 _GC_THRESHOLD = 200_000
-"""New objects per garbage collection: most objects of a command live until it ends."""
+"""New objects per garbage collection; high because most objects live until the command ends."""
 
 _RESUMABLE = ("eval", "search")
-"""Commands that take the options of the run to resume from its folder."""
+"""Commands that read the options of a resumed run from its folder."""
 
 COMMANDS: Mapping[str, Command] = {
     "eval": Command("run", "Run a model on a data set and print its score."),
@@ -58,7 +58,7 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def all_commands() -> dict[str, Command]:
-    """Return the core commands, then those of extensions, by name.
+    """Return the commands of the core, then of extensions, by name.
 
     Raises DataError if an installed extension cannot be imported.
     """
@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _reopen_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    Otherwise a file that is opened later gets the stream's number, and messages go into it.
+    Otherwise a file that is opened later gets the stream's number and receives messages.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if vars(sys)[name] is None:
@@ -109,7 +109,7 @@ def _reopen_closed_streams() -> None:
 
 
 def _describe_os_error(error: OSError) -> str:
-    """Return a system error as a line; an error without a file name concerns standard output."""
+    """Describe a system error in one line; without a file name, it concerns standard output."""
     if error.filename is None:
         # Standard output fails, so the rest of its buffer is discarded.
         discard_output(sys.stdout)
@@ -140,9 +140,9 @@ def _run(words: Sequence[str]) -> int:
 
 
 def _with_start(name: str, words: Sequence[str]) -> list[str]:
-    """Return the options that started the run to resume, and then those that are given.
+    """Return the options that started the resumed run, followed by the given options.
 
-    Raises DataError if another command started it, or its options are unknown.
+    Raises DataError if another command started the run, or if an option is unknown.
     """
     folder = Path(words[words.index("--resume") + 1])
     command, *options = run_catalog.started_with(folder, words)
@@ -152,7 +152,7 @@ def _with_start(name: str, words: Sequence[str]) -> list[str]:
 
 
 def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[ModuleType, Any]:
-    """Return the module of a command and its options; exit with a message if they are invalid."""
+    """Return the module and the options of a command; exit with a message for invalid options."""
     module = module_of(name, command)
     record, further = module.Options, dict[str, type]()
     if options.accepts_extensions(record) and options.has_unknown_flag(record, words):
@@ -164,7 +164,7 @@ def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[Mod
 
 
 def module_of(name: str, command: Command) -> ModuleType:
-    """Return the module of a command, loaded at its first use."""
+    """Return the module of a command, loaded on first use."""
     path = name.replace(" ", ".").replace("-", "_")
     return lazy_module(command.module or f"{__package__}.commands.{path}")
 
@@ -192,7 +192,7 @@ def _answer_without_command(words: Sequence[str], commands: Mapping[str, Command
 
 
 def _suggest(word: str, family: Sequence[str]) -> str:
-    """Suggest a command by its whole name or its last word."""
+    """Suggest a command with a similar name or last word."""
     by_word = {name.split()[-1]: name for name in family}
     known = [w for w in by_word if word.startswith(w)] or [*by_word]
     near = word if word in by_word else find_nearest(word, known)

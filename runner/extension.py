@@ -1,7 +1,7 @@
-"""Extension interface: lets code outside the core add commands, options, run features and pages.
+"""Extension interface, by which packages add commands, options, run features and pages.
 
-Each folder of ``extensions/`` has a module ``extension`` with an ``EXTENSION``; installed packages
-register theirs in the entry-point group ``GROUP``. Extensions are imported at their first use.
+Each folder of ``extensions/`` has a module ``extension`` with an ``EXTENSION``. Installed packages
+register an extension in the entry-point group ``GROUP``. Extensions are imported on first use.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ GROUP = "turnwise.extensions"
 """Entry-point group of extensions in other packages."""
 
 _OWN = (__package__ or "").removesuffix("runner") + "extensions"
-"""Package of the built-in extensions; in a wheel, it is inside ``turnwise``."""
+"""Package of the built-in extensions, which a wheel has inside ``turnwise``."""
 
 JsonObject = Mapping[str, Any]
 
 
 class Command(NamedTuple):
-    """A command as the help lists it."""
+    """A command in the list of the help."""
 
     group: str
-    """Heading in the help."""
+    """Heading of the command's group in the help."""
     text: str
     """Summary in one sentence."""
     module: str = ""
@@ -69,22 +69,22 @@ class Command(NamedTuple):
 
 
 class RunFeature:
-    """The effect of an extension on a run; subclasses override the methods that they need."""
+    """An extension's effect on a run; subclasses override the methods that they need."""
 
     extension: ClassVar[str]
-    """Name of the extension, and of the feature's member in the run definition."""
+    """Name of the extension, and of the feature's field in the run definition."""
     flag: ClassVar[str]
     """Option that enables the feature."""
     is_offline: ClassVar[bool] = False
     """Whether runs of ``oracle`` and ``null`` can have the feature."""
     protocol: CallingFormat | None = None
-    """Calling format, if it is not the default one."""
+    """Calling format, if it differs from the default."""
     has_siblings: bool = False
     """Whether one command makes several runs in one folder."""
 
     @property
     def repeats_entries(self) -> bool:
-        """Whether an entry is run until it passes, so that its episodes count as one."""
+        """Whether an entry is repeated until it passes, so that its episodes count as one."""
         return False
 
     def definition(self) -> JsonObject:
@@ -96,20 +96,20 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return the settings besides the request that determine an answer, for the reply cache."""
+        """Return the settings that determine an answer besides the request; for the reply cache."""
         return {}
 
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set whose entries offer other functions, and the feature for it.
+        """Return a data set whose entries offer other functions, and the feature for this data set.
 
         Args:
-            ids: The entries that are run.
+            ids: Ids of the entries in the run.
             folder: BFCL's data folder if the model sees its function documents, else None.
 
         Raises:
-            DataError: The feature cannot be used, because a file or a library is missing.
+            DataError: The feature cannot be used because a file or a library is missing.
         """
         return dataset, self
 
@@ -128,11 +128,11 @@ class RunFeature:
         return observe
 
     def kept(self, record: EpisodeRecord) -> ExtensionData | None:
-        """Return the extension's member of a finished episode's record, if any."""
+        """Return the extension's data for a finished episode's record, or None."""
         return None
 
     def model(self, plan: RunPlan) -> Model | None:
-        """Return the model of a plan without a server; None if the feature has none."""
+        """Return the feature's own model, which needs no server, or None."""
         return None
 
     def lines(
@@ -142,14 +142,14 @@ class RunFeature:
         yield from ()
 
     def reader(self, where: str) -> ReplyFormat | None:
-        """Return the reader of the model's text; None for the default one.
+        """Return the reader of the model's text; None for the default reader.
 
-        Raises DataError if the format does not exist any more.
+        Raises DataError if the format no longer exists.
         """
         return None
 
     def restored(self, dataset: Dataset) -> Dataset:
-        """Return a data set whose entries are the same as in a recorded run.
+        """Return a data set with the same entries as in a recorded run.
 
         Raises DataError if the feature needs a file or a library that is missing.
         """
@@ -169,20 +169,20 @@ class Extension:
     """An extension; subclasses override the methods that they need."""
 
     name: ClassVar[str]
-    """Name of its folder, and of its members in run definitions and records."""
+    """Name of the extension's folder, and of its fields in run definitions and records."""
     commands: ClassVar[Mapping[str, Command]] = {}
-    """Its commands by name."""
+    """Commands of the extension by name."""
 
     def options(self, command: str) -> type | None:
-        """Return the record of options that it adds to a core command such as ``eval``."""
+        """Return the record of options for a core command such as ``eval``."""
         return None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return its features in a run.
+        """Return the extension's features in a run.
 
         Args:
             options: Options of the command.
-            own: Options of the extension, a record of the type that ``options`` returns.
+            own: The extension's options, a record of the type that ``options`` returns.
 
         Raises:
             DataError: The options contradict each other or name something that does not exist.
@@ -190,26 +190,26 @@ class Extension:
         return ()
 
     def judging(self, checks: Sequence[Any], policy: str | None) -> RunFeature | None:
-        """Return the feature that judges a run of ``evaluate`` by checks, and shows a policy.
+        """Return the feature that judges a run of ``evaluate`` by checks and shows a policy.
 
         Raises DataError if a check cannot be used.
         """
         return None
 
     def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
-        """Write its own reports on a finished run, by its own options of ``eval``.
+        """Write the extension's reports on a finished run, as its options of ``eval`` demand.
 
         Raises DataError if a file cannot be written.
         """
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether its own options make several runs."""
+        """Tell whether the extension's options make several runs."""
         return False
 
     def variants(
         self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
     ) -> Variants | None:
-        """Return the variants that its own options make of a run; None for a single run.
+        """Return the variants of a run that the extension's options make; None for a single run.
 
         Raises:
             DataError: The options contradict each other or name something that does not exist.
@@ -217,48 +217,45 @@ class Extension:
         return None
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return its feature in a recorded run, given its member of the run definition.
+        """Return the extension's feature in a recorded run, given its data in the run definition.
 
-        Raises DataError if the member is invalid.
+        Raises DataError for invalid data.
         """
         raise DataError(
             where, f"$.definition.extensions.{self.name}: this extension has no feature in runs"
         )
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
-        """Return its member of an episode's record, given as JSON.
-
-        Raises DataError if the member is invalid.
-        """
+        """Parse the extension's data in an episode's record. Raises DataError for invalid data."""
         raise DataError(
             where, f"$.extensions.{self.name}: this extension stores nothing in episodes"
         )
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return the session that executes an episode with its member again."""
+        """Return the session that executes an episode with the extension's data again."""
         return template
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
-        """Return the usage of an episode's undone steps, given its member of the record."""
+        """Return the usage of an episode's undone steps, given the extension's data."""
         return ()
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
-        """Yield the lines that ``replay`` adds for an episode, or for one turn of it."""
+        """Yield the lines that ``replay`` adds for an episode or one of its turns."""
         yield from ()
 
     def episode_json(self, record: EpisodeRecord) -> JsonObject:
-        """Return the members that ``replay --json`` adds for an episode."""
+        """Return the fields that ``replay --json`` adds for an episode."""
         return {}
 
     def page_part(self, run: ReplayedRun) -> PagePart | None:
-        """Return its part of the page on a run, if any.
+        """Return the extension's part of a run's page, or None.
 
         Raises DataError if a file beside the run cannot be read.
         """
         return None
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the figures of runs whose records have its member."""
+        """Return the figures of runs whose records have the extension's data."""
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
@@ -269,51 +266,52 @@ class Extension:
         return None
 
     def entries(self, dataset: Dataset, own: Any) -> Dataset:
-        """Return a data set with the entries that its own options make of those of another.
+        """Return a data set whose entries the extension's options make from another data set.
 
-        Raises DataError if the options name something that does not exist.
+        Raises DataError for an unknown value of an option.
         """
         return dataset
 
     def fetch(self, name: str, source: Path | None, notify: Callable[[str], object]) -> Path | None:
         """Store a data set in the cache and return its folder; None if the name is unknown.
 
-        ``source`` is a folder or archive to read instead of a download.
+        ``source`` is a folder or archive that replaces the download.
 
         Raises DataError if the data cannot be downloaded or read.
         """
         return None
 
     def reviews(self, dataset: Dataset) -> str | None:
-        """Return the review status of the built-in entries in one line, if known."""
+        """Return the review status of the built-in entries in one line, or None."""
         return None
 
     def check_export(self, options: Any, own: Any) -> None:
-        """Check its own options of ``export`` against the others.
+        """Check the extension's options of ``export`` against the other options.
 
-        Raises DataError if they contradict each other.
+        Raises DataError for a contradiction.
         """
 
     def export(self, options: Any, own: Any, found: Sequence[Any]) -> bool:
-        """Write transcripts by its own options of ``export``; tell whether it wrote any.
+        """Write transcripts as the extension's options of ``export`` demand; tell whether they do.
 
         Raises DataError if the options contradict each other, or a file cannot be written.
         """
         return False
 
     def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
-        """Stop in an episode by its own options of ``replay``; tell whether it has any.
+        """Stop in an episode, as the extension's options of ``replay`` demand; tell whether they
+        do.
 
         Raises DataError if an option is invalid.
         """
         return False
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return its way to judge an entry, if it judges entries of this kind."""
+        """Return the extension's judging of an entry, or None for another kind of entry."""
         return None
 
     def read_run(self, paths: Sequence[Path]) -> Run | None:
-        """Return the recorded run of another tool's files; None if they are not of its form.
+        """Read another tool's files as a recorded run; None for unknown files.
 
         Raises DataError if a file cannot be read.
         """
@@ -324,7 +322,7 @@ class Extension:
         return {}
 
     def connect(self, session: Session, reach: AllowedServices) -> None:
-        """Connect its backends of a session to their web services."""
+        """Connect the extension's backends in a session to their web services."""
 
     def require_up(self, entries: Sequence[Trajectory], reach: AllowedServices) -> None:
         """Check that the web services of entries are up. Raises DataError if a service is down."""
@@ -332,30 +330,27 @@ class Extension:
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
-        """Yield messages about entries before they are run."""
+        """Yield messages about entries before the run."""
         yield from ()
 
     def engine(self, address: str | None, workers: int | None, allowance: EntryLimits) -> Workers:
         """Return the workers for ``--engine`` with the extension's name.
 
-        Raises DataError if it has no workers, or they cannot start.
+        Raises DataError if the extension has no workers, or if they cannot start.
         """
         raise DataError("--engine", f"{self.name} runs no episodes; use local or ray")
 
 
 def extensions() -> Mapping[str, Extension]:
-    """Return all extensions by name, built-in ones first.
+    """Return all extensions by name, built-in extensions first.
 
-    Raises DataError if an installed one cannot be imported, or has the name of another.
+    Raises DataError if an installed extension cannot be imported, or has the name of another.
     """
     return {name: load_extension(name) for name in (*own_names(), *_installed())}
 
 
 def load_extension(name: str) -> Extension:
-    """Return the extension of a name.
-
-    Raises DataError if it is not installed or cannot be imported.
-    """
+    """Return the extension of a name. Raises DataError if it is missing or cannot be imported."""
     if name in own_names():
         return _load_own(name)
     if name not in _installed():
@@ -365,7 +360,7 @@ def load_extension(name: str) -> Extension:
 
 
 def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeature]:
-    """Return the features that judge a run by checks. Raises DataError if one cannot be used."""
+    """Return the features that judge a run by checks. Raises DataError for an unusable check."""
     if not checks and policy is None:
         return []
     return [each for own in extensions().values() if (each := own.judging(checks, policy))]
@@ -374,7 +369,7 @@ def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeatu
 def report_run(
     theirs: Mapping[str, Any], records: Sequence[EpisodeRecord], entries: Dataset
 ) -> None:
-    """Let extensions report a run, given their options by name; raises like ``reported``."""
+    """Let extensions report a run, given their options by name; raises as ``reported`` does."""
     for name, own in theirs.items():
         load_extension(name).reported(own, records, entries)
 
@@ -382,14 +377,14 @@ def report_run(
 def recorded_features(definition: RunDefinition | None, where: str) -> list[RunFeature]:
     """Return the features of a recorded run.
 
-    Raises DataError if an extension is not installed, or its member is invalid.
+    Raises DataError if an extension is not installed, or if its data are invalid.
     """
     members = definition.extensions if definition else {}
     return [load_extension(name).recorded(member, where) for name, member in members.items()]
 
 
 def add_members(record: EpisodeRecord, features: Sequence[RunFeature]) -> EpisodeRecord:
-    """Return the record of a finished episode with the members of extensions."""
+    """Return the record of a finished episode with the data of extensions."""
     found = {each.extension: member for each in features if (member := each.kept(record))}
     return record._replace(extensions={**record.extensions, **found}) if found else record
 
@@ -402,7 +397,7 @@ def replay_session(template: Session, record: EpisodeRecord) -> Session:
 
 
 def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
-    """Return the figures of extensions that have a member or a measure in records."""
+    """Return the figures of extensions that have data or a measure in records."""
     names: set[str] = set()
     for record in records:
         measures = record.verdict.measures if record.verdict else ()
@@ -413,9 +408,9 @@ def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
 
 
 def entry_kind(trajectory: Trajectory) -> EntryKind:
-    """Return the way to judge an entry of the extension that it names, or else of any.
+    """Return the judging of an entry by the extension that the entry names, or by another one.
 
-    Raises DataError if no extension judges it.
+    Raises DataError if no extension judges the entry.
     """
     named = [load_extension(name) for name in trajectory.extensions]
     for each in named or extensions().values():
@@ -427,9 +422,9 @@ def entry_kind(trajectory: Trajectory) -> EntryKind:
 
 
 def read_run(paths: Sequence[Path]) -> Run | None:
-    """Return the recorded run of another tool's files, if an extension reads them.
+    """Read another tool's files as a recorded run, if an extension reads them.
 
-    Raises DataError if an extension cannot read them, and no other one can.
+    Raises DataError if every responsible extension fails.
     """
     problems = []
     for each in extensions().values():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from checkers.calls.types_and_errors import Language
+from checkers.calls.types import Language
 from runner.cli import main
 from runner.data.choose import SUITES
 from runner.data.fetch import WHEEL_SHA256

@@ -1,4 +1,4 @@
-"""Show a scenario to its author: its world, the replayed ground truth, and findings of the rules.
+"""Show a scenario to its author: the world, the replayed ground truth and the rules' findings.
 
 ``python -m tools.check NAME...`` takes names of scenarios or paths of their files. ``--full`` shows
 complete results. The script writes no file.
@@ -29,7 +29,7 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 from trajectories.stated_values import list_messages
 
 _RESULT = 300
-"""Maximum characters of a shown result."""
+"""Maximum number of characters in a shown result."""
 
 
 def report(scenario: Scenario, *, full: bool = False) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _played(base: Trajectory, *, full: bool) -> Iterator[str]:
 
 
 def _unsaid(call: object, said: str) -> str:
-    """Return the arguments of a change that the user message of the turn lacks."""
+    """Return the arguments of a change that are missing in the turn's user message."""
     values = list_literals(dict(call.kwargs)) if isinstance(call, Call) else ()
     unsaid = [value for value in values if not contains_value(value, said)]
     return f"   CHANGES, not in these words: {unsaid}" if unsaid else "   CHANGES, all in words"

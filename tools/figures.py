@@ -42,7 +42,7 @@ LARGE = 50
 MANY = 3
 """Minimum number of calls in a turn with many calls."""
 _WIDTH = 112
-"""Maximum characters of a line."""
+"""Maximum number of characters in a line."""
 _KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Date: "date"}
 
 
@@ -192,7 +192,7 @@ def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
 
 
 def _histogram(values: Iterable[int], most: int = 7) -> str:
-    """Return the number of occurrences of each value, with the last ones together."""
+    """Return the number of occurrences of each value, with the highest values together."""
     counts = Counter(min(value, most) for value in values)
     more = {most: f"{most}+"}
     return ", ".join(f"{more.get(value, value)}: {counts[value]}" for value in sorted(counts))
@@ -211,7 +211,7 @@ def _ordered(trajectory: Trajectory) -> list[str]:
 
 
 def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: str = CLOSING) -> str:
-    """Return a text with lines inserted between its two marks.
+    """Return a page with lines inserted between its two marks.
 
     Raises:
         ValueError: A mark is missing.

@@ -1,10 +1,11 @@
 """Add a reviewer's findings to the record of reviews beside the data.
 
-``python -m tools.readings FILE --reader A`` takes a file of JSON objects, one a line: ``entry``,
+``python -m tools.readings FILE --reader A`` takes a JSON lines file. Each line has ``entry``,
 ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
-``--mended FILE`` has the results of reviews: ``entry`` and ``mended``. A text that begins with "not
-changed: " or "withdrawn: " gives the reason. ``--data FOLDER`` is the reviewed data, if it has
-changed since. A review of the same version of an entry by the same reviewer is replaced.
+``--mended FILE`` has the results of reviews: ``entry`` and ``mended``. A result that begins with
+"not changed: " or "withdrawn: " gives the reason. ``--data FOLDER`` is the reviewed data, if the
+data has changed since the review. A new review replaces the same reviewer's review of the same
+version of an entry.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def read_findings(
     """Return a reviewer's reviews by entry, given the reviewed trajectories.
 
     Raises:
-        DataError: A line is no review, repeats an entry, or names an unknown entry.
+        DataError: A line is not a review, repeats an entry, or names an unknown entry.
     """
     readings: dict[str, Review] = {}
     for where, line in read_objects(path):
@@ -86,7 +87,7 @@ def with_mends(readings: Mapping[str, Review], path: Path) -> dict[str, Review]:
     """Return reviews with their results.
 
     Raises:
-        DataError: A line is no result, repeats an entry, or names an entry without a review.
+        DataError: A line is not a result, repeats an entry, or names an entry without a review.
     """
     mended = dict(readings)
     for where, line in read_objects(path):
@@ -108,14 +109,14 @@ def _with(reading: Review, text: str) -> Review:
 
 
 def merged(record: Iterable[Review], new: Iterable[Review]) -> list[Review]:
-    """Return a record with new reviews, in place of the same ones or at the end."""
+    """Return a record with new reviews, which replace earlier reviews or come last."""
     readings = {(each.entry, each.reader, each.read): each for each in record}
     readings.update({(each.entry, each.reader, each.read): each for each in new})
     return list(readings.values())
 
 
 def main(arguments: Sequence[str], record: Path = RECORD) -> None:
-    """Write the record with a reviewer's findings; bad input ends with status 2."""
+    """Add a reviewer's findings to the record; the exit status is 2 for bad input."""
     parser = ArgumentParser(f"python -m {__package__}.readings", description="Adds readings.")
     parser.add_argument("file", type=Path, help="file with the findings of the reviewer")
     parser.add_argument("--reader", required=True, help="a letter")

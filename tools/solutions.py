@@ -38,7 +38,7 @@ class SolvedTurn(StrictRecord):
     """A solver's calls and answer in a turn.
 
     Attributes:
-        calls: The calls, as text, in order.
+        calls: The calls, as strings, in order.
         answer: Last answer to the user.
     """
 
@@ -54,7 +54,7 @@ class Solution(StrictRecord):
         entry: Id of the base trajectory.
         solver: A capital letter.
         ending: Result of the solver on the scenario at that time.
-        doubt: An ambiguous or missing part of the scenario.
+        doubt: Ambiguous or missing part of the scenario, as the solver noted.
         mended: The change of the scenario that followed.
         turns: Calls and answers by turn; empty for a held-back scenario.
     """
@@ -74,7 +74,7 @@ def read_solutions(path: Path = SOLUTIONS) -> list[Solution]:
     """Return the solutions of a file.
 
     Raises:
-        DataError: A line is no solution.
+        DataError: A line is not a solution.
     """
     return [validate_record(_ADAPTER, line, where) for where, line in read_objects(path)]
 

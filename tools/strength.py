@@ -27,17 +27,17 @@ OPENING = "<!-- strength: written by python -m tools.strength -->"
 CLOSING = "<!-- end of strength -->"
 
 RATES = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.7)
-"""Error rates of models; with the policies, there are twenty models."""
+"""Error rates of models. Together with the policies, there are twenty models."""
 SHOWN = ("0.05", "0.1", "0.2", *POLICIES)
 """Models whose scores are shown."""
 MINI_SIZE = 60
 _TRIED = 200
-"""Number of samples from which the best one is chosen."""
+"""Number of samples from which the best sample is chosen."""
 _OTHERS = 1000
 """Offset of the seeds of models that were not used for the choice."""
 
 Passed = Mapping[str, frozenset[str]]
-"""Ids that a model passes, by the text after ``scripted:``."""
+"""Ids that a model passes, by the part of its name after ``scripted:``."""
 
 
 def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Passed:
@@ -66,7 +66,7 @@ def _ranks(scores: Sequence[int]) -> list[float]:
 
 
 def choose_mini(outcomes: Passed, entries: Sequence[Trajectory]) -> list[str]:
-    """Return the ids of the stratified sample that ranks models most like the whole."""
+    """Return the ids of the stratified sample that ranks models most like the full data set."""
     whole = {entry.id for entry in entries}
     samples = [[t.id for t in draw_sample(entries, MINI_SIZE, seed)] for seed in range(_TRIED)]
     return max(samples, key=lambda ids: rank_correlation(outcomes, ids, whole))
@@ -80,8 +80,8 @@ def lines(
     Args:
         entries: The trajectories.
         mini: Ids of the subset ``mini``.
-        outcomes: Entries that the models used for the choice pass.
-        others: Entries that other models pass.
+        outcomes: Passed entries of the models that were used for the choice.
+        others: Passed entries of other models.
     """
     parts = {tier.value: {t.id for t in entries if t.tier is tier} for tier in Tier}
     parts["mini"] = {*mini}

@@ -1,8 +1,8 @@
 """Reader of BFCL's data files.
 
-The folder is the ``data`` folder of the published package, or our cache of it, which adds a
-``manifest.json`` and the long-context material as ``long_context.json``. Irregular initial
-configs remain unchanged; sessions load them tolerantly.
+The folder is the published package's ``data`` folder or our cached copy. The copy also has a
+``manifest.json`` and the long-context material as ``long_context.json``. Irregular initial configs
+remain unchanged; sessions load them tolerantly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from checkers.calls.types_and_errors import ComparisonKind, misfits
+from checkers.calls.types import ComparisonKind, misfits
 from envs.bounds import BOUNDS
 from envs.long_context import LongContextPack
 from trajectories.errors import DataError
@@ -60,7 +60,7 @@ _KINDS: Mapping[type, Sequence[str]] = {
     dict: ("LONG_WEATHER_EXTENSION", *CONSTANTS[-3:]),
     list: (*CONSTANTS[1:3], *CONSTANTS[6:13]),
 }
-"""Types of constants, if checked."""
+"""Types of the checked constants."""
 
 _TEXT = frozenset([str])
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
@@ -84,7 +84,7 @@ def files(category: Category) -> tuple[str, ...]:
 
 
 _REQUESTS = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
-"""Right requests; the file of answers only has their responses on some day."""
+"""Ground-truth requests. The answer files hold only the responses of one day."""
 
 
 def function_docs_file(environment: str) -> str:
@@ -113,9 +113,9 @@ class EntryReader(NamedTuple):
     """Reader of entries with one judging method."""
 
     read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
-    """Makes a trajectory from a question, its ground truth and the category."""
+    """Function that makes a trajectory from a question, its ground truth and the category."""
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]
-    """Reads the id and ground truth of an entry from a line of the file of answers."""
+    """Function that reads an entry's id and ground truth from a line of the answer file."""
 
 
 def load(
@@ -125,7 +125,7 @@ def load(
 ) -> Iterator[Trajectory]:
     """Yield the trajectories of one category.
 
-    Raises DataError if a file is missing, or an entry has an unknown structure or no reader.
+    Raises DataError if a file is missing, or if an entry has an unknown structure or no reader.
 
     Args:
         folder: BFCL's data folder.
@@ -169,7 +169,7 @@ def _read_truths(
 
 
 def read_answer(line: Mapping[str, Any], _: Category) -> tuple[str, Any]:
-    """Return the id of an entry and its right calls or answers."""
+    """Return the id of an entry and its right calls."""
     return str(line.get("id")), line.get("ground_truth")
 
 
@@ -202,7 +202,7 @@ def _read_scenario(
 
 
 def read_single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
-    """Return a single-turn entry whose calls are compared with answers."""
+    """Return a single-turn entry whose calls are compared with expected calls."""
     (chat,) = entry["question"]
     said = read_messages(chat)
     _check_texts([(message.role, message.content) for message in said])
@@ -227,7 +227,7 @@ _READERS: Mapping[JudgingMethod, EntryReader] = {
 
 
 def _wrap_question(entry: Mapping[str, Any], number: int) -> Mapping[str, Any]:
-    """Return an entry of a file that has only questions without ids."""
+    """Return an entry of a file whose lines have questions without ids."""
     message = {"role": "user", "content": entry["question"]}
     return {"id": f"chatable_{number}", "question": [[message]], "function": ()}
 
@@ -250,9 +250,9 @@ def read_messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
 
 
 def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
-    """Check that all lists of an entry have only texts.
+    """Check that all lists of an entry contain only strings.
 
-    Raises TypeError if a list has something else, or is a text itself.
+    Raises TypeError if a list has another item, or is itself a string.
     """
     if str not in map(type, lists) and _TEXT.issuperset(map(type, chain.from_iterable(lists))):
         return

@@ -48,9 +48,9 @@ class Dataset:
         tolerant: Whether the data is BFCL's, so that irregular initial configs are allowed and
             backends behave like BFCL's.
         folder: Folder of BFCL's data, for its long-context material.
-        connect: Connects a session to the web services of its entry, if allowed.
+        connect: Function that connects a session to the web services of the entry, if allowed.
         offering: Offered functions by trajectory; None for all.
-        session: Class of its sessions.
+        session: Class of the sessions.
     """
 
     name: str
@@ -71,11 +71,11 @@ class Dataset:
 
     @property
     def profile(self) -> str:
-        """Name of the profile that judges it by default."""
+        """Name of the default profile for the data."""
         return "bfcl" if self.folder else "strict"
 
     def behaviour(self, *, keeps_all: bool = True) -> BfclDeviations:
-        """Return the behaviour of its backends."""
+        """Return the deviations of the data set's backends from BFCL's."""
         return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
 
     def offering_of(self, trajectory: Trajectory) -> OfferedFunctions | None:
@@ -94,7 +94,7 @@ class Dataset:
             return trajectory.config
 
     def pack(self, trajectory: Trajectory) -> LongContextPack | None:
-        """Return the long-context material of a trajectory outside of its config, if any.
+        """Return the long-context material outside of a trajectory's config, or None.
 
         Raises DataError if BFCL's material is needed and missing.
         """
@@ -134,11 +134,11 @@ def load_bfcl(
     name: str = "bfcl",
     readers: Mapping[JudgingMethod, bfcl.EntryReader] = MappingProxyType({}),
 ) -> Dataset:
-    """Load BFCL's categories among those given, from its data folder or our cache.
+    """Load the given categories that are BFCL's, from its data folder or our cache.
 
-    ``readers`` are for entries that are not judged by their state or calls.
+    ``readers`` read the entries that are not judged by state or calls.
 
-    Raises DataError if the folder is no data folder, or an entry has an unknown structure.
+    Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """
     if not (folder / bfcl.files(Category.BASE)[0]).is_file():
         raise DataError(
@@ -166,7 +166,7 @@ def load_embedded(categories: Sequence[Category]) -> Dataset:
 
 
 class _BuiltInEntries(Mapping[str, Trajectory]):
-    """Entries by id, each parsed at its first use: a test parses all of them."""
+    """Entries by id, each parsed on first use. A test parses all entries."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._entries: dict[str, Trajectory | tuple[str, str]] = {}
@@ -194,10 +194,10 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
     """Load a trajectory file or a folder of them.
 
-    In a folder, files named after categories are read, such as ``base.jsonl``, else all ``*.jsonl``
-    files.
+    In a folder, the files named after categories are read, such as ``base.jsonl``. Without such
+    files, all ``*.jsonl`` files are read.
 
-    Raises DataError if there is no file, or a line is not a trajectory.
+    Raises DataError if no file is found, or if a line is not a trajectory.
     """
     paths = _list_files(path) if path.is_dir() else [path]
     if not paths:
@@ -228,7 +228,7 @@ def _load_files(paths: Sequence[Path], name: str, version: str) -> Dataset:
 def read_trajectory(entry: dict[str, Any], where: str) -> Trajectory:
     """Return the trajectory of a JSON object.
 
-    Raises DataError if a member is missing, unknown or of the wrong type.
+    Raises DataError if a field is missing, unknown or of the wrong type.
     """
     return validation.validate(entry, where)
 
@@ -241,7 +241,7 @@ def _hash_files(paths: Iterable[Path]) -> str:
 
 
 Stratum = tuple[Category, tuple[str, ...]]
-"""Category and backends of trajectories."""
+"""Category and backends of a group of trajectories."""
 
 
 def select_by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> list[Trajectory]:

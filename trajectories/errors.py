@@ -1,4 +1,4 @@
-"""Errors in the user's input: one line with place, error and advice."""
+"""Errors in the user's input, reported in one line with place, error and advice."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ else:
 
 
 def find_nearest(name: str, known: Iterable[str], *, least: float = 0.6) -> str | None:
-    """Return the most similar known name, None if no similarity (0 to 1) reaches ``least``."""
+    """Return the most similar known name; None if no similarity (0 to 1) reaches ``least``."""
     close = difflib.get_close_matches(name, list(known), cutoff=least)
     # Two swapped letters are likelier than a surplus one.
     return min(close, key=lambda other: sorted(other) != sorted(name), default=None)
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence that suggests a similar known name, or the empty text."""
+    """Return the end of a sentence that suggests a similar known name, or an empty string."""
     close = find_nearest(name, known)
     return f"; did you mean {close}?" if close else ""
 
 
 @contextmanager
 def require_extra(extra: str, purpose: str) -> Iterator[None]:
-    """Report a missing extra that the imports inside need.
+    """Context that reports the missing extra for its imports.
 
     Raises DataError if the extra is not installed.
     """

@@ -1,4 +1,4 @@
-"""Played ground truths; entries with the same initial config and calls share their outcomes."""
+"""Outcomes of played ground truths; entries with equal initial configs and calls share outcomes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class GroundTruths:
     def play(self, trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
         """Return the outcomes of an entry's ground truth, given its session in the initial state.
 
-        The variants of a scenario differ in turns without calls only, except for long contexts.
+        Except for long contexts, the variants of a scenario differ only in turns without calls.
         """
         alone = trajectory.long_context is not None or len(trajectory.turns) == 1
         # Time passes in turns without calls, too.

@@ -49,7 +49,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any]:
-    """Return the JSON object in a line; ``where`` is the place for error messages.
+    """Return the JSON object in a line; error messages name the place ``where``.
 
     Raises:
         NonFiniteNumber: A number is infinite or NaN.
@@ -62,7 +62,7 @@ def parse_object(line: str, where: str, *, finite: bool = True) -> dict[str, Any
 
 
 def parse_value(text: str, where: str, *, finite: bool = True) -> object:
-    """Return the JSON value in a text; ``where`` is the place for error messages.
+    """Return the JSON value in a string; error messages name the place ``where``.
 
     Raises:
         NonFiniteNumber: A number is infinite or NaN.

@@ -15,7 +15,7 @@ from trajectories.stated_values import list_messages
 
 
 def list_missing_names(trajectory: Trajectory, turn: int) -> list[str]:
-    """Return names and descriptions of the parameters or functions that a turn lacks."""
+    """Return the names and descriptions of the parameters or functions missing in a turn."""
     turns = trajectory.turns
     asked = turns[turn]
     if turn + 1 == len(turns) or asked.ground_truth or asked.only_asks or not asked.messages:
@@ -59,5 +59,5 @@ def _list_supplied(trajectory: Trajectory, turn: int, tools: dict[str, Tool]) ->
 
 
 def _split_words(name: str) -> str:
-    """Return a name as words: dir_name and fillFuelTank become dir name and fill Fuel Tank."""
+    """Split a name into words: ``fillFuelTank`` becomes ``fill Fuel Tank``."""
     return "".join(f" {char}" if char.isupper() else char for char in name).replace("_", " ")

@@ -1,4 +1,4 @@
-"""Offering of functions: a selection per turn, and functions that the model finds by search."""
+"""Functions offered to a model: a selection per turn, and results of function searches."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ DOCUMENT: Mapping[str, Any] = {
 """Document of the search function."""
 
 Find = Callable[[str, frozenset[str]], Sequence[Mapping[str, Any]]]
-"""Maps a query and the available functions to documents, best first."""
+"""Function that maps a query and the available functions to documents, best first."""
 
 
 class OfferedFunctions(NamedTuple):
-    """Functions that the model of one trajectory is offered."""
+    """Functions offered to the model of one trajectory."""
 
     turns: tuple[frozenset[str], ...]
     """Selection of each turn's functions."""
     find: Find | None = None
-    """Search for more functions, if any."""
+    """Search for more functions, or None."""
 
     def of(self, turn: int, there: frozenset[str], found: frozenset[str]) -> frozenset[str]:
         """Return the functions offered in a turn.

@@ -1,7 +1,7 @@
 """Generated long-context material: many items similar to the relevant ones.
 
 ``widen_config`` adds items to a config. ``generate_pack`` makes material outside of a config, for
-cars and the sectors of the broker.
+cars and for the broker's sectors.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from trajectories.vocabulary import LongVocabulary, Phrases, Vocabulary
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
 """Backends with material outside of their config."""
 _MAX_YEARS = 10
-"""Years that an initial config spans. Earlier days are not events, but birthdays, for example."""
+"""Number of years that an initial config spans. Earlier days are, for example, birthdays."""
 _CAR_RECORDS = 3
-"""Items per line of the car's service record."""
+"""Number of items for each line of the car's service record."""
 
 _Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, BulkSettings], None]
 _FILL: Mapping[str, _Fill] = {
@@ -39,7 +39,7 @@ _FILL: Mapping[str, _Fill] = {
 def widen_config(
     environments: Sequence[str], config: Mapping[str, Mapping[str, Any]], bulk: LongContext
 ) -> dict[str, dict[str, Any]]:
-    """Return an initial config with generated items, the same for equal seed and size.
+    """Return an initial config with generated items; equal seeds and sizes give equal items.
 
     Existing items keep their ids and counters, and remain the latest.
     """
@@ -53,7 +53,7 @@ def fill_config(
     bulk: BulkSettings,
     phrases: Phrases | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Return an initial config with generated items, worded by some phrases.
+    """Return an initial config with generated items, worded by the given phrases.
 
     Without phrases, items are worded as in long contexts.
     """
@@ -103,7 +103,7 @@ def generate_pack(bulk: LongContext) -> LongContextPack:
 
 
 def _list_models(name: str, whole: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of a backend's state that generated items may imitate."""
+    """Yield the strings of a backend's state that generated items may imitate."""
     if name == "TicketAPI":
         for ticket in whole["ticket_queue"]:
             yield f"{ticket['title']}\n{ticket['description']}"
@@ -114,7 +114,7 @@ def _list_models(name: str, whole: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _find_earliest_day(value: Any, without: Sequence[str]) -> date:
-    """Return the earliest day in a state or among the words to avoid, apart from birthdays."""
+    """Return the earliest day in a state or among the words to avoid, except birthdays."""
     days = [*_list_days(value), *(day for word in without for day in _list_days(word))]
     newest = max(days, default=date(2024, 3, 1))
     return min([day for day in days if newest.year - day.year <= _MAX_YEARS], default=newest)

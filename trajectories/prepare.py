@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.entry_queries import EntryQueries
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome
@@ -25,7 +25,7 @@ class PreparedTrajectory(NamedTuple):
 
     trajectory: Trajectory
     template: Session
-    """Session in its initial state; fork it, never call it."""
+    """Session in its initial state. Callers fork the session and never call it."""
     truth: tuple[TurnOutcome, ...]
     """Outcomes of the ground truth's turns."""
     scene: EntryQueries
@@ -36,7 +36,7 @@ class PreparedTrajectory(NamedTuple):
 def prepare(
     dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: GroundTruths | None = None
 ) -> PreparedTrajectory:
-    """Load a trajectory's session and play its ground truth, unless ``truths`` has its outcomes.
+    """Load a trajectory's session; play its ground truth unless ``truths`` has the outcomes.
 
     The model's argument checks apply to the ground truth, too.
 

@@ -1,4 +1,4 @@
-"""Answers to the checkers' questions about a trajectory, by replays in copies of its session."""
+"""Answers to the checkers' queries about a trajectory, by replays in copies of its session."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ReplayQueries:
 
     Args:
         trajectory: Trajectory.
-        template: Session in its initial state; forked, never called.
+        template: Session in its initial state, which is forked and never called.
         truth: Outcomes of the ground truth.
     """
 
@@ -78,12 +78,12 @@ class ReplayQueries:
         return parameter_names(self._template.tools[function])[0]
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the unordered members of a backend's results and state."""
+        """Return the unordered fields of a backend's results and state."""
         known = self._template.backends.get(backend or "")
         return known.unordered if known is not None else frozenset()
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by name, as far as they fit the function."""
+        """Return the arguments that fit the called function, by name."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         try:
@@ -113,15 +113,15 @@ class ReplayQueries:
         ]
 
     def deed(self, call: Call) -> object:
-        """Return a key that is equal for calls of one function with the same effect."""
+        """Return a key that is equal for two calls of one function with the same effect."""
         return call.name, self.filled(call)
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
-        """Return the values that identify the subject of a call, without enum choices."""
+        """Return the values that identify the subject of a call, without enum values."""
         return list(known_values.list_literals(self._open_arguments(call)))
 
     def _open_arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return the arguments of a call without enum choices."""
+        """Return the arguments of a call without enum values."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         closed = choices(self._template.tools[call.name])
@@ -129,7 +129,7 @@ class ReplayQueries:
         return {name: value for name, value in given.items() if name not in closed}
 
     def acts(self, turn: int, position: int) -> bool:
-        """Tell whether a ground-truth call changes any state or shows something to the user."""
+        """Tell whether a ground-truth call changes state or shows something to the user."""
         session = self._at(turn, position)
         call = read_truth_calls(self._trajectory.turns[turn])[position]
         backend = session.backends.get(self.backend(call) or "")
@@ -159,7 +159,7 @@ class ReplayQueries:
         return found
 
     def ends_alike(self, turn: int, left_out: frozenset[int]) -> bool:
-        """Tell whether the ground truth of a turn reaches its state without some of its calls."""
+        """Tell whether the ground truth of a turn reaches the same state without these calls."""
         session = self._at(turn, 0)
         calls = read_truth_calls(self._trajectory.turns[turn])
         session.play([call for index, call in enumerate(calls) if index not in left_out])
@@ -202,14 +202,14 @@ class ReplayQueries:
             session.end_turn()
 
     def prohibited(self, turn: int) -> Sequence[Call]:
-        """Return the calls that the user has ruled out by a turn, with some of their arguments."""
+        """Return the calls (with only some arguments) that the user has ruled out up to a turn."""
         if not self._prohibits:
             return ()
         texts = [text for each in self._trajectory.turns[: turn + 1] for text in each.never]
         return [call for call in map(read_truth, texts) if isinstance(call, Call)]
 
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
-        """Return the ground-truth calls whose order the user dictates, in groups."""
+        """Return the groups of ground-truth calls whose order the user dictates."""
         groups = self._trajectory.turns[turn].ordered
         return [[c for c in map(read_truth, group) if isinstance(c, Call)] for group in groups]
 
@@ -220,8 +220,8 @@ class ReplayQueries:
     def waiting(self, turn: int, function: str) -> Collection[str]:
         """Return the parameters of a function whose value the user has yet to give in a turn.
 
-        The turn that completes this one takes these values from later messages. Enum choices do
-        not count, since users often imply them.
+        The turn that completes this one takes these values from later messages. Enum values do not
+        count, because users often imply them.
         """
         turns = self._trajectory.turns
         then = next((i for i in range(turn + 1, len(turns)) if turns[i].ground_truth), None)
@@ -286,7 +286,7 @@ def _is_told(words: str, literal: str | float) -> bool:
 
 
 def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return the ground-truth calls of a turn; malformed ones are returned as their errors."""
+    """Return the ground-truth calls of a turn; a malformed call is returned as its error."""
     return [read_truth(text) for text in turn.ground_truth]
 
 
@@ -296,7 +296,7 @@ def retried_calls(turn: Turn) -> list[Call]:
 
 
 def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return the ground-truth calls of a turn, each repeated as often as outages make it fail."""
+    """Return the ground-truth calls of a turn; calls that outages make fail are repeated."""
     left = dict(turn.outages)
     made: list[Call | MalformedCall] = []
     for call in read_truth_calls(turn):
@@ -310,7 +310,7 @@ read_truth = lru_cache(maxsize=20_000)(read_call)
 
 
 def needed(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the functions that the ground truth of an entry calls, and held-out ones."""
+    """Return the functions that an entry's ground truth calls, and the held-out functions."""
     if isinstance(trajectory.expects, ExpectedCalls):
         return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
     calls = [call for turn in trajectory.turns for call in read_truth_calls(turn)]

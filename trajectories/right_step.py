@@ -1,6 +1,6 @@
-"""Right steps of single-turn entries, made from their answers.
+"""Right steps for single-turn entries, made from the expected calls.
 
-In Java and JavaScript, the values in calls are source texts.
+In Java and JavaScript, the values in calls are source code.
 """
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from checkers.calls.types_and_errors import (
+from checkers.calls.types import (
+    CallEntry,
     ComparisonKind,
     ExpectedCall,
     ExpectedType,
     FunctionDocument,
     Language,
-    SingleTurnTask,
     expected,
 )
 from checkers.profile import Profile
@@ -27,7 +27,7 @@ IN_WORDS = "None of the functions does that."
 """Answer if no function fits."""
 
 
-def make_right_step(task: SingleTurnTask, profile: Profile) -> Step:
+def make_right_step(task: CallEntry, profile: Profile) -> Step:
     """Return the right step of a function-calling model.
 
     Raises UnjudgeableEntry if a type is unknown, or an answer's function has no document.
@@ -36,7 +36,7 @@ def make_right_step(task: SingleTurnTask, profile: Profile) -> Step:
     return to_tool_calls(calls) if calls else IN_WORDS
 
 
-def make_right_calls(task: SingleTurnTask, profile: Profile) -> list[Call]:
+def make_right_calls(task: CallEntry, profile: Profile) -> list[Call]:
     """Return the right calls.
 
     Raises UnjudgeableEntry if a type is unknown, or an answer's function has no document.
@@ -48,9 +48,9 @@ def make_right_calls(task: SingleTurnTask, profile: Profile) -> list[Call]:
 
 
 def make_right_value(allowed: Sequence[Any], type_: ExpectedType) -> Any:
-    """Return the first right value except the empty text, which marks an optional parameter.
+    """Return the first right value except an empty string, which marks an optional parameter.
 
-    An object in an answer lists the right values of each member.
+    An object in an expected call lists the right values of each field.
     """
     value = _get_first(allowed)
     if type_.type is dict and isinstance(value, Mapping):
@@ -61,13 +61,13 @@ def make_right_value(allowed: Sequence[Any], type_: ExpectedType) -> Any:
 
 
 def to_tool_calls(calls: Sequence[Call]) -> Step:
-    """Return calls as a step, with underscores for dots, which providers refuse in names."""
+    """Return calls as a step. Underscores replace dots, which providers refuse in names."""
     return [
         {call.name.replace(".", "_"): json.dumps(call.kwargs, ensure_ascii=False)} for call in calls
     ]
 
 
-def _make_call(answer: ExpectedCall, task: SingleTurnTask, profile: Profile) -> Call:
+def _make_call(answer: ExpectedCall, task: CallEntry, profile: Profile) -> Call:
     document = task.document(answer.function)
     arguments = {}
     for name, allowed in answer.allowed.items():
@@ -89,7 +89,7 @@ def _make_object(members: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 
 
 def _make_argument(value: Any, type_: ExpectedType, language: Language, profile: Profile) -> Any:
-    """Return a value as an argument; in Java and JavaScript, as source that the profile reads."""
+    """Return a value as an argument; for Java and JavaScript, as source that the profile reads."""
     if language is Language.PYTHON:
         return value
     # Values of type any are mostly variables, others mostly are not.
@@ -112,7 +112,7 @@ _ANYTHING = ExpectedType("any", str)
 
 
 def write_source(value: Any, type_: ExpectedType, language: Language, *, quoted: bool) -> str:
-    """Return the source of a value; texts in it are quoted, or written like variables."""
+    """Return the source of a value; its strings are quoted or written like variables."""
     write = _write_java if language is Language.JAVA else _write_javascript
     return write(value, type_, quoted)
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from checkers.calls.types_and_errors import ComparisonKind, Language
+from checkers.calls.types import ComparisonKind, Language
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ else:
 
 
 def derive_base(id: str, category: str) -> str:
-    """Return the base entry that an id names, as ids of BFCL and of the built-in data do.
+    """Return the base entry that an id of BFCL or of the built-in data names.
 
     >>> derive_base("multi_turn_miss_func_7", "miss_func")
     '7'
@@ -72,7 +72,7 @@ class Category(StrEnum):
 
 
 class JudgingMethod(StrEnum):
-    """Methods of judging an entry, by the compared object."""
+    """Methods of judging an entry, named after the compared object."""
 
     STATE = "state"
     """Several turns in one session; the state is compared."""
@@ -81,9 +81,9 @@ class JudgingMethod(StrEnum):
     RESULTS = "results"
     """One turn; calls are executed, and results are compared."""
     STATEMENTS = "statements"
-    """One turn; SQL statements are compared as calls, or executed."""
+    """One turn; SQL statements are compared as calls or executed."""
     CRITERIA = "criteria"
-    """Calls are executed; an extension judges the whole episode by criteria of its own."""
+    """Calls are executed; an extension judges the whole episode by its own criteria."""
 
 
 class CategoryFacts(NamedTuple):
@@ -95,17 +95,18 @@ class CategoryFacts(NamedTuple):
     folder: str
     """BFCL's folder of result files."""
     calls: ComparisonKind | None = None
-    """Comparison of calls, if any."""
+    """Kind of comparison of calls, if any."""
     language: Language = Language.PYTHON
     """Language of arguments."""
     status: Literal["published", "retired", "ours"] = "published"
-    """``retired`` if BFCL has the category but does not score it, ``ours`` if not BFCL's."""
+    """``retired`` if BFCL no longer scores the category, ``ours`` if BFCL does not have it.
+    """
     group: str | None = None
     """Innermost group in the score table, if any."""
     in_text: bool = False
     """Whether the category is only for models that write calls as text."""
     weight: int = 1
-    """Weight in a group whose members are weighted by their number of entries."""
+    """Weight in a group that weights categories by number of entries."""
 
 
 def _make_state_facts(name: str, group: str | None = "multi-turn") -> CategoryFacts:
@@ -203,9 +204,9 @@ class Label(StrEnum):
     """Difficulties of a scenario."""
 
     PRECONDITION = "precondition"
-    """The request needs a state that nobody mentions."""
+    """The request depends on state that the user does not mention."""
     LOOK_UP = "look_up"
-    """Arguments come only from a chain of three or more results."""
+    """Arguments follow only from a chain of three or more results."""
     RECOVERY = "recovery"
     """The straightforward call fails for a stated reason, and another way is right."""
     LASTING = "lasting"
@@ -217,7 +218,7 @@ class Label(StrEnum):
     RELATIVE = "relative"
     """Dates, amounts or units have to be calculated from words."""
     DISTRACTOR = "distractor"
-    """Similar names and finished items surround the right one."""
+    """Similar names and finished items surround the right item."""
     THREE_WORLDS = "three_worlds"
     """Values are carried across three or more backends."""
     IRREVERSIBLE = "irreversible"
@@ -244,7 +245,7 @@ class Subset(StrEnum):
     EXPERT = "expert"
     """Entries of the expert tier."""
     MINI = "mini"
-    """Sixty entries of the built-in data set that rank models almost like all entries do."""
+    """Sixty entries of the built-in data set, which rank models almost like all entries do."""
 
 
 class Tier(StrEnum):
@@ -253,13 +254,13 @@ class Tier(StrEnum):
     PLAIN = "plain"
     """Without labels."""
     HARD = "hard"
-    """With at least one label."""
+    """Scenario with at least one label."""
     EXPERT = "expert"
-    """With the label ``tracking``: ten turns or more."""
+    """Scenario with the label ``tracking``: ten turns or more."""
 
 
 class StrictRecord:
-    """Record without unknown members when pydantic reads it."""
+    """Record for which pydantic refuses unknown fields."""
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
@@ -280,10 +281,10 @@ class LongContext(StrictRecord):
         source: Generated from a seed, or read from BFCL's data.
         seed: Equal seeds and sizes give equal material.
         items: Number of generated items per kind.
-        kinds: Kinds with this number, such as ``tickets`` or ``lines`` of files; others have a few
-            items only. Without names, all kinds have it.
-        without: Words that generated material avoids since requests use them, and days that all
-            of it precedes.
+        kinds: Kinds with this number, such as ``tickets`` or ``lines`` of files; other kinds have
+            few items. If empty, all kinds have this number.
+        without: Words that generated material avoids because requests use them, and days before
+            which all material lies.
     """
 
     source: Literal["generated", "bfcl"]
@@ -299,7 +300,7 @@ class AlternativeCall(StrictRecord):
 
     Attributes:
         call: Ground-truth call, as written in its turn.
-        instead: Alternative calls, at least one, whose results replace that of the call.
+        instead: At least one call; the results together replace the result of ``call``.
     """
 
     call: str
@@ -312,15 +313,16 @@ class Turn(StrictRecord):
 
     Attributes:
         messages: Messages of the user; empty in a turn that only supplies functions.
-        ground_truth: Right calls, as texts such as ``cd(folder='x')``; empty if none is needed.
+        ground_truth: Right calls, as strings such as ``cd(folder='x')``; empty if no call is
+            needed.
         offers: Held-out functions that are offered from this turn on.
         accepts: Alternatives to ground-truth calls that only read.
         tells: Required information in the answer at the end of the turn.
-        ordered: Groups of ground-truth calls whose order the words dictate; in a group of one
-            call, the order of the items of its list arguments.
-        never: Calls that the words rule out from this turn on, with some or all arguments.
-        outages: Functions whose first calls of the turn fail without effect, with their number; 0
-            for all calls of the turn.
+        ordered: Groups of ground-truth calls whose order the user dictates; for a group of one
+            call, the order of the items in its list arguments.
+        never: Calls that the user rules out from this turn on, with some or all arguments.
+        outages: Number of first calls in the turn that fail without effect, by function; 0 for all
+            calls of the turn.
     """
 
     messages: tuple[Message, ...]
@@ -350,7 +352,7 @@ class ExpectedCalls(StrictRecord):
     Attributes:
         functions: Function documents for the model: ``name``, ``description`` and ``parameters``
             in BFCL's dialect of JSON Schema.
-        answers: Right calls, each ``{function: {parameter: [allowed values]}}``. The empty text
+        answers: Right calls, each ``{function: {parameter: [allowed values]}}``. An empty string
             among the values marks an optional parameter. Without answers, the category determines
             whether a call is right.
         language: Language of arguments.
@@ -392,8 +394,8 @@ class ExpectedResults(StrictRecord):
 
     Attributes:
         functions: Names of the environments' functions for the model, in order.
-        checks: One per ground-truth call, in order.
-        documents: Function documents of the entry; None for those of the backends.
+        checks: One check per ground-truth call, in order.
+        documents: Function documents of the entry; None for the backends' documents.
     """
 
     judged_by: ClassVar[JudgingMethod] = JudgingMethod.RESULTS
@@ -415,18 +417,18 @@ class Trajectory(StrictRecord):
     """An entry: an initial config and turns with their ground truth.
 
     Attributes:
-        id: Unique in its data set.
+        id: Identifier, unique in the data set.
         category: Category of the entry.
         environments: Names of the backends, in the order of comparison.
         config: Initial config by backend.
-        turns: At least one.
+        turns: One or more turns.
         excluded: Functions of the backends that are never offered.
         long_context: Long-context material, if any.
         expects: Expectation of a single turn; None if the state is compared.
-        provenance: Origin of the entry, as short texts by keyword.
+        provenance: Origin of the entry, as short strings by keyword.
         labels: Difficulties of the scenario.
         extensions: Data of extensions by name, such as an attack; they judge the entry.
-        tags: Groups of the author's own, such as ``refunds``, for filters and tables.
+        tags: The author's groups, such as ``refunds``, for filters and tables.
         comment: Note of the author; no model sees it.
     """
 
@@ -483,7 +485,7 @@ class Trajectory(StrictRecord):
 
     @property
     def functions(self) -> tuple[str, ...] | None:
-        """Names of the functions for the model, in order; None for those of the backends."""
+        """Names of the functions for the model, in order; None for the backends' functions."""
         return self.expects.names if self.expects else None
 
     @property
@@ -510,11 +512,11 @@ class Trajectory(StrictRecord):
 
     @property
     def base(self) -> str:
-        """Base entry that this and other, dependent entries were made from."""
+        """Base entry from which this and other dependent entries were made."""
         return self.provenance.get("base", self.id)
 
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
-        """Return the functions that may be called in a turn, out of the backends'."""
+        """Return the functions of the backends that may be called in a turn."""
         if self.functions is not None:
             # Recorded calls may have underscores, since providers refuse dots in names.
             return frozenset([*self.functions, *[n.replace(".", "_") for n in self.functions]])

@@ -1,4 +1,4 @@
-"""Texts of a trajectory: the user's messages, the config and the function documents."""
+"""Text of a trajectory: user messages, config and function documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
     schema = lazy_module("envs.schema")
 
 SECRETS = ("access_token", "password")
-"""Members of a config that no function shows."""
+"""Config fields that no function shows."""
 
 
 def shown(value: Any) -> Any:
@@ -36,5 +36,5 @@ def write_documents(backends: tuple[str, ...]) -> str:
 
 
 def list_messages(turns: Sequence[Turn]) -> list[str]:
-    """Return the messages of some turns."""
+    """Return the messages of the given turns."""
     return [message.content for turn in turns for message in turn.messages]

@@ -1,4 +1,4 @@
-"""Named subsets of a data set: its tiers, and ``mini``, which ranks models like all entries do."""
+"""Named subsets of a data set: its tiers, and ``mini``, which ranks models like the full set."""
 
 from __future__ import annotations
 

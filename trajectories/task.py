@@ -1,12 +1,12 @@
-"""Conversion of entries whose calls are compared to tasks of the checker."""
+"""Conversion of single-turn entries to tasks of the checker that compares calls."""
 
 from __future__ import annotations
 
-from checkers.calls.types_and_errors import ExpectedCall, FunctionDocument, Language, SingleTurnTask
+from checkers.calls.types import CallEntry, ExpectedCall, FunctionDocument, Language
 from trajectories.schema import ExpectedCalls, Trajectory
 
 
-def make_task(trajectory: Trajectory) -> SingleTurnTask:
+def make_task(trajectory: Trajectory) -> CallEntry:
     """Return the task of an entry.
 
     Raises UnjudgeableEntry if a document or an answer has an unknown structure.
@@ -15,7 +15,7 @@ def make_task(trajectory: Trajectory) -> SingleTurnTask:
     kind = trajectory.calls
     assert isinstance(expects, ExpectedCalls)
     assert kind is not None
-    return SingleTurnTask(
+    return CallEntry(
         kind,
         Language(expects.language),
         tuple([FunctionDocument.from_json(document) for document in expects.functions]),

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from checkers.calls.types_and_errors import misfits
+from checkers.calls.types import misfits
 from envs.bounds import BOUNDS
 from envs.calls import read_call
 from envs.errors import MalformedCall
@@ -20,11 +20,11 @@ from trajectories.schema import Trajectory, Turn
 Checked = TypeVar("Checked")
 
 _MAX_ITEMS = 100_000
-"""Maximum generated items per kind."""
+"""Maximum number of generated items per kind."""
 _MAX_TURNS = 100
-"""Maximum turns; turns are compared with each other."""
+"""Maximum number of turns, since all pairs of turns are compared."""
 _MAX_FAILING = 5
-"""Maximum calls of a function that fail in a turn; a model has a limited number of steps."""
+"""Maximum number of failing calls of a function in a turn, since steps are limited."""
 
 _ADAPTER = TypeAdapter(Trajectory)
 
@@ -32,7 +32,7 @@ _ADAPTER = TypeAdapter(Trajectory)
 def validate_record(adapter: TypeAdapter[Checked], entry: dict[str, Any], where: str) -> Checked:
     """Return the record of a JSON object.
 
-    Raises DataError if a member is missing, unknown or of the wrong type.
+    Raises DataError if a field is missing, unknown or of the wrong type.
     """
     try:
         return adapter.validate_python(entry)
@@ -43,7 +43,7 @@ def validate_record(adapter: TypeAdapter[Checked], entry: dict[str, Any], where:
 
 
 def _select_error(errors: Sequence[ErrorDetails]) -> ErrorDetails:
-    """Return the first error of the union member that fits best."""
+    """Return the first error for the best-fitting type of a union."""
     form = ("missing", "unexpected_keyword_argument")
     misfits = Counter([error["loc"][:-1] for error in errors if error["type"] in form])
 
@@ -56,7 +56,7 @@ def _select_error(errors: Sequence[ErrorDetails]) -> ErrorDetails:
 def validate(entry: dict[str, Any], where: str) -> Trajectory:
     """Return the trajectory of a JSON object.
 
-    Raises DataError if a member is missing, unknown or of the wrong type.
+    Raises DataError if a field is missing, unknown or of the wrong type.
     """
     trajectory = validate_record(_ADAPTER, entry, where)
     check_turns(trajectory, where)
@@ -76,7 +76,7 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
 def check_turns(trajectory: Trajectory, where: str) -> None:
     """Check the number of turns and of their calls, alternatives, orders and prohibitions.
 
-    Raises DataError if there is no turn, too many turns or calls, or an invalid member of these.
+    Raises DataError if the number of turns or calls is out of range, or if a part is invalid.
     """
     if not trajectory.turns:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")

@@ -64,14 +64,14 @@ class Phrases(NamedTuple):
     """Templates of texts with slots for the vocabulary."""
 
     lines: tuple[str, ...]
-    """Notes that start with their day."""
+    """Templates of notes that start with a day."""
     subjects: tuple[str, ...]
     remarks: Mapping[str, tuple[str, ...]] = {}
-    """Texts by kind (message, tweet, comment); the default is a note without its day."""
+    """Templates of texts by kind (message, tweet, comment); default: a note without the day."""
     matters: tuple[tuple[str, str], ...] = ()
-    """Subjects and texts of tickets; default: a subject and two notes."""
+    """Templates of subjects and texts of tickets; default: a subject and two notes."""
     files: tuple[str, ...] = ()
-    """Names of files; default: subjects."""
+    """Templates of file names; default: subjects."""
 
 
 NOTES = Phrases(
@@ -95,7 +95,7 @@ NOTES = Phrases(
 
 @cache
 def load_phrases() -> tuple[Phrases, Phrases]:
-    """Return the templates of a scenario's world, and those of long contexts."""
+    """Return the templates for a scenario's world, and the templates for long contexts."""
     read = json.loads(Path(__file__).with_name("phrases.json").read_text(encoding="utf-8"))
     world = _merge(NOTES, read["world"])
     return world, _merge(world, read["more"])
@@ -130,20 +130,20 @@ _DAY = re.compile(r"\d\d-\d\d")
 _Number = TypeVar("_Number", int, float)
 _Member = TypeVar("_Member")
 _DRAWS = 50
-"""Maximum draws of one value, since a range may have no permitted one."""
+"""Maximum number of draws per value, since a range may have no permitted value."""
 _LONG = 4
 """Minimum length of a word that clashes with longer words."""
 
 
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
+    """Return the words of a string in lower case."""
     return _WORD.findall(text.casefold())
 
 
 def list_clashing_words(
     spoken: Collection[str], names: Collection[str], phrases: Phrases
 ) -> frozenset[str]:
-    """Return the words of the vocabulary and of some names that a request could mean."""
+    """Return the words, of the vocabulary and of names, that a request could mean."""
     ours = {
         word for pool in (*_POOLS.values(), names) for text in pool for word in split_words(text)
     }
@@ -151,7 +151,7 @@ def list_clashing_words(
 
 
 def list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str]:
-    """Return the words that begin like a spoken one, or are equal to it if they are short."""
+    """Return the words that begin like a word of the request; short words must be equal."""
     return frozenset(word for word in words if any(_alike(word, said) for said in spoken))
 
 
@@ -175,7 +175,7 @@ def _alike(word: str, said: str) -> bool:
 
 
 class FastRandom:
-    """Random source with the draws of ``Random``, in a third of the time."""
+    """Random source with the same draws as ``Random`` in a third of the time."""
 
     def __init__(self, seed: str) -> None:
         self.random = Random(seed)
@@ -200,7 +200,7 @@ class FastRandom:
         return pool[drawn]
 
     def sample(self, pool: Sequence[_Member], count: int) -> list[_Member]:
-        """Draw different members of a pool of up to a few hundred."""
+        """Draw distinct items from a pool of at most a few hundred."""
         left, drawn = list(pool), []
         for size in range(len(left), len(left) - count, -1):
             at = self.below(size)
@@ -213,9 +213,9 @@ class Vocabulary(FastRandom):
     """Random names, dates and texts.
 
     Args:
-        seed: Any text.
+        seed: Seed, any string.
         without: Words to avoid.
-        latest: Day that all others precede.
+        latest: Day before which all other days lie.
         phrases: Templates of texts.
     """
 
@@ -256,7 +256,7 @@ class Vocabulary(FastRandom):
         return f"{self.choice(pools['first'])} {self.choice(pools['last'])}"
 
     def namesakes(self, people: Collection[str]) -> list[str]:
-        """Return permitted names that share one part with some people."""
+        """Return permitted names that share one part with the given people's names."""
         found = []
         for full in people:
             first, _, last = full.rpartition(" ")
@@ -267,7 +267,7 @@ class Vocabulary(FastRandom):
         return [name for name in dict.fromkeys(found) if self.permits(name) and name not in people]
 
     def day(self, within: int = 400) -> date:
-        """Return a permitted day at most ``within`` days before the latest one."""
+        """Return a permitted day at most ``within`` days before the latest day."""
         day = self._latest - timedelta(1 + self.below(within))
         if not self._days:
             return day
@@ -312,7 +312,7 @@ class Vocabulary(FastRandom):
         return self._filled(self.choice(self._subjects))
 
     def number(self, low: int, high: int) -> int:
-        """Return a permitted integer from low to high."""
+        """Return a permitted integer between low and high, inclusive."""
         width = high - low + 1
         number = low + self.below(width)
         if self._numbers and f"{number:g}" in self._numbers:
@@ -327,7 +327,7 @@ class Vocabulary(FastRandom):
         return amount
 
     def _unheard(self, draw: Callable[[], _Number]) -> _Number:
-        """Return the next permitted number, or any one after the last draw."""
+        """Return the next permitted number; after the last draw, return any number."""
         drawn = (draw() for _ in range(_DRAWS - 1))
         found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
         return draw() if found is None else found
@@ -370,15 +370,15 @@ class Vocabulary(FastRandom):
 _BODIES = 1500
 """Filled templates of a kind, from which long contexts draw."""
 _MIN_CHARS = 16
-"""Minimum length of a text that is imitated."""
+"""Minimum length of a string that is imitated."""
 _IMITATED = 3
-"""One of this many texts imitates an existing one, if there are any."""
+"""Period of imitations: one of this many strings imitates an existing string."""
 _CHANGEABLE = re.compile(r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|\d+\.\d+")
 
 
 @cache
 def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return filled templates of a kind, without their day, and the words of each."""
+    """Return the filled templates of a kind, without days, and the words of each."""
     _, phrases = load_phrases()
     words = Vocabulary(f"bodies {kind}", (), date(2024, 5, 1), phrases)
     templates: Sequence[str] = phrases.lines
@@ -391,10 +391,10 @@ def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 class LongVocabulary(Vocabulary):
-    """Vocabulary of thousands of texts, of which some imitate existing texts.
+    """Vocabulary of thousands of strings, some of which imitate existing strings.
 
-    An imitation has other numbers and days, and none of the words to avoid. Templates are filled
-    once per process; only days are drawn for each text.
+    An imitation has other numbers and days, and no word to avoid. Templates are filled once per
+    process; only days are drawn for each string.
     """
 
     def __init__(

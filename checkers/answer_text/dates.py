@@ -34,7 +34,7 @@ _IN_WORDS = (
 
 
 class DateMention(NamedTuple):
-    """Part of a text that may be a date."""
+    """Part of a string that may be a date."""
 
     year: int | None
     month: int
@@ -42,7 +42,7 @@ class DateMention(NamedTuple):
     start: int
     end: int
     certain: bool
-    """Whether it can only be a date."""
+    """Whether the mention can only be a date."""
 
 
 def list_days(text: str) -> Iterator[DateMention]:

@@ -20,7 +20,7 @@ _PRONOUN_AFTER = frozenset(
     )
     for word in words.split()
 )
-"""Words that make a following ``one`` a pronoun."""
+"""Words after which ``one`` is a pronoun."""
 
 
 def list_number_words(answer: FinalAnswer) -> Iterator[tuple[Decimal, int, int]]:
@@ -76,7 +76,7 @@ def _read_number(answer: FinalAnswer, row: list[Word]) -> Iterator[tuple[Decimal
 
 
 def _is_pronoun(answer: FinalAnswer, word: Word) -> bool:
-    """Tell whether a single word is a pronoun: the one, one of them."""
+    """Tell whether the word ``one`` is a pronoun, as in "the one" or "one of them"."""
     if word.text != "one":
         return False
     before = answer.before(word.start)

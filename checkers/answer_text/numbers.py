@@ -48,19 +48,19 @@ _NONE_OF = {"no", "any", "zero", "without"}
 _NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
-"""Maximum words between a number and the counted thing after it, or before it."""
+"""Maximum number of words between a number and the counted noun, after and before the number."""
 _MAX_NUMBER_CHARS = 300
-"""Maximum digits and separators of a number."""
+"""Maximum number of digits and separators in a number."""
 _LINE = 100
-"""Characters around a number that may show its sign."""
+"""Number of characters around a number that are searched for a sign."""
 
 
 class NumberMention(NamedTuple):
-    """Part of a text that may be a number."""
+    """Part of a string that may be a number."""
 
     value: Decimal
     decimals: int
-    """Written decimals; negative after a scale such as ``k``."""
+    """Number of written decimals; negative after a scale such as ``k``."""
     start: int
     end: int
     units: frozenset[str]
@@ -68,7 +68,7 @@ class NumberMention(NamedTuple):
 
 
 def list_mentions(answer: FinalAnswer) -> list[NumberMention]:
-    """Return possible numbers in order; ambiguous ones occur twice."""
+    """Return possible numbers in order; an ambiguous number is listed twice."""
     text = answer.text
     found = [*_read_fractions(text), *_read_digits(text)]
     for value, start, end in list_number_words(answer):
@@ -99,7 +99,7 @@ def _read_digits(text: str) -> Iterator[NumberMention]:
 
 
 def _read_sign(text: str, start: int) -> int:
-    """Return the sign of a number; 0 inside of a name."""
+    """Return the sign of a number; 0 for digits inside a name."""
     place = start - 1
     while place >= 0 and text[place] in SIGNS and text[place] not in "%'\"°":
         place -= 1
@@ -149,7 +149,7 @@ def _make_mention(text: str, value: Decimal, decimals: int, start: int, end: int
 
 
 def _read_scale(text: str, start: int, letters: str) -> int:
-    """Return the factor of letters right after digits."""
+    """Return the factor that letters right after digits stand for."""
     if letters == "M" or (letters == "m" and text[start - 1 : start] in ("$", "€", "£")):
         return SCALES["million"]
     return SCALES.get(letters.casefold(), 1)
@@ -194,9 +194,9 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 
 
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
-    """Return the starts of numbers that count a thing.
+    """Return the start positions of the numbers that count a thing.
 
-    A name belongs to the number shortly before it in its clause, else to the one after it.
+    A name belongs to the number shortly before it in the clause, else to the number after it.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:
@@ -229,7 +229,7 @@ def _is_same_clause(text: str, start: int, end: int) -> bool:
 
 
 def _find_zeros(thing: list[str], answer: FinalAnswer) -> Iterator[NumberMention]:
-    """Yield zeros in words: none, no messages, not any messages."""
+    """Yield zeros in words, such as "no messages" and "not any messages"."""
     places = [match.span() for match in _NONE.finditer(answer.text)]
     for word in answer.words:
         if thing and singular(word.text) == singular(thing[0]):

@@ -1,7 +1,7 @@
-"""Reader of yes or no in an answer, by counting negations.
+"""Reader of yes or no in an answer, which counts negations.
 
 Every clause with a wording of the fact gives a vote: yes, or no after an odd number of negations.
-Suppositions, offers and questions give none. If votes disagree, a yes or no at the start of the
+Suppositions, offers and questions give no vote. If votes disagree, a yes or no at the start of the
 answer decides, else the last clause.
 """
 
@@ -105,9 +105,9 @@ _OPPOSITES = {
     "cancelled": "still open|still active|still pending",
 }
 _BEFORE = 200
-"""Characters of a clause before a word that may negate it."""
+"""Number of characters before a word that are searched for a negation."""
 _MAX_VOTES = 100
-"""Maximum votes of a clause."""
+"""Maximum number of votes per clause."""
 _PREFIXES = ("un", "in", "im", "dis", "non")
 
 
@@ -135,7 +135,7 @@ class _Clause(NamedTuple):
 
 
 class _VoteCounter:
-    """Counter of a text's votes on a fact."""
+    """Counter of a string's votes on a fact."""
 
     def __init__(self, fact: YesNo, text: str) -> None:
         self._text = text
@@ -193,7 +193,7 @@ class _VoteCounter:
         return votes
 
     def _vote(self, part: _Clause, start: int, end: int) -> bool | None:
-        """Return whether a wording is affirmed; None if it is only supposed or asked."""
+        """Return whether the clause affirms a wording; None for a supposition or a question."""
         if value := _VALUE.match(self._text, end):
             return value["value"].lower() in _TRUE
         whole = part.text[max(0, start - _BEFORE) : start]

@@ -54,7 +54,7 @@ class _AnswerReader:
         yield from self._answer.find_reordered(text)
 
     def _range(self, item: str | float, fact: Items) -> Iterator[Span]:
-        """Yield the ranges that contain a number, such as 301 to 304, and nothing but items."""
+        """Yield the ranges, such as 301 to 304, that contain a number and consist of items only."""
         for match in _RANGE.finditer(self._answer.text):
             numbers = range(int(match[1]), int(match[2]) + 1)
             if item in numbers and len(numbers) <= len(fact.items) and {*numbers} <= {*fact.items}:
@@ -96,7 +96,7 @@ def _is_ordered(places: Sequence[Sequence[Span]]) -> bool:
 def _is_disjoint(places: Sequence[Sequence[Span]]) -> bool:
     """Tell whether one span of each item can be chosen without nesting.
 
-    Longer items choose first, so that an item within another one needs a span of its own.
+    Longer items choose first, so that an item inside another item needs its own span.
     """
     if not all(places):
         return False

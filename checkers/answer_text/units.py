@@ -95,7 +95,7 @@ _AFTER = re.compile(rf"([ -]?)((?:US|CA|A|C) ?\$|°[CF]?\b|[^\W\d_]+(?:/h\b)?|{_
 _OF_A_COUNTRY = re.compile(r" (?:US|U\.S\.|Canadian|Australian)(?= dollars?\b)", re.IGNORECASE)
 _COUNTRIES = {"c": "CAD", "a": "AUD", "u": "USD"}
 _AMBIGUOUS_WORDS = {"in", "a", "s", "c", "b", "v", "w", "real", "won", "second", "bar", "try"}
-"""Words that are rarely units after a space."""
+"""Words that are rarely a unit if a space precedes them."""
 
 
 def find_units(text: str, start: int, end: int) -> frozenset[str]:
@@ -112,13 +112,13 @@ def find_units(text: str, start: int, end: int) -> frozenset[str]:
 
 
 def units(word: str) -> frozenset[str]:
-    """Return the possible units of a word in the singular or plural."""
+    """Return the possible units for a word in the singular or plural."""
     low = word.casefold()
     return UNITS.get(low) or UNITS.get(singular(low)) or frozenset()
 
 
 def find_named_units(unit: str) -> frozenset[str]:
-    """Return the possible units of a fact's unit, by name or by sign."""
+    """Return the units that the name or sign in a fact may stand for."""
     whole = unit.casefold()
     exact = {name for name in _NAMES if name.casefold() in (whole, singular(whole))}
     return frozenset(exact) or units(unit)

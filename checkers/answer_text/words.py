@@ -11,7 +11,7 @@ from typing import NamedTuple
 from unicodedata import combining, normalize
 
 MAX_CHARS = 20_000
-"""Length of the searched start of an answer."""
+"""Number of characters of an answer that are searched, from its start."""
 
 _MARKS = str.maketrans(
     {
@@ -37,13 +37,13 @@ _SENTENCE_END = re.compile(r"[.!?;\n]")
 _BETWEEN = {"a", "an", "the", "made", "with", "of", "from", "at", "in"}
 _DIRECTIONS = {"front", "rear", "back", "left", "right", "driver", "passenger"}
 _MAX_BETWEEN = 3
-"""Maximum small words between the words of a phrase."""
+"""Maximum number of small words between two words of a phrase."""
 _MAX_NEGATED_WORDS = 4
-"""Maximum words of a phrase that a negation right before it negates."""
+"""Maximum number of words in a phrase that a preceding negation can negate."""
 
 
 class Word(NamedTuple):
-    """One word of a text, without case and accents."""
+    """One word of a string, without case and accents."""
 
     text: str
     start: int
@@ -68,7 +68,7 @@ class FinalAnswer:
         return places
 
     def find(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each phrase that is not negated."""
+        """Yield the start and end of each occurrence of a phrase that is not negated."""
         wanted = [word.text for word in words(phrase.translate(_MARKS))]
         for place in self._places.get(wanted[0], ()) if wanted else ():
             found = self.words[place : place + len(wanted)]
@@ -79,9 +79,9 @@ class FinalAnswer:
                 yield found[0].start, found[-1].end
 
     def find_reordered(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of the words of a phrase in another form: a tart made with rhubarb.
+        """Yield the start and end of a phrase in another form: a tart made with rhubarb.
 
-        Words may be in the plural. Swapped ones need a comma or a small word between them, except
+        Words may be in the plural. Swapped words need a comma or a small word between them, except
         for directions.
         """
         wanted = [_make_singular(word.text) for word in words(phrase.translate(_MARKS))]
@@ -125,7 +125,7 @@ class FinalAnswer:
         )
 
     def before(self, start: int, most: int = 4) -> list[str]:
-        """Return the last words before a position up to any punctuation except quotes."""
+        """Return the words before a position, back to the last punctuation mark except quotes."""
         place = bisect_left(self.words, start, key=_start)
         found: list[str] = []
         for word in reversed(self.words[max(0, place - most) : place]):
@@ -137,7 +137,7 @@ class FinalAnswer:
 
 
 def words(text: str) -> list[Word]:
-    """Split a text into words; a number with its separators is one word."""
+    """Split a string into words; a number with its separators is one word."""
     found = []
     for match in _WORD.finditer(text):
         token = match[0]
@@ -148,7 +148,7 @@ def words(text: str) -> list[Word]:
 
 
 def fold_text(text: str) -> str:
-    """Return a text without case and accents."""
+    """Return a string without case and accents."""
     if text.isascii():
         return text.lower()
     bare = normalize("NFKD", text.casefold())
@@ -161,7 +161,7 @@ def _make_singular(word: str) -> str:
 
 
 def stems(text: str) -> list[str]:
-    """Return the stems of a text's words."""
+    """Return the stems of a string's words."""
     return [stem(word.text) for word in words(text)]
 
 

@@ -1,4 +1,4 @@
-"""Verdict on a model's step in a single-turn entry: calls are matched with answers one to one."""
+"""Verdict on a single-turn entry: the model's calls are matched one to one with expected calls."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
 from checkers.calls.one_call import EntryRules, check_call, get_shown_name
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    SingleTurnTask,
-    UnjudgeableEntry,
-    UnreadableOutput,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, UnjudgeableEntry, UnreadableOutput
 from checkers.evidence import CallEvidence
 from checkers.extra_calls import count_hallucinations
 from checkers.profile import Mode, Profile
@@ -25,12 +20,12 @@ from envs.state import brief
 _CALL_OR_NOT = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
-Check = Callable[[Sequence[Call], SingleTurnTask, EntryRules], CallEvidence | None]
-"""Check of the calls of an entry."""
+Check = Callable[[Sequence[Call], CallEntry, EntryRules], CallEvidence | None]
+"""Type of a check of an entry's calls."""
 
 
 def judge(
-    task: SingleTurnTask,
+    task: CallEntry,
     step: Step,
     mode: Mode,
     profile: Profile,
@@ -41,8 +36,8 @@ def judge(
 
     Args:
         task: Entry.
-        step: Tool calls, text, or None.
-        mode: With ``fc``, the model has seen names without dots.
+        step: Recorded tool calls or text; None if the model gave no answer.
+        mode: ``fc`` if the model has seen function names without dots.
         profile: Rules for reading and comparing calls.
         reader: Reader of another calling format in text.
         check: Check to use instead of the category's.
@@ -68,11 +63,11 @@ def judge(
 
 
 def _count_selection(
-    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules, offered: Collection[str]
+    calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
 ) -> FunctionSelection:
-    """Count the answers whose function was called, and the answers whose arguments are right, too.
+    """Count the expected calls whose function was called, and those with right arguments.
 
-    Every answer is matched with one call of its function, preferably a right one.
+    Each expected call is matched with one call of its function, preferably a right call.
     """
     left, functions, arguments = [*calls], 0, 0
     for answer in task.answers:
@@ -90,7 +85,7 @@ def _count_selection(
     return FunctionSelection(len(task.answers), functions, arguments, strangers)
 
 
-def inference_error(task: SingleTurnTask, profile: Profile) -> Verdict:
+def inference_error(task: CallEntry, profile: Profile) -> Verdict:
     """Return the verdict on an entry whose request failed.
 
     Raises UnjudgeableEntry if the profile does not blame the model.
@@ -102,7 +97,7 @@ def inference_error(task: SingleTurnTask, profile: Profile) -> Verdict:
 
 
 def _judge_unreadable(
-    error: UnreadableOutput, task: SingleTurnTask, profile: Profile
+    error: UnreadableOutput, task: CallEntry, profile: Profile
 ) -> CallEvidence | None:
     if task.kind is ComparisonKind.RELEVANCE:
         return make_no_call_evidence(f"no call can be parsed: {error}")
@@ -113,17 +108,17 @@ def _judge_unreadable(
 
 
 Fits = Callable[[int, int], bool]
-"""Tells whether two indices, wanted and given, may be matched."""
+"""Predicate: whether an expected call and an actual call, given by index, may be matched."""
 
 
 def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
-    """Return the first wanted index without a match, None if all have one."""
+    """Return the index of the first expected call without a match, or None."""
     matched = len(match_best(wanted, given, fits))
     return matched if matched < wanted else None
 
 
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Return matches, from wanted to given, up to the first index without a match.
+    """Return matches from expected to actual index, up to the first index without a match.
 
     Earlier matches change to make room for later ones.
     """
@@ -146,7 +141,7 @@ def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
 
 
 def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Match like ``match_best``, but keep earlier matches."""
+    """Match like ``match_best``, but never change an earlier match."""
     matched: dict[int, int] = {}
     free = [*range(given)]
     for one in range(wanted):
@@ -158,13 +153,11 @@ def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
     return matched
 
 
-def check_calls(
-    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
-) -> CallEvidence | None:
+def check_calls(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> CallEvidence | None:
     """Compare calls with the answers of an entry.
 
     Raises:
-        UnjudgeableEntry: There is no answer, it has no document, or a document has an unknown type.
+        UnjudgeableEntry: No call is expected, its document is missing, or a type is unknown.
     """
     wanted = 1 if task.kind is ComparisonKind.SIMPLE else len(task.answers)
     if len(calls) != wanted:
@@ -186,7 +179,7 @@ _COUNTS = {
 
 
 def _check_parallel(
-    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
+    calls: Sequence[Call], task: CallEntry, rules: EntryRules
 ) -> CallEvidence | None:
     documents = [task.document_of(answer) for answer in task.answers]
 
@@ -209,7 +202,7 @@ def _check_parallel(
 
 
 def check_call_made(
-    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
+    calls: Sequence[Call], task: CallEntry, rules: EntryRules
 ) -> CallEvidence | None:
     """Check that a call was made if a function fits, and none otherwise."""
     if task.kind is ComparisonKind.IRRELEVANCE:

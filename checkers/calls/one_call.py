@@ -1,4 +1,4 @@
-"""Comparison of one call with one answer, value by value; the first failing check decides."""
+"""Comparison of one call with one expected call; the first failing check decides."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import Any, NamedTuple
 
-from checkers.calls.types_and_errors import (
+from checkers.calls.types import (
     ExpectedCall,
     ExpectedType,
     FunctionDocument,
@@ -36,9 +36,9 @@ class EntryRules(NamedTuple):
 def check_call(
     call: Call, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> CallEvidence | None:
-    """Compare a call with an answer, whose function the document describes.
+    """Compare a call with an expected call, whose function the document describes.
 
-    Raises UnjudgeableEntry if the document has a type that is unknown or that BFCL lacks.
+    Raises UnjudgeableEntry if the document has a type that is unknown or not implemented by BFCL.
     """
     name = get_shown_name(document.name, rules)
     if call.name != name:
@@ -146,16 +146,16 @@ def _check_left_out(given: Mapping[str, Any], answer: ExpectedCall) -> CallEvide
 _MARKS = str.maketrans("'", '"', " ,./-_*^")
 _SIGN_OR_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<![\w)])(?<!\d )-(?=\.?\d)")
 _POINT, _SIGN = "\ue000", "\ue001"
-"""Placeholders for points and signs of numbers."""
+"""Placeholders for the decimal point and the sign of a number."""
 
 
 def normalise(text: str) -> str:
-    """Return a text in lower case without spaces and punctuation, with one kind of quote."""
+    """Return a string in lower case without spaces and punctuation, with one kind of quote."""
     return text.translate(_MARKS).lower()
 
 
 def normalise_but_numbers(text: str) -> str:
-    """Return the normalised text with signs and points of numbers: 1.5 is not 15, -5 is not 5."""
+    """Normalise a string but keep signs and decimal points: 1.5 is not 15, -5 is not 5."""
     kept = _SIGN_OR_POINT.sub(lambda mark: _POINT if mark[0] == "." else _SIGN, text)
     return normalise(kept)
 
@@ -164,15 +164,15 @@ _NORMALISE = {RuleSet.AS_BFCL: normalise, RuleSet.RIGHT: normalise_but_numbers}
 
 
 class TypeFit(Enum):
-    """Fit of a value to its type."""
+    """How well a value fits the documented type."""
 
     LITERAL = auto()
     VARIABLE = auto()
-    """The value has another type than the document, as do the answers."""
+    """The value has another type than documented, and so have the expected values."""
     WRONG_TYPE = auto()
     WRONG_ITEMS = auto()
     FRACTION = auto()
-    """An element or member has a fraction where the document says integer."""
+    """An element or field has a fraction where the document says integer."""
 
 
 def fit(
@@ -208,7 +208,7 @@ def _has_type(value: object, type_: type, profile: CallRules) -> bool:
 
 
 def _has_fraction(value: object, allowed: Sequence[Any], expected: ExpectedType) -> bool:
-    """Tell whether a nested integer is written as a fraction, and not so in the answers."""
+    """Tell whether a nested integer is written with a fraction that the expected values lack."""
     if isinstance(value, list) and expected.items is not None:
         within = [member for option in allowed if isinstance(option, list) for member in option]
         return any(_has_nested_fraction(each, within, expected.items) for each in value)
@@ -228,7 +228,7 @@ def _has_nested_fraction(value: object, allowed: Sequence[Any], expected: Expect
 
 
 def _options_of(allowed: Sequence[Any], name: str) -> list[Any]:
-    """Return the right values of a member; objects in answers list them."""
+    """Return the right values of a field, as an object of the expected call lists them."""
     members = [option[name] for option in allowed if isinstance(option, dict) and name in option]
     return [
         each for member in members for each in (member if isinstance(member, list) else [member])
@@ -344,7 +344,7 @@ def _is_one_of(value: Any, allowed: Sequence[Any], profile: CallRules) -> bool:
 
 
 def normalise_value(value: Any, profile: CallRules) -> Any:
-    """Normalise a value, so that values that count as equal are equal."""
+    """Normalise a value, so that equivalent values become equal."""
     if isinstance(value, str):
         return _NORMALISE[profile.normalise](value)
     if not profile.compares_deeply:

@@ -1,6 +1,6 @@
 """Pairs of expected and actual calls of a single turn, for display.
 
-A verdict has only the first error. Here, every call and argument is checked by the same rules.
+A verdict has only the first error. This module checks every call and argument.
 """
 
 from __future__ import annotations
@@ -11,12 +11,7 @@ from typing import Any, NamedTuple
 
 from checkers.calls.judge import Fits, match_best, match_in_order
 from checkers.calls.one_call import EntryRules, bind_arguments, check_call, get_shown_name
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    ExpectedCall,
-    FunctionDocument,
-    SingleTurnTask,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument
 from checkers.causes.divergence import CallEffect, list_effects, list_mismatches
 from checkers.causes.trace import TracedTurn
 from checkers.results import Comparison, check_result
@@ -26,7 +21,7 @@ from envs.results import Result
 from envs.state import ABSENT, brief
 
 MAX_PAIRS = 50
-"""Maximum number of paired calls of a model."""
+"""Maximum number of model calls that are paired."""
 
 
 class ArgumentPair(NamedTuple):
@@ -37,7 +32,7 @@ class ArgumentPair(NamedTuple):
     """Right values; empty if the parameter should not be given."""
     optional: bool
     given: Any
-    """ABSENT if none was given."""
+    """Value in the model's call; ABSENT if the argument is missing."""
     problem: str | None
     """Error in the value."""
 
@@ -54,7 +49,7 @@ class CallPair(NamedTuple):
     problem: str | None = None
     """Error in the call."""
     arguments: tuple[ArgumentPair, ...] = ()
-    """Arguments, if both calls are of one function."""
+    """Pairs of arguments, if both calls are to the same function."""
     expected_result: Result | None = None
     """Result of the expected call, if executed."""
     result: Result | None = None
@@ -63,13 +58,11 @@ class CallPair(NamedTuple):
     """Step and index of the model's call."""
 
 
-def pair_answers(
-    calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
-) -> tuple[CallPair, ...]:
+def pair_answers(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> tuple[CallPair, ...]:
     """Pair a model's calls with the answers of an entry.
 
     Raises:
-        UnjudgeableEntry: An answer's function has no document, or a document an unknown type.
+        UnjudgeableEntry: A function has no document, or a document has an unknown type.
     """
     match = match_best if rules.profile.maximum_matching else match_in_order
     return _Answers(calls[:MAX_PAIRS], task, rules).pairs(match)
@@ -89,7 +82,7 @@ _TOO_MANY = "surplus call"
 
 
 class _Sides(ABC):
-    """Numbers of wanted and given calls, and the rules for pairing them by index."""
+    """Numbers of expected and actual calls, and the rules for pairing them by index."""
 
     wanted: int
     given: int
@@ -107,7 +100,7 @@ class _Sides(ABC):
         """Return the pair of two indices, one of which may be None."""
 
     def pairs(self, match: Callable[[int, int, Fits], dict[int, int]]) -> tuple[CallPair, ...]:
-        """Return each wanted call with the closest given one, then the surplus calls."""
+        """Return each expected call with the closest actual call, then the surplus calls."""
         found = match(self.wanted, self.given, lambda *both: self.problem(*both) is None)
         free = [other for other in range(self.given) if other not in found.values()]
         for is_near in (True, False):
@@ -126,7 +119,7 @@ class _Sides(ABC):
 class _Answers(_Sides):
     """Answers of an entry and calls of a model."""
 
-    def __init__(self, calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules) -> None:
+    def __init__(self, calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> None:
         self.wanted, self.given = len(task.answers), len(calls)
         self._calls = calls
         self._task = task
@@ -205,7 +198,7 @@ class _Results(_Sides):
         return found._replace(problem=problem, arguments=_pair_executed(needed, act, problem))
 
 
-def _explain_surplus(task: SingleTurnTask) -> str | None:
+def _explain_surplus(task: CallEntry) -> str | None:
     if task.kind is ComparisonKind.RELEVANCE:
         return None
     return "no function fits" if task.kind is ComparisonKind.IRRELEVANCE else _TOO_MANY
@@ -224,7 +217,7 @@ def _pair_arguments(
 def _pair_argument(
     name: str, given: Any, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> ArgumentPair:
-    """Check an argument by a call without any others."""
+    """Check one argument by a call that has no other arguments."""
     parameters = {key: schema for key, schema in document.parameters.items() if key == name}
     required = [key for key in document.required if key == name]
     allowed = {key: values for key, values in answer.allowed.items() if key == name}

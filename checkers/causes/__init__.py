@@ -1,1 +1,1 @@
-"""Causes of failures: traces of episodes, the first divergence from the ground truth, diagnosis."""
+"""Causes of failures: traces of episodes, first divergence from the ground truth, and diagnosis."""

@@ -11,7 +11,7 @@ UNIT = "unit"
 _FACTORS = (
     1000, 60, 3600, 24, 7, 12, 2.54, 0.3048, 0.9144, 1.609344, 3.785411784, 0.45359237, 6.894757293,
 )  # fmt: skip
-"""Kilo; minutes, hours, days, weeks, months; inches, feet, yards, miles; gallons; pounds; psi."""
+"""Factors of kilo, time units, inches, feet, yards, miles, gallons, pounds and psi."""
 _PERCENT = re.compile(r"(-?\d{1,15}(?:\.\d{1,15})?)\s*%")
 _ROUNDED = 0.005
 """Relative tolerance of converted numbers."""
@@ -20,7 +20,7 @@ _ROUNDED = 0.005
 def classify_wrong_amount(expected: object, got: object) -> str | None:
     """Return ``scale`` for a factor of 100, ``unit`` for a unit conversion, else None.
 
-    A text such as ``5%`` is the number before the sign.
+    A string such as ``5%`` stands for the number before the sign.
     """
     if isinstance(got, str) and (percent := _PERCENT.fullmatch(got.strip())):
         got = float(percent[1])

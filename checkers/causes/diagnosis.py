@@ -1,7 +1,7 @@
 """Diagnosis of failed episodes: one cause out of a closed list, derived from the record.
 
 Rules apply in order, and the first match gives the cause. Wrong calls come before missing calls.
-Calls in an earlier turn that needed none come before both.
+Calls in an earlier turn that needed no calls come before both.
 """
 
 from __future__ import annotations
@@ -36,12 +36,7 @@ from checkers.causes.omissions import (
 )
 from checkers.causes.place import EpisodePlace
 from checkers.causes.trace import Trace, TracedTurn
-from checkers.causes.turn_endings import (
-    classify_unparsed_calls,
-    declines,
-    is_question,
-    is_refusal,
-)
+from checkers.causes.turn_endings import classify_unparsed_calls, declines, is_question, is_refusal
 from checkers.evidence import CallEvidence, MissingInfoEvidence
 from checkers.reasons import ExplainedEnum, Reason
 from checkers.verdict import Failure, Verdict
@@ -50,15 +45,15 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, brief, cut, to_json
 
 LOOP = 3
-"""Repetitions of one call with the same result that count as a loop."""
+"""Minimum number of equal calls with the same result that count as a loop."""
 
 _MAX_CHARS = 2_000
 """Maximum length of one piece of evidence."""
 _WORD = re.compile(r"\w+")
 _MIN_DISTINCTIVE_WORDS = 5
-"""Different words of a result that rarely occur together by chance."""
+"""Number of different words that rarely occur together by chance."""
 _MIN_DISTINCTIVE_CHARS = 10
-"""Length of a text that rarely occurs twice by chance."""
+"""Minimum length of a string that rarely occurs twice by chance."""
 _BEFORE_MEMBER = re.compile(r"[.\[]")
 
 
@@ -158,23 +153,23 @@ class Diagnosis(NamedTuple):
 
     @property
     def sub_reason(self) -> str | None:
-        """Kind of the cause, if any."""
+        """Sub-reason of the cause, if any."""
         return self.evidence.get("sub_reason")
 
     @property
     def meaning(self) -> str:
-        """Meaning of cause and sub-reason."""
+        """Meaning of the cause and its sub-reason."""
         cause = self.cause.meaning
         return f"{cause}: {SUB_REASONS[self.sub_reason]}" if self.sub_reason else cause
 
     @property
     def name(self) -> str:
-        """The cause, with any sub-reason in brackets."""
+        """The cause, followed by the sub-reason in brackets."""
         return f"{self.cause} ({self.sub_reason})" if self.sub_reason else self.cause.value
 
     @property
     def place(self) -> EpisodePlace | None:
-        """The one place to look at, if the record shows it."""
+        """Place of the failure, if the record shows it."""
         if self.turn is None:
             return None
         if self.step is None or self.call is None:
@@ -183,7 +178,7 @@ class Diagnosis(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Cause, place and description, as every surface shows them."""
+        """Cause, place and description in one sentence."""
         where = "" if self.place is None else f" at {self.place}"
         return f"{self.name}{where}: {self.detail}"
 
@@ -203,7 +198,7 @@ def diagnose(
         truth: Trace of the ground truth.
         model: Trace of the model under the profile of the verdict; None if nothing was recorded.
         verdict: Verdict of the checker.
-        said: Messages of the user, one text per turn.
+        said: Messages of the user, one string per turn.
     """
     if verdict.failure is None:
         return None
@@ -230,7 +225,7 @@ def diagnose_unanswered(reason: Reason, said: str, model: Trace | None) -> Diagn
 
 
 def _report_criteria(failure: Failure, turn: int | None) -> Diagnosis:
-    """Return the diagnosis of an episode that an extension judged by criteria of its own."""
+    """Return the diagnosis of an episode that an extension judged by its own criteria."""
     causes = failure.calls.causes if failure.calls else ()
     detail = "; ".join(cause.message for cause in causes) or Cause.FAILED_CHECK.meaning
     return make_diagnosis(Cause.FAILED_CHECK, cut(detail, _MAX_CHARS), turn, None, None, {})
@@ -247,11 +242,11 @@ _STOPS = {str(cause): cause for cause in (Cause.CUT_OFF, Cause.REFUSAL, Cause.CO
 
 
 def replace_by_stop(found: Diagnosis, stop: str) -> Diagnosis:
-    """Replace a diagnosis of missing calls if something else stopped the answer.
+    """Replace a diagnosis of missing calls if the server stopped the answer early.
 
     Args:
         found: Diagnosis from the calls.
-        stop: Reason for the end of the answer; any but ``_STOPS`` leaves the diagnosis.
+        stop: Stop reason of the answer; reasons outside ``_STOPS`` change nothing.
     """
     cause = _STOPS.get(stop)
     if cause is None or found.cause not in _LEFT_UNDONE:
@@ -274,7 +269,7 @@ def make_diagnosis(
     call: int | None,
     evidence: Mapping[str, Any],
 ) -> Diagnosis:
-    """Return a diagnosis with the evidence that is not ABSENT, cut to the maximum length."""
+    """Return a diagnosis with its evidence cut to the maximum length and without ABSENT values."""
     known = {name: bound_evidence(value) for name, value in evidence.items() if value is not ABSENT}
     return Diagnosis(cause, detail, turn, step, call, known)
 
@@ -291,7 +286,7 @@ def bound_evidence(value: Any) -> Any:
 
 
 class _FailedTurn:
-    """Failed turn, with the calls that bear on the failure.
+    """Failed turn, with the calls that explain the failure.
 
     Attributes:
         said: Messages of the user so far, one text per turn.
@@ -351,7 +346,7 @@ class _FailedTurn:
     def found(
         self, cause: Cause, detail: str, act: CallEffect | None = None, **evidence: Any
     ) -> Diagnosis:
-        """Return a diagnosis of this turn, with the given call as evidence."""
+        """Return a diagnosis of this turn with a call as evidence."""
         done = {"call": act.text, "result": act.result} if act else {}
         place: tuple[int | None, int | None] = (act.step, act.position) if act else (None, None)
         return make_diagnosis(cause, detail, self.turn, *place, {**done, **evidence})
@@ -365,7 +360,7 @@ def _report_unrecorded(failure: Failure) -> Diagnosis:
 
 
 def _report_step_limit(model: Trace) -> Diagnosis:
-    """Diagnose an episode that the step limit ended: a loop, or just too many steps."""
+    """Diagnose an episode that the step limit ended: a loop or too many steps."""
     turn, steps = len(model.turns) - 1, len(model.turns[-1].steps)
     acts = list_effects(model.turns[-1])
     act = _find_repeated_call(acts)
@@ -406,7 +401,7 @@ def _find_breach(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call in a turn that needed none, if it decided the failure."""
+    """Find a call in a turn that needed no calls, if this call decided the failure."""
     if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
         changed = [act for act in case.acts if act.traced.result.changed]
         return _report_idle_act(case, case.turn, changed[0])
@@ -445,14 +440,14 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the calls of the turns just before that needed none, each with its turn."""
+    """Yield each call, with its turn, of the directly preceding turns that needed no calls."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Return the first of the turns just before that needed no calls, else the failed turn."""
+    """Return the first of the preceding turns that needed no calls, else the failed turn."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -460,7 +455,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return the differences from before the turn that the ground truth does not overwrite."""
+    """Return the differences that existed before the turn and that the ground truth keeps."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -471,7 +466,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the differing changes that right calls made."""
+    """Return the wrong state changes that right calls made."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -532,7 +527,7 @@ def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
 
 
 def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
-    """Find a needed call that was made within another one, or whose parts were made alone."""
+    """Find a needed call that was nested in another call, or whose parts were called alone."""
     for needed in case.needed:
         for act in case.acts:
             if _is_only_inside(case, needed, act):
@@ -548,7 +543,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call is right but for the needed call inside it."""
+    """Tell whether a call is right except for the needed call nested in it."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -556,7 +551,7 @@ def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> b
 
 
 def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call differs from a nested one in parts that were made before it."""
+    """Tell whether a call differs from a nested call only in parts that were called before."""
     if act.name != needed.name or not act.ok:
         return False
     made = {each.text for each in case.acts}
@@ -591,7 +586,7 @@ def _find_malformed_call(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _explains(case: _FailedTurn, left_out: CallEffect) -> bool:
-    """Tell whether a missing call explains the failure: later ones need its effect or result."""
+    """Tell whether a missing call explains the failure: later calls need its effect or result."""
     return (
         left_out.moved
         or left_out in case.needed
@@ -625,7 +620,7 @@ def _find_unparsed_calls(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_needless_login(case: _FailedTurn) -> Diagnosis | None:
-    """Find a last login without effect that the ground truth does not need."""
+    """Find a final login that has no effect and that the ground truth does not need."""
     if any(map(is_login, case.planned)):
         return None
     wanted, last = {_get_backend(act) for act in case.needed}, _last_steps(case)
@@ -688,9 +683,9 @@ def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
 def _list_refused_aims(
     case: _FailedTurn,
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
-    """Yield each refused call with its aim, and the missing calls before the aim.
+    """Yield each refused call, the needed call that it aimed at, and the missing calls before that.
 
-    The third member tells whether arguments are wrong.
+    The third item tells whether the arguments are wrong.
     """
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
@@ -707,7 +702,7 @@ def _list_refused_aims(
 
 
 def _find_unseen(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call that was refused for a value that a left-out read call gives."""
+    """Find a call that was refused for a value which a missing read call would have shown."""
     called = {act.name for act in case.acts}
     for act, aim, is_wrong, before in _list_refused_aims(case):
         looks = [step for step in before if is_wrong and step.ok and not step.moved]
@@ -776,7 +771,7 @@ def _report_refused_call(case: _FailedTurn, act: CallEffect) -> Diagnosis:
 
 
 def _find_refused_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find the refused call that is closest to a needed one and was never corrected."""
+    """Find the refused call that is closest to a needed call and was never corrected."""
     last = {act.name: act.step for act in case.extra if act.ok}
     refused = [act for act in case.extra if act.step >= last.get(act.name, 0)]
     for needed in case.needed:
@@ -787,7 +782,7 @@ def _find_refused_call(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_wrong_function(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call of another function that was made instead of a needed one."""
+    """Find a call of another function that was made instead of a needed call."""
     for needed in case.needed:
         for act in case.extra:
             first = needed is case.needed[0] and _is_substitute(case, needed, act)
@@ -797,7 +792,7 @@ def _find_wrong_function(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_substitute(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call of another function may replace a needed one."""
+    """Tell whether a call of another function may replace a needed call."""
     if filter_touching(act.changes, needed.changes) or _is_reverse(needed, act):
         return True
     reads = act.ok and not act.moved and not needed.moved and _is_equivalent_read(needed, act)
@@ -829,7 +824,7 @@ _RULES: Sequence[Callable[[_FailedTurn], Diagnosis | None]] = (
 
 
 def _report_first_missing(case: _FailedTurn) -> Diagnosis:
-    """Report the first missing call, else the call that changed the effect of others."""
+    """Report the first missing call, else the call that changed the effect of other calls."""
     if case.needed:
         return _report_missing_call(case, case.needed[0])
     for expected in case.missing:
@@ -857,7 +852,7 @@ def _report_first_missing(case: _FailedTurn) -> Diagnosis:
 def _report_missing_call(
     case: _FailedTurn, expected: CallEffect, refused: CallEffect | None = None
 ) -> Diagnosis:
-    """Report a missing call, at the end of the turn or at the call that was refused for it."""
+    """Report a missing call, at the end of the turn or at the call that failed without it."""
     said = ABSENT if case.played.answer is None else case.played.answer
     if not case.played.steps:
         did, reason = "made no call, but needed", WHOLE_TURN
@@ -885,7 +880,7 @@ def _report_wrong_function(case: _FailedTurn, expected: CallEffect, act: CallEff
 def _report_wrong_argument(
     case: _FailedTurn, expected: CallEffect, act: CallEffect
 ) -> Diagnosis | None:
-    """Report the wrong arguments, or the read call that would have given them; None if right."""
+    """Report wrong arguments, or the read call that would have shown the right values."""
     evidence = _collect_argument_evidence(expected, act)
     if "parameter" not in evidence:
         return None
@@ -921,9 +916,9 @@ def _collect_argument_evidence(expected: CallEffect, act: CallEffect) -> dict[st
 def _find_unread_source(
     case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object
 ) -> CallEffect | None:
-    """Return the ground truth's read call that gives a value that the model has not seen.
+    """Return the ground truth's read call for a value that the model has not seen.
 
-    A call that was refused after the act tells too late.
+    A refusal after the wrong call shows the value too late.
     """
     if not is_telling(value):
         return None
@@ -937,7 +932,7 @@ def _find_unread_source(
 
 
 def _find_replaced_call(case: _FailedTurn, act: CallEffect) -> CallEffect | None:
-    """Return the ground truth's call that a call of another function replaced."""
+    """Return the ground-truth call that a call of another function replaced."""
     if is_login(act):
         return next(filter(is_login, case.missing), None)
     called = {other.name for other in case.extra}
@@ -955,7 +950,7 @@ def _has_common_argument(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_relay(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether another call passes a text argument of this call to another backend."""
+    """Tell whether another call passes a string argument of this call to another backend."""
     if _get_backend(one) == _get_backend(other):
         return False
     given = [text for text in other.arguments.values() if isinstance(text, str)]
@@ -994,13 +989,13 @@ def _collect_loop_evidence(act: CallEffect, acts: Sequence[CallEffect]) -> dict[
 
 
 def _is_needless_login(act: CallEffect) -> bool:
-    """Tell whether a login only overwrites members that are already set."""
+    """Tell whether a login only overwrites fields that are already set."""
     replaced = all(change.expected not in (None, False, "", ABSENT) for change in act.changes)
     return is_login(act) and replaced
 
 
 def _has_equal_values(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two calls have the same arguments, whatever the parameters' names."""
+    """Tell whether two calls have the same arguments, regardless of parameter names."""
     ours, theirs = ([repr(v) for v in _list_given(act)] for act in (one, other))
     return bool(ours) and sorted(ours) == sorted(theirs)
 

@@ -1,7 +1,7 @@
 """Divergence of an episode from its ground truth: matched calls and the first wrong call.
 
-Calls of a turn may come in another order. So a value is *off the path* only if no state of the
-ground truth in this turn has it.
+The calls of a turn may come in any order. So a value is *off the path* only if the ground truth
+never has it during the turn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from envs.state import ABSENT, Difference, Snapshot, brief, cut
 from envs.tool import Tool, parameters
 
 _SHOWN = 3
-"""Number of wrong arguments in a message."""
+"""Maximum number of wrong arguments in a message."""
 
 
 class CallEffect(NamedTuple):
@@ -38,9 +38,10 @@ class CallEffect(NamedTuple):
     offered: bool
     """Whether the model was shown the function."""
     arguments: Mapping[str, Any]
-    """By parameter, with the function's defaults; ABSENT for a missing required one."""
+    """Values by parameter, including defaults; ABSENT for a missing required parameter."""
     changes: tuple[Difference, ...]
-    """Changes of the compared state: expected is before, actual after."""
+    """Changes of the compared state; ``expected`` is the value before, ``actual`` after the call.
+    """
     moved: bool
     """Whether any state changed, including uncompared state such as the working directory."""
 
@@ -68,7 +69,7 @@ class CallAlignment(NamedTuple):
     extra: tuple[CallEffect, ...]
     """Unmatched calls of the model."""
     displaced: tuple[tuple[CallEffect, CallEffect], ...]
-    """Pairs with different effects, the ground truth's call first."""
+    """Pairs of equal calls with different effects, the ground truth's call first."""
 
 
 class ArgumentMismatch(NamedTuple):
@@ -76,7 +77,7 @@ class ArgumentMismatch(NamedTuple):
 
     parameter: str
     expected: Any
-    """ABSENT if none should be given."""
+    """Right value; ABSENT if the argument should not be given."""
     got: Any
     """ABSENT if none was given."""
 
@@ -87,7 +88,7 @@ def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str
     Args:
         parameter: Name of the parameter.
         allowed: Right values; empty if the argument should not be given.
-        given: Given value; ABSENT if none was given.
+        given: Given value; ABSENT if the argument is missing.
     """
     name = cut(parameter, 100)
     if not allowed:
@@ -97,12 +98,12 @@ def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str
 
 
 def _show(value: Any) -> str:
-    """Return a value in a few words; an inner call as it is written."""
+    """Return a short form of a value; an inner call stays as written."""
     return cut(str(value), 60) if isinstance(value, Call) else brief(value, 60)
 
 
 def join_descriptions(wrong: Sequence[str]) -> str:
-    """Join the descriptions of the first few wrong arguments."""
+    """Join the descriptions of the first wrong arguments."""
     shown = "; ".join(wrong[:_SHOWN])
     return f"{shown}; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else shown
 
@@ -156,12 +157,12 @@ def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> Call
 def filter_touching(
     changes: Iterable[Difference], others: Iterable[Difference]
 ) -> list[Difference]:
-    """Return the differences at, above or below the path of another one."""
+    """Return the differences at, above or below the path of a given difference."""
     return list(filter(make_touch_test(others), changes))
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a predicate for differences at, above or below the path of one of these."""
+    """Return a predicate for differences at, above or below one of these paths."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (
@@ -239,7 +240,7 @@ def _take_pairs(
 
 
 def find_divergence(truth: Trace, model: Trace) -> EpisodePlace | None:
-    """Return the first divergence from the ground truth, or None if there is none.
+    """Return the first divergence from the ground truth, or None.
 
     Only the state and the results at the end of a turn count, not detours within the turn.
     """
@@ -256,9 +257,9 @@ def find_divergence(truth: Trace, model: Trace) -> EpisodePlace | None:
 
 
 def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
-    """Return the values of a state that the ground truth has at no moment of a turn.
+    """Return the values of a state that the ground truth never has during a turn.
 
-    The result has the differences from the ground truth's state at the end of the turn.
+    The result holds differences from the ground truth's state at the end of the turn.
     """
     off = truth_turn.after.differences(state)
     for moment in (truth_turn.before, *[call.after for call in truth_turn.calls[:-1]]):

@@ -20,18 +20,18 @@ _LOGIN_SAID = re.compile(
 )
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COMMON = frozenset(stems("get set is to of by for a the and"))
-"""Function name words without meaning of their own."""
+"""Words without meaning in function names."""
 
 
 def is_telling(value: object) -> bool:
-    """Tell whether a value is distinctive: it rarely occurs by chance."""
+    """Tell whether a value is distinctive, so that it rarely occurs by chance."""
     if isinstance(value, str):
         return len(value) > 2
     return isinstance(value, (int, float)) and value not in range(100)
 
 
 def is_login(act: CallEffect) -> bool:
-    """Tell whether a call logs somebody in."""
+    """Tell whether a call is a login."""
     name = act.name.lower()
     return any(word in name for word in _LOGIN_WORDS) and "status" not in name
 
@@ -40,7 +40,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
     """Tell whether later calls of the ground truth need a call that the user did not name.
 
     Args:
-        act: One of the calls in ``truth``.
+        act: A call of ``truth``.
         truth: Calls of the ground truth in the turn, in order.
         said: Messages of the user so far.
     """
@@ -51,7 +51,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether words name a call, by half of its function's name or by a changed value.
+    """Tell whether words name a call: half of its function's name, or a changed value.
 
     Words in the names of ``later`` functions do not count.
     """
@@ -74,7 +74,7 @@ def _split_name(act: CallEffect) -> frozenset[str]:
 
 
 def _is_source_of(act: CallEffect, other: CallEffect) -> bool:
-    """Tell whether a call's result has an argument of a later call."""
+    """Tell whether a call's result contains an argument of a later call."""
     return any(is_telling(value) and str(value) in act.result for value in _list_values(other))
 
 

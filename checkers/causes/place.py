@@ -1,4 +1,4 @@
-"""Places in an episode: people count turns, steps and calls from 1, fields and JSON from 0."""
+"""Places in an episode; numbers start at 1 in texts for people, at 0 in fields and JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 
 class EpisodePlace(NamedTuple):
-    """Place in an episode; all numbers count from 0."""
+    """Place in an episode; all indices start at 0."""
 
     turn: int
     kind: Literal["start", "call", "end"] = "call"
@@ -16,7 +16,7 @@ class EpisodePlace(NamedTuple):
     """Position in the step, for a call."""
 
     def __str__(self) -> str:
-        """Return the place in words, counted from 1."""
+        """Return the place in words, with numbers that start at 1."""
         if self.kind != "call":
             return f"{self.kind} of turn {self.turn + 1}"
         return f"turn {self.turn + 1}, step {self.step + 1}, call {self.call + 1}"

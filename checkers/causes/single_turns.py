@@ -1,6 +1,6 @@
 """Diagnosis of failed single-turn entries.
 
-A wrong number of calls comes first, then wrong calls.
+A wrong number of calls is reported before a wrong call.
 """
 
 from __future__ import annotations
@@ -21,12 +21,7 @@ from checkers.causes.diagnosis import (
     make_diagnosis,
 )
 from checkers.causes.divergence import describe_argument, join_descriptions
-from checkers.causes.turn_endings import (
-    classify_unparsed_calls,
-    declines,
-    is_question,
-    is_refusal,
-)
+from checkers.causes.turn_endings import classify_unparsed_calls, declines, is_question, is_refusal
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from envs.calls import Call, list_inner_calls
@@ -37,7 +32,7 @@ _MAX_SHOWN_CHARS = 100
 
 
 class UnparsedReply(NamedTuple):
-    """Reply of a model, without its parsed calls."""
+    """Reply of a model, apart from its parsed calls."""
 
     answer: str | None = None
     """Text of the reply."""
@@ -48,16 +43,16 @@ class UnparsedReply(NamedTuple):
 
 
 class PairedAnswer(NamedTuple):
-    """Answer to a single-turn entry, beside the expected calls."""
+    """Answer to a single-turn entry, paired with the expected calls."""
 
     pairs: tuple[CallPair, ...] = ()
-    """Calls beside expected calls."""
+    """Pairs of expected and actual calls."""
     said: UnparsedReply = UnparsedReply()
     """Rest of the reply."""
     offered: tuple[str, ...] = ()
     """Names of the functions, as the model knows them."""
     aim: str | None = None
-    """Expectation if no particular call is expected."""
+    """Description of the expectation if no particular call is expected."""
 
     def diagnosis(self, evidence: CallEvidence) -> Diagnosis:
         """Diagnose the failed answer."""

@@ -32,9 +32,9 @@ class TracedTurn(NamedTuple):
     answer: str | None = None
     """Text of the step that ended the turn, if known."""
     unreadable: MalformedCall | None = None
-    """Parse error of that step, if any."""
+    """Parse error of the step that ended the turn, if any."""
     looks: frozenset[int] = frozenset()
-    """Positions of the calls in the turn that search for functions."""
+    """Positions, within the turn, of the calls that search for functions."""
 
     @property
     def calls(self) -> tuple[TracedCall, ...]:
@@ -59,6 +59,6 @@ class Trace(NamedTuple):
     """Episode of a model or of the ground truth."""
 
     turns: tuple[TracedTurn, ...]
-    """Turns that were reached."""
+    """The turns that the episode reached."""
     terminated: bool = False
     """Whether the step limit ended the episode."""

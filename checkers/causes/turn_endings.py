@@ -10,7 +10,7 @@ from envs.calls import Call, find_closing_bracket, parse_calls, read_call
 from envs.errors import MalformedCall
 
 _MAX_CHARS = 20_000
-"""Length of the searched end of an answer."""
+"""Number of characters of an answer that are searched, from its end."""
 
 _SENTENCE = re.compile(r"[^.?!\n]+[.?!]*")
 _COURTESY = re.compile(
@@ -71,7 +71,7 @@ _MEANS = re.compile(
 )
 _CALL = re.compile(r"\b([A-Za-z_][\w.]*+)\(")
 _MAX_CALLS = 50
-"""Calls of an answer that are read."""
+"""Maximum number of calls that are read from an answer."""
 _TAG = re.compile(r"<\|?(tool_call|function_call|function=|invoke|tool_use)")
 _ESCAPED = re.compile(r"\\([_\[\]*])")
 _MEMBER = re.compile(r'"(name|function|arguments|parameters)"\s*:')
@@ -87,7 +87,7 @@ def is_question(answer: str) -> bool:
 
 
 def asks_for(answer: str, names: Collection[str]) -> bool:
-    """Tell whether an answer asks for a thing or misses it, by one of its names."""
+    """Tell whether an answer asks for a thing, or says that it is missing, by one of its names."""
     wanted = {word for name in names for word in stems(name)} - _STOP_WORDS
     return any(
         not wanted.isdisjoint(stems(sentence))
@@ -103,7 +103,7 @@ def is_refusal(answer: str) -> bool:
 
 
 def declines(answer: str) -> bool:
-    """Tell whether an answer refuses the request on principle, rather than for lack of means."""
+    """Tell whether an answer refuses on principle, and not because a function is missing."""
     plain = _plain(answer)
     return bool(_DECLINE.search(plain)) and not _MEANS.search(plain)
 
@@ -114,13 +114,13 @@ def classify_unparsed_calls(
     needed: Collection[str] = (),
     made: Collection[str] = (),
 ) -> str | None:
-    """Classify calls in an answer's text that were not parsed; a question has none.
+    """Classify calls in an answer's text that were not parsed; a question has no such calls.
 
     Args:
         answer: The text.
         functions: Names of the offered functions.
-        needed: Those of them whose calls also count within a sentence.
-        made: Texts of calls that were made, of which sentences may speak.
+        needed: Functions whose calls also count within a sentence.
+        made: Calls that were made, which sentences may mention.
 
     Returns:
         ``in_text`` for valid calls, ``escaped`` for names with backslashes, ``bad_syntax`` for
@@ -150,7 +150,7 @@ def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
 
 
 def _read_prose(answer: str, functions: Collection[str]) -> tuple[list[Call], str]:
-    """Return the calls of these functions in a text, and the text without them."""
+    """Return the calls of these functions in a string, and the string without the calls."""
     text, rest, position = answer[-_MAX_CHARS:], [], 0
     calls: list[Call] = []
     starts = [found for found in _CALL.finditer(text) if found[1] in functions]

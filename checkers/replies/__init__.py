@@ -1,1 +1,1 @@
-"""Readers of model replies: text, tool calls, Java, JavaScript, JSON and XML become calls."""
+"""Readers of calls in model replies: text, tool calls, Java, JavaScript, JSON and XML."""

@@ -1,7 +1,7 @@
 """Reader of calls in a prompting model's Java or JavaScript.
 
-Calls may be a bracketed list or statements, in a code fence or after prose. Values remain texts of
-expressions. The grammars are an extra and are loaded on first use.
+Calls are a bracketed list or statements, in a code fence or after prose. Values remain strings of
+source code. The grammars are an optional extra, loaded on first use.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from checkers.calls.types_and_errors import Language, MissingGrammar, UnreadableOutput
+from checkers.calls.types import Language, MissingGrammar, UnreadableOutput
 from envs.calls import MAX_TEXT, Call
 from envs.state import brief
 
@@ -33,11 +33,11 @@ _LEXEME = re.compile(
 )
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]++[lLn]?|\d++(?:[eE]\d++)?[lLnfFdD]?")
 _MAX_CHARS = 2_000
-"""Length of text that is always parsed fast."""
+"""Maximum length of code that is always parsed fast."""
 
 
 def parse(text: str, language: Language) -> Node:
-    """Return the root of a text's syntax tree, with error nodes for syntax errors.
+    """Return the root of a string's syntax tree, with error nodes for syntax errors.
 
     Raises:
         UnreadableOutput: The text is too long or takes too long to parse.
@@ -51,7 +51,7 @@ def parse(text: str, language: Language) -> Node:
 
 
 def effort(text: str) -> int:
-    """Estimate the effort of parsing a text."""
+    """Estimate the effort of parsing a string."""
     signs = len(_SIGNS.findall(text))
     if len(text) > _MAX_CHARS:
         signs += _count_misplaced(text)
@@ -148,7 +148,7 @@ _CALLS = ("method_invocation", "call_expression")
 
 
 def read_code(text: str, language: Language) -> list[Call]:
-    """Read the calls in a text; prose has none.
+    """Read the calls in a string; prose has no calls.
 
     Raises UnreadableOutput if the text has something like calls that cannot be parsed.
     """
@@ -176,7 +176,7 @@ def check_length(reply: str) -> None:
 def list_code_parts(
     text: str, fence: re.Pattern[str], brackets: Iterable[tuple[str, str]]
 ) -> Iterator[str]:
-    """Yield the parts of a text that may consist of calls, likelier ones first."""
+    """Yield the parts of a string that may consist of calls, likelier parts first."""
     yield text
     yield from (found[1] for found in islice(fence.finditer(text), _MAX_FENCES))
     for opening, closing in brackets:
@@ -186,7 +186,7 @@ def list_code_parts(
 
 
 def _parse_calls(text: str, language: Language) -> list[Node]:
-    """Return the calls of a text that has nothing else."""
+    """Return the calls of a string that consists only of calls."""
     bare = text.strip().strip("`").strip()
     listed = bare.startswith("[") and bare.endswith("]")
     inside = bare[1:-1] if listed else bare.rstrip(";")

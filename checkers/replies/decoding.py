@@ -13,24 +13,24 @@ from envs.calls import Call, make_call_from_tool, parse_calls
 from envs.errors import MalformedCall
 
 Step = Sequence[Mapping[str, object]] | str | None
-"""One recorded answer of a model: tool calls, text, or nothing."""
+"""One recorded answer of a model: tool calls, text or None."""
 
 UNREADABLE = "(unreadable)"
 """Function name of a step that could not be parsed; its arguments are the error message."""
 
 Decoder = Callable[[Any], list[Call | MalformedCall]]
-"""Converts a step to calls; raises MalformedCall if the whole step cannot be parsed."""
+"""Function that converts a step to calls; raises MalformedCall if no part can be parsed."""
 
 
 def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
-    """Read the tool calls of a function-calling step; text or None has none."""
+    """Read the tool calls of a function-calling step; text and None have no calls."""
     if step is None or isinstance(step, str):
         return []
     return [tool_call(name, arguments) for member in step for name, arguments in member.items()]
 
 
 def tool_call(name: str, arguments: object) -> Call | MalformedCall:
-    """Return the call of a tool call, or its parse error."""
+    """Convert a tool call to a call, or to its parse error."""
     if name == UNREADABLE and isinstance(arguments, str):
         return MalformedCall(arguments)
     try:
@@ -40,9 +40,9 @@ def tool_call(name: str, arguments: object) -> Call | MalformedCall:
 
 
 def decode_text(step: Step, variables: Collection[str] = ()) -> list[Call | MalformedCall]:
-    """Read the calls in a prompting model's text; other steps have none.
+    """Read the calls in a prompting model's text; other steps have no calls.
 
-    ``variables`` are names that may stand for a value; each is read as text.
+    ``variables`` are names that may be used as values; each is read as a string.
 
     Raises MalformedCall if the text has something like calls that cannot be parsed.
     """

@@ -1,6 +1,6 @@
 """Reader of calls in JSON or XML replies.
 
-Model output is untrusted. JSON is parsed within the limits of all calls. XML is searched for three
+Model output is untrusted. JSON is parsed within the limits for all calls. XML is searched for three
 elements in one pass, without entity expansion, declarations or recursion.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from checkers.calls.types_and_errors import UnreadableOutput
+from checkers.calls.types import UnreadableOutput
 from checkers.replies.code import check_length, list_code_parts
 from checkers.replies.decoding import Step
 from envs.calls import Call, make_call_from_tool
@@ -20,11 +20,11 @@ from envs.errors import MalformedCall
 from envs.state import brief
 
 if TYPE_CHECKING:
-    from checkers.calls.types_and_errors import Language
+    from checkers.calls.types import Language
     from checkers.replies.single_turn import TextReader
 
 OPENING, CLOSING = "<TOOL_CALLS>", "</TOOL_CALLS>"
-"""Tags around the calls in tagged formats."""
+"""Tags that enclose the calls in tagged formats."""
 
 _FENCE = re.compile(r"```\w*+\n(.*?)```", re.DOTALL)
 _LOOKS_LIKE_JSON = re.compile(r"\"(?:name|arguments)\"\s*+:")
@@ -42,7 +42,7 @@ def get_reply_text(step: Step) -> str:
 
 
 def get_tagged_text(text: str) -> str:
-    """Return the text between the tags, or the empty text.
+    """Return the text between the tags, or an empty string.
 
     Raises UnreadableOutput if the closing tag is missing.
     """
@@ -54,7 +54,7 @@ def get_tagged_text(text: str) -> str:
 
 
 def read_json(text: str) -> list[Call]:
-    """Read a JSON list of ``{"name", "arguments"}``, or one such object; prose has no calls.
+    """Read a ``{"name", "arguments"}`` object or a list of them; prose has no calls.
 
     The JSON may be in a code fence or follow prose.
 
@@ -92,7 +92,7 @@ def _make_call(name: str, arguments: dict[str, Any]) -> Call:
 def read_xml(text: str) -> list[Call]:
     """Read ``<call name="..."><argument name="...">value</argument></call>``; prose has no calls.
 
-    Values are JSON or else text.
+    Values are JSON, or otherwise strings.
 
     Raises UnreadableOutput if an element is misplaced, not closed, or has no name.
     """
@@ -116,7 +116,7 @@ def read_xml(text: str) -> list[Call]:
 
 
 def _list_elements(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, name and content of arguments, and start and end of calls."""
+    """Yield the kind, name and content of each argument, and the start and end of each call."""
     tags = iter(_TAG.finditer(text))
     for tag in tags:
         closes, kind, rest = tag.groups()
@@ -162,7 +162,7 @@ def _unescape(text: str) -> str:
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """Reader of a calling format in text; called with the reader of Python.
+    """Factory for a calling format's reader; called with the reader for Python.
 
     Attributes:
         returns: Notation of calls: python, json or xml.
@@ -187,7 +187,7 @@ class ReplyFormat:
 
     @classmethod
     def named(cls, name: str) -> ReplyFormat | None:
-        """Return the reader of a format such as ``json-tagged-python-plain``, None if unknown."""
+        """Return the reader of a format such as ``json-tagged-python-plain``, or None."""
         returns, marks, *_ = [*name.split("-"), ""]
         known = returns in ("python", *_READERS) and marks in ("bare", "tagged")
         return cls(returns, marks == "tagged") if known else None

@@ -1,6 +1,6 @@
 """Reader of a model's step into calls for comparison, and converter of Java and JavaScript values.
 
-In calls, Java and JavaScript values are texts of expressions. The comparison converts them.
+In calls, Java and JavaScript values are strings of source code. The comparison converts them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
-from checkers.calls.types_and_errors import ExpectedType, Language, UnreadableOutput
+from checkers.calls.types import ExpectedType, Language, UnreadableOutput
 from checkers.profile import CallRules, Mode, RuleSet
 from checkers.replies import values
 from checkers.replies.as_bfcl import single_turn as as_bfcl
@@ -19,9 +19,9 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 
 TextReader = Callable[[Step, Language], list[Call]]
-"""Converts a prompting model's step to calls; raises UnreadableOutput."""
+"""Function that converts a prompting model's step to calls; raises UnreadableOutput."""
 FormatReader = Callable[[TextReader], TextReader]
-"""Makes the reader of a calling format from the reader of Python."""
+"""Function that makes a calling format's reader from the reader for Python."""
 
 
 def read_calls(
@@ -40,7 +40,7 @@ def read_calls(
         mode: Way of calling functions.
         rules: Rules for reading the answer.
         reader: Reader of another calling format in text.
-        named: Names in the question, which Python calls may use as variables.
+        named: Names in the user's message, which Python calls may use as variables.
 
     Raises:
         UnreadableOutput: The answer cannot be parsed.
@@ -74,7 +74,7 @@ _CONVERTERS: Mapping[tuple[Language, RuleSet], Callable[[str, ExpectedType], Any
 
 
 def read_tool_calls(step: Step) -> list[Call]:
-    """Read the tool calls of a function-calling step; text or None has none.
+    """Read the tool calls of a function-calling step; text and None have no calls.
 
     Raises UnreadableOutput if the arguments of a call cannot be parsed.
     """

@@ -1,7 +1,7 @@
-"""Converter of Java or JavaScript expressions to values, by the language's grammar.
+"""Converter of Java or JavaScript expressions to values; uses the language's grammar.
 
-Expressions other than literals and collections of them remain texts, such as variables and calls.
-So do literals that cannot be assigned to the type, such as ``5L`` to a Java integer.
+Other expressions than literals and their collections remain strings, for example variables and
+calls. So do literals that cannot be assigned to the type, such as ``5L`` to a Java integer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from checkers.calls.types_and_errors import ExpectedType, Language, UnreadableOutput
+from checkers.calls.types import ExpectedType, Language, UnreadableOutput
 from checkers.replies.code import get_text, list_members, parse, unescape
 from envs.calls import MAX_DEPTH, MAX_INT_BITS
 
@@ -29,7 +29,7 @@ def javascript_value(text: str, expected: ExpectedType) -> Any:
 
 
 class _NonLiteral(Exception):
-    """An expression that remains text."""
+    """An expression that remains a string."""
 
 
 class _LiteralReader(ABC):
@@ -37,7 +37,7 @@ class _LiteralReader(ABC):
 
     Attributes:
         wrapper: Code around the expression, since ``{}`` alone is a block.
-        texts: Types whose values are texts only.
+        texts: Types whose values are always strings.
     """
 
     language: ClassVar[Language]
@@ -77,7 +77,7 @@ class _LiteralReader(ABC):
 
     @abstractmethod
     def text(self, node: Node) -> str | None:
-        """Return the value of a string literal, None for other nodes."""
+        """Return the value of a string literal; None for other nodes."""
 
     @abstractmethod
     def other(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
@@ -128,7 +128,7 @@ def _check_length(text: str) -> None:
 
 
 _MAX_INT, _MAX_BITS = 2**31, 2**32 - 1
-"""Maximum Java integers without an L: decimal (negated) and of other bases."""
+"""Maximum Java integers without the suffix L: decimal (negated), and in other bases."""
 _NARROW = ("byte", "short", "integer")
 _LISTS = (
     "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",
@@ -208,7 +208,7 @@ class _JavaReader(_LiteralReader):
         raise _NonLiteral
 
     def created(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
-        """Read ``new`` with a collection: empty, copied, or filled in a body."""
+        """Read ``new`` with a collection that is empty, copied or filled in a body."""
         type_ = node.child_by_field_name("type")
         assert type_ is not None
         name = get_text(type_).split("<")[0].split(".")[-1].strip()

@@ -14,7 +14,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot

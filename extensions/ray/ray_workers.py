@@ -21,13 +21,7 @@ from typing import Any, NamedTuple
 from checkers.profile import Profile
 from extensions.ray.cluster import ActorPool, Cluster, NoResult, connected, library
 from runner.episodes.limits import ALLOWANCE, EntryLimits
-from runner.episodes.parallel import (
-    Chunk,
-    ChunkJudge,
-    Found,
-    Run,
-    evaluate_by,
-)
+from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
 from runner.episodes.worker_processes import WorkerPool
 from runner.live.budget import Budget, BudgetQuota, BudgetShare
 from runner.live.engine import STOPPING, Engine, likely_tokens
@@ -45,7 +39,7 @@ from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import FatalError, Model, Reply, Request, Usage
 from runner.models.reply import one_line
-from runner.records.record import EpisodeRecord, Key, RunSpending, UnfinishedEpisodeStep
+from runner.records.record import EpisodeRecord, Key, RunSpending, UnderwayStep
 from runner.records.store import RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -175,7 +169,7 @@ class ResultQueue:
 
     record: EpisodeRecord | None = None
     tools: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    steps: list[UnfinishedEpisodeStep] = field(default_factory=list)
+    steps: list[UnderwayStep] = field(default_factory=list)
 
     def append(self, record: EpisodeRecord) -> None:
         """Add the episode's record, which includes its answers."""
@@ -186,7 +180,7 @@ class ResultQueue:
         """Add a tool list."""
         self.tools[digest] = tools
 
-    def put_step(self, step: UnfinishedEpisodeStep, spent: RunSpending) -> None:
+    def put_step(self, step: UnderwayStep, spent: RunSpending) -> None:
         """Add an answer; the spent budget is tracked elsewhere."""
         self.steps.append(step)
 

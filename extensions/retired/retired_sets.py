@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from checkers.calls.types_and_errors import misfits
+from checkers.calls.types import misfits
 from checkers.replies.as_bfcl.decoding import resolve_calls
 from envs.calls import Call, read_call
 from envs.errors import MalformedCall

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from checkers.calls.judge import find_unmatched
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from checkers.verdict import TurnOutcome

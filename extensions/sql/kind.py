@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from checkers.calls.judge import Check
 from checkers.calls.one_call import EntryRules, get_shown_name
 from checkers.calls.pairs import CallPair
-from checkers.calls.types_and_errors import SingleTurnTask
+from checkers.calls.types import CallEntry
 from checkers.causes.single_turns import PairedAnswer
 from checkers.evidence import CallEvidence
 from checkers.profile import Profile
@@ -70,7 +70,7 @@ def _is_executed(prepared: PreparedTrajectory, profile: Profile) -> bool:
 
 
 def _check_executed(
-    prepared: PreparedTrajectory, calls: Sequence[Call], task: SingleTurnTask, rules: EntryRules
+    prepared: PreparedTrajectory, calls: Sequence[Call], task: CallEntry, rules: EntryRules
 ) -> CallEvidence | None:
     """Execute a model's statements and compare them with the ground truth.
 

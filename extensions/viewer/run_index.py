@@ -18,21 +18,16 @@ from extensions.viewer.stamps import Stamp, stamp_of
 from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
 from runner.analysis.listing import run_json
 from runner.records.codec import read
-from runner.records.definition import DatasetReference, RecordedModelSettings, RunDefinition
+from runner.records.definition import DatasetReference, ModelSettings, RunDefinition
 from runner.records.files import read_raw_lines
 from runner.records.record import EpisodeRecord, upgrade_record
-from runner.records.run_catalog import (
-    CatalogRun,
-    read_catalog_run,
-    run_folders,
-    update_state,
-)
+from runner.records.run_catalog import CatalogRun, read_catalog_run, run_folders, update_state
 from runner.records.run_files import EPISODES_FILE
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
 _NOT_IN_TEXT = ("utf-8", "replace")
-_NOTHING_ASKED = RecordedModelSettings(**dict.fromkeys(RecordedModelSettings._fields))
+_NOTHING_ASKED = ModelSettings(**dict.fromkeys(ModelSettings._fields))
 
 
 class RunUsage(NamedTuple):

@@ -1,4 +1,4 @@
-"""Scores of a run by parts of it: by difficulty, by budget of requests."""
+"""Scores for parts of a run: by difficulty and by request budget."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class Breakdown(NamedTuple):
 
 
 def score_part(label: str, episodes: Iterable[ReplayedEpisode]) -> PartScore:
-    """Return the score of some episodes, without those that ended in errors."""
+    """Return the score of episodes, except episodes that ended in errors."""
     outcomes = [each.judged.outcome for each in episodes]
     return PartScore(label, outcomes.count("passed"), len(outcomes) - outcomes.count("error"))
 
 
 def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
-    """Return the breakdowns of a run that its data allow.
+    """Return the breakdowns that a run's data allow.
 
-    An episode counts for each of its labels. Within a budget, an episode passes if it passed with
-    at most this number of requests.
+    An episode counts for each of its labels. For a budget, only episodes that passed within this
+    number of requests count as passed.
     """
     found = [Breakdown("Score by difficulty", [*_by_label(episodes)])]
     if all(each.recorded.record.steps for each in episodes if each.judged.outcome == "passed"):

@@ -27,7 +27,7 @@ class ComparedEntry(NamedTuple):
 
     trajectory: Trajectory
     first: Sequence[Diagnosis | None]
-    """Diagnosis of each trial in the first run; None if it passed."""
+    """Diagnosis of each trial in the first run; None for a passed trial."""
     second: Sequence[Diagnosis | None]
 
     @property
@@ -58,7 +58,7 @@ class ExcludedEntries(NamedTuple):
 
 
 class CauseCount(NamedTuple):
-    """Failed episodes with a cause in two runs, and the test of their difference."""
+    """Number of failed episodes with a cause in two runs, and a test of the difference."""
 
     cause: Cause
     first: int
@@ -74,7 +74,7 @@ class RunComparison:
     dataset: Dataset
     profile: Profile
     entries: Sequence[ComparedEntry]
-    """In the data set's order."""
+    """Entries in the data set's order."""
     left_out: ExcludedEntries
     overall: RunDifference
     categories: Mapping[Category, RunDifference]
@@ -83,13 +83,13 @@ class RunComparison:
     readings: CorrectedEntries
     """The errata, or ``AS_PUBLISHED``."""
     figures: Sequence[RunFigures]
-    """Figures of each run, over these entries."""
+    """Figures of each run for these entries."""
     mended: RunComparison | None = None
     """The same comparison with errata applied, if any."""
 
     @property
     def trials(self) -> tuple[int, int]:
-        """Maximum trials per entry in each run."""
+        """Maximum number of trials per entry in each run."""
         return max(len(e.first) for e in self.entries), max(len(e.second) for e in self.entries)
 
     @property
@@ -157,7 +157,7 @@ def compare_each(
     *,
     require_info: bool = False,
 ) -> list[RunComparison]:
-    """Execute the shared entries of all runs again, and compare each run with the first.
+    """Execute the shared entries of all runs again, and compare each run with the first run.
 
     Args:
         step_limits: Maximum steps per turn for each run, if the profile limits recorded runs.
@@ -227,7 +227,7 @@ def causes(trials: Iterable[Diagnosis | None]) -> Counter[Cause]:
 def _common(
     ids: Set[str], run: Run, dataset: Dataset, readings: CorrectedEntries
 ) -> dict[str, Trajectory]:
-    """Return the entries with these ids that are not withdrawn, in the data set's order."""
+    """Return the entries with these ids, except withdrawn entries, in the data set's order."""
     for id in sorted(ids - dataset.trajectories.keys()):
         raise DataError(str(run.path), f"{id!r} is not in {dataset.name}")
     return {
@@ -247,7 +247,7 @@ _Trials = Mapping[str, Sequence[_Trial]]
 
 
 def _keys(run: Run, wanted: Container[str]) -> list[Key]:
-    """Return the trials of the wanted entries, except errors."""
+    """Return the trials of the wanted entries, except trials with errors."""
     return [
         recorded.record.key
         for recorded in run.episodes.values()

@@ -1,4 +1,4 @@
-"""Judging of a run with errata applied to its data.
+"""Judging of a run with errata applied to the data.
 
 Only corrected entries are judged again, under the profile of the run.
 """
@@ -55,7 +55,7 @@ class CorrectedJudging:
     """Whether to fail episodes that do not report required information."""
 
     def figures(self, published: RunFigures) -> RunFigures:
-        """Return the corrected figures, given those on the published data."""
+        """Return the corrected figures, given the figures for the published data."""
         return replace(
             published,
             outcomes=[now for then in published.outcomes if (now := self._judged(then))],

@@ -24,14 +24,14 @@ from trajectories.schema import Message
 Json = dict[str, Any]
 
 _WIDTH = 200
-"""Maximum characters of a call or result."""
+"""Maximum number of characters in a call or result."""
 _SAID = 2000
-"""Maximum characters of a message."""
+"""Maximum number of characters in a message."""
 _MAX_ITEMS = 20
-"""Maximum differences shown per place."""
+"""Maximum number of differences shown per place."""
 
 _MAX_UNSEEN = 3
-"""Maximum results shown that the model did not see."""
+"""Maximum number of shown results that the model did not see."""
 
 _ENDED_IN_ERROR = "the episode ended in an error"
 
@@ -136,7 +136,7 @@ class EpisodeJson:
 
 
 def _extended(record: EpisodeRecord) -> list[Extension]:
-    """Return the extensions with data in a record."""
+    """Return the extensions that have data in a record."""
     return [extension.load_extension(name) for name in record.extensions]
 
 
@@ -258,7 +258,7 @@ def _answer_lines(examined: RejudgedCalls, *, only_diff: bool) -> Iterator[Outpu
 
 
 def asked_lines(examined: RejudgedCalls) -> Iterator[OutputLine]:
-    """Yield the messages, the functions and the aim of a single turn."""
+    """Yield the messages, the functions and the expectation of a single turn."""
     yield from _messages(examined.trajectory.turns[0].messages)
     yield OutputLine(f"  functions: {', '.join(examined.paired.offered) or 'none'}", "faint")
     if examined.paired.aim is not None:
@@ -266,7 +266,7 @@ def asked_lines(examined: RejudgedCalls) -> Iterator[OutputLine]:
 
 
 def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[OutputLine]:
-    """Yield a call and the expected one; ``width`` is the maximum length of a text."""
+    """Yield a call and the expected call; ``width`` is the maximum length of a string."""
     mark = _MARK if pair.problem else "  "
     tone = _BAD if pair.problem else _GOOD
     if pair.call is not None:
@@ -406,7 +406,7 @@ def _pair_json(pair: CallPair) -> Json:
 
 
 def _argument_json(argument: ArgumentPair) -> Json:
-    """Return an argument as a JSON object; an omitted one has no member ``given``."""
+    """Return an argument as a JSON object, without ``given`` for an omitted argument."""
     given = {} if argument.given is ABSENT else {"given": bound_evidence(argument.given)}
     return {
         "parameter": argument.parameter,

@@ -28,7 +28,7 @@ CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "fiel
 
 _MAX_NAME_CHARS = 50
 _FIELD = "BFCL's"
-"""Heading of scores in which categories that were not run count as 0."""
+"""Heading of scores that count missing categories as 0."""
 _ABREAST = 3
 """Number of runs that fit in 100 columns."""
 
@@ -39,7 +39,7 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
     Args:
         figures: Figures of the run.
         trials: Planned episodes per entry.
-        population: Number of entries that the run was sampled from.
+        population: Number of entries from which the run was sampled.
         field: Whether the table of groups also has BFCL's scores.
     """
     heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
@@ -67,7 +67,7 @@ def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -
 
 
 def headline(figures: RunFigures) -> str:
-    """Return the line with the score of a run, and with its progress if it is unfinished."""
+    """Return the line with a run's score, and the progress of an unfinished run."""
     rate, part = figures.overall, progress_text(figures.progress)
     if rate is None:
         return f"no score{part and f': {part}'}"
@@ -78,7 +78,7 @@ def headline(figures: RunFigures) -> str:
 
 
 def progress_text(progress: RunProgress | None) -> str:
-    """Return how much of an unfinished run the score covers; empty for a finished run."""
+    """Return the covered part of an unfinished run; empty for a finished run."""
     if progress is None or not progress.is_unfinished:
         return ""
     return f"of {progress.done} of {progress.planned} episodes: the run is unfinished"
@@ -102,7 +102,7 @@ def figure_text(row: FigureRow, figures: RunFigures) -> str:
 
 
 def lines(figures: RunFigures, *, usage: bool = False) -> Iterator[str]:
-    """Yield the lines below the scores, or those on tokens, cost and latency."""
+    """Yield the lines below the scores, or the lines on tokens, cost and latency."""
     rows = [row for row in rows_of([figures]) if row.section.of_usage is usage]
     yield from _section_lines(figures, [row for row in rows if not row.section.beside_scores])
 
@@ -127,7 +127,7 @@ def _part(row: FigureRow, figures: RunFigures) -> str:
 def both_lines(
     published: RunFigures, corrected: RunFigures, readings: CorrectedEntries
 ) -> Iterator[str]:
-    """Yield the published scores and those corrected by errata side by side."""
+    """Yield the published scores and the scores with errata side by side."""
     rows = [["category", "entries", "published", "95%", "entries", "corrected", "95%", "change"]]
     found = {score.name: score for score in corrected.scores}
     for score in published.scores:
@@ -181,7 +181,7 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
 
 
 def csv_cell(text: str) -> str:
-    """Escape a text that a spreadsheet would take for a formula."""
+    """Escape a string that a spreadsheet would take for a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
@@ -228,7 +228,7 @@ def group_lines_of_several(
 ) -> Iterator[str]:
     """Yield the table of several runs, in columns numbered from 1.
 
-    For the runs that ``fields`` selects, BFCL's overall score stands below ours.
+    For the runs that ``fields`` selects, BFCL's overall score follows Turnwise's.
     """
     fields = _with_overall(tables, fields)
     across = worth_showing(tables)
@@ -249,7 +249,7 @@ def group_lines_of_several(
 
 
 def worth_showing(tables: Sequence[Sequence[Row]]) -> list[tuple[Row, ...]]:
-    """Return the lines of tables side by side, without groups that no run has."""
+    """Return the lines of several tables, without groups that no run has."""
     run = {row.path for rows in tables for row in rows if row.rate}
     return [rows for rows in zip(*tables, strict=True) if run & {rows[0].path, rows[0].path[:-1]}]
 
@@ -266,7 +266,7 @@ def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[s
 
 
 def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> list[bool]:
-    """Tell for each table whether it shows BFCL's score."""
+    """Return for each table whether the table shows BFCL's score."""
     pairs = zip(tables, fields, strict=True)
     return [field and _overall(rows).rate is not None for rows, field in pairs]
 
@@ -342,7 +342,7 @@ def _cells(score: CategoryScore, trials: int) -> list[str]:
 
 
 def _without_zeros(rows: Sequence[Sequence[str]], name: str) -> list[list[str]]:
-    """Drop a column of zeros."""
+    """Remove a column that has only zeros."""
     place = rows[0].index(name)
     keeps = any(row[place] != "0" for row in rows[1:])
     return [[cell for n, cell in enumerate(row) if keeps or n != place] for row in rows]

@@ -1,7 +1,7 @@
 """Table of figures: one row defines how a figure of a run is computed, named and written.
 
 The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
-of ``FIGURES`` in their order. Rows of extensions with data in the episodes follow.
+of ``FIGURES`` in their order. The rows of extensions that have data in the episodes follow.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Section:
     """A table of runs, in which each figure has a column.
 
     Attributes:
-        title: Title of its card on pages, which sections may share; None for no card.
-        of_usage: Whether it shows requests and cost; runs without known values are left out.
-        beside_scores: Whether its figures are columns beside the scores of categories and of
-            compared runs, in place of a line.
-        as_lines: Whether ``table`` writes its line in place of a table.
+        title: Title of the section's card on pages. Sections may share a card; None for no card.
+        of_usage: Whether the section shows requests and cost; runs without known values are left
+            out.
+        beside_scores: Whether the figures are columns beside the scores, in place of a line.
+        as_lines: Whether ``table`` writes a line in place of a table.
     """
 
     title: str | None
@@ -46,18 +46,18 @@ class FigureRow:
 
     Attributes:
         name: Name in CSV.
-        label: Heading of its column; empty for a figure that ``table`` does not show.
-        section: Table of runs that shows it.
-        value: Computes the figure of a run, or of one category.
-        form: How the value is written.
-        of: Number of things that a share is of.
-        unit: Plural noun for these things.
-        optional: Whether its column is left out if no run knows it.
-        json: Key of the value in JSON (default: its name), or a function that returns all members.
-        phrase: Template of its part of the section's line of ``eval``, or a function that returns
-            it; begins with the separator. An unknown figure has no part.
-        caption: Label in the report's list of usage; empty for a figure that the list lacks.
-        always_listed: Whether the list shows it even if unknown.
+        label: Heading of the column; empty for a figure that ``table`` does not show.
+        section: Table of runs that shows the figure.
+        value: Function that computes the figure of a run or of a category.
+        form: Format of the value.
+        of: Denominator of a share.
+        unit: Plural noun for the denominator.
+        optional: Whether the column is left out if no run knows the figure.
+        json: Key of the value in JSON (default: ``name``), or a function that returns all fields.
+        phrase: Template of the figure's part in the section's line of ``eval``, or a function that
+            returns the part; begins with the separator. An unknown figure has no part.
+        caption: Label in the report's list of usage; empty for a figure outside the list.
+        always_listed: Whether the list shows the figure even if unknown.
     """
 
     name: str
@@ -74,7 +74,7 @@ class FigureRow:
     always_listed: bool = False
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
-        """Return its members in the JSON of a run; members of usage have no group."""
+        """Return the figure's fields in the JSON of a run; fields of usage have no group."""
         if callable(self.json):
             return self.json(figures)
         value = self.value(figures)
@@ -110,7 +110,7 @@ def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the figures of ``table`` as JSON, or only those beside the scores."""
+    """Return the figures of ``table`` as JSON, or only the figures beside the scores."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:
@@ -125,7 +125,7 @@ def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]
 def cards(
     runs: Mapping[str, RunFigures], rows: Sequence[FigureRow] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the cards of a page; ``runs`` are keyed by the labels of their lines."""
+    """Return the cards of a page; the keys of ``runs`` are the labels of lines."""
     found = []
     shown = columns([*runs.values()], rows)
     for title in dict.fromkeys(row.section.title for row in shown if row.section.title):
@@ -162,7 +162,7 @@ def usage_list(figures: RunFigures) -> list[Cell] | None:
 
 
 def _member(part: str, name: str) -> Callable[[RunFigures], Any]:
-    """Return a getter for a member of a part of the figures; it returns None without the part."""
+    """Return a getter for a field in a part of the figures; it returns None without the part."""
 
     def get(figures: RunFigures) -> Any:
         known = getattr(figures, part)
@@ -172,7 +172,7 @@ def _member(part: str, name: str) -> Callable[[RunFigures], Any]:
 
 
 def _members(part: str, *names: str) -> Callable[[RunFigures], Mapping[str, Any]]:
-    """Return a getter for members of a part of the figures as JSON."""
+    """Return a getter for several fields in a part of the figures, as JSON."""
 
     def get(figures: RunFigures) -> Mapping[str, Any]:
         known = getattr(figures, part)
@@ -230,7 +230,7 @@ def _required_info(share: str, label: str, *members: str) -> FigureRow:
 def _usage(
     member: str, label: str = "", caption: str = "", phrase: Phrase = "", **others: Any
 ) -> FigureRow:
-    """Return the row of a member of the totals, which also names it in CSV and JSON."""
+    """Return the row of a field of the totals; CSV and JSON use the same name."""
     fields: dict[str, Any] = {
         "name": f"requests/{others.pop('csv', member)}",
         "section": REQUESTS,

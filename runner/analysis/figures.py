@@ -1,6 +1,6 @@
 """Figures of a run: outcomes, scores, trials, cost and latency.
 
-All outputs use these: the lines of ``eval``, the table with its CSV and JSON, and the pages.
+All outputs use these figures: the lines of ``eval``, the table with CSV and JSON, and the pages.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class GpuServerUsage(NamedTuple):
     seconds: float
     """Wall-clock time."""
     concurrency: int
-    """Concurrent episodes in the last segment."""
+    """Number of concurrent episodes in the last segment."""
     entries: int
     """Finished episodes."""
     price: float | None = None
@@ -94,7 +94,7 @@ class Totals:
     cost: float | None
     """US dollars; None if a price is unknown."""
     machine: GpuServerUsage | None = None
-    """None if the run's duration was not recorded."""
+    """Wall-clock seconds; None if the run's duration was not recorded."""
     cached_tokens: int | None = None
     """Prompt tokens read from a cache; None if no server reports them."""
     written_tokens: int | None = None
@@ -144,7 +144,7 @@ class StepUsage(NamedTuple):
 
 
 class EpisodeUsage(NamedTuple):
-    """Usage and required information of an episode, without the rest of its record."""
+    """Usage and required information of an episode, taken from its record."""
 
     outcome: Outcome | None
     steps: Sequence[StepUsage] = ()
@@ -196,7 +196,7 @@ def _add(known: int | None, more: int | None) -> int | None:
 
 
 class RequiredInfoFigures(NamedTuple):
-    """Required information that answers reported, over episodes with recorded text."""
+    """Required information that answers reported, in episodes with recorded text."""
 
     facts: int
     """Facts that the users asked for."""
@@ -206,7 +206,7 @@ class RequiredInfoFigures(NamedTuple):
     turns_told: int
     """Turns whose facts were all reported."""
     waiting: int
-    """Turns that lack a value until the next turn."""
+    """Turns whose missing value follows in the next turn."""
     asked: int
     """Turns of ``waiting`` in which the model asked for the value."""
 
@@ -229,7 +229,7 @@ class RequiredInfoFigures(NamedTuple):
 
     @property
     def shares(self) -> Mapping[str, float | None]:
-        """The shares by column name; None if the denominator is 0."""
+        """Shares by column name; None if the denominator is 0."""
         return {
             "facts told": self.facts_told / self.facts if self.facts else None,
             "turns told": self.turns_told / self.turns if self.turns else None,
@@ -238,17 +238,17 @@ class RequiredInfoFigures(NamedTuple):
 
 
 class ActCounts(NamedTuple):
-    """Count of an act, in passed and failed episodes alike."""
+    """Count of one kind of act, in passed and failed episodes."""
 
     acts: int
     episodes: int
-    """Episodes with at least one."""
+    """Episodes with at least one such act."""
     judged: int
     """All judged episodes."""
 
     @property
     def share(self) -> float:
-        """Share of episodes with at least one."""
+        """Share of episodes with at least one such act."""
         return self.episodes / self.judged
 
     @classmethod
@@ -259,7 +259,7 @@ class ActCounts(NamedTuple):
 
 
 class SelectionFigures(NamedTuple):
-    """Accuracy of function choice and arguments, over the episodes that record it."""
+    """Accuracy of function choice and arguments, in episodes that record it."""
 
     needed: int
     """Calls that the ground truth needs."""
@@ -296,7 +296,7 @@ class SelectionFigures(NamedTuple):
 
     @property
     def arguments_right(self) -> float | None:
-        """Share of these calls whose arguments are all correct; None if there are no such calls."""
+        """Share of these calls whose arguments are all correct; None without such calls."""
         return self.arguments / self.functions if self.functions else None
 
     @property
@@ -306,7 +306,7 @@ class SelectionFigures(NamedTuple):
 
 
 class RedundancyFigures(NamedTuple):
-    """Calls of passed episodes beyond those of the ground truth."""
+    """Calls of passed episodes in excess of the ground truth's calls."""
 
     redundant: int
     needed: int
@@ -314,7 +314,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def of(cls, record: EpisodeRecord) -> Self:
-        """Count the calls of an episode; none unless it is multi-turn, passed and has steps."""
+        """Count the calls of a passed multi-turn episode with steps; None for other episodes."""
         found = record.verdict and record.verdict.selected
         if record.outcome != "passed" or record.category not in MULTI_TURN or not found:
             return cls(0, 0)
@@ -344,7 +344,7 @@ class CategoryScore:
     failed: int
     errors: int
     rate: float | None
-    """Share that passed; None if nothing was judged or there are too many errors."""
+    """Share that passed; None without judged episodes or with too many errors."""
     interval: tuple[float, float] | None
     """95% interval of the rate."""
     turns: int
@@ -367,12 +367,12 @@ class RunFigures:
     """Figures of a run.
 
     Attributes:
-        outcomes: One per finished episode.
+        outcomes: One outcome per finished episode.
         planned: The run's entries.
         totals: Usage; None if not recorded.
         allow_errors: Whether to give a score despite many errors.
         progress: Finished and planned episodes; None if the plan is unknown.
-        calls: Redundant calls, if the outcomes lack their steps.
+        calls: Redundant calls, if the outcomes have no steps.
     """
 
     outcomes: Sequence[EpisodeRecord]
@@ -384,7 +384,7 @@ class RunFigures:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether planned episodes are missing, so that the score is of a part of the run."""
+        """Whether planned episodes are missing, so that the score covers only a part of the run."""
         return self.progress is not None and self.progress.is_unfinished
 
     @cached_property
@@ -399,7 +399,7 @@ class RunFigures:
 
     @cached_property
     def judged(self) -> list[EpisodeRecord]:
-        """Outcomes other than errors."""
+        """Outcomes except errors."""
         return [outcome for outcome in self.outcomes if outcome.outcome != "error"]
 
     @property
@@ -463,9 +463,9 @@ class RunFigures:
 
     @cached_property
     def overall(self) -> Rate | None:
-        """The score of the run; None if nothing was judged or there are too many errors.
+        """Score of the run: the mean over entries of the share of passed trials.
 
-        It is the mean over entries of the share of trials that passed.
+        None without judged episodes or with too many errors.
         """
         return self._rate(self.judged) if self.scored and self.judged else None
 
@@ -476,13 +476,13 @@ class RunFigures:
 
     @property
     def grouped(self) -> bool:
-        """Whether BFCL's table adds information to the scores of the categories."""
+        """Whether BFCL's table adds information to the scores by category."""
         single = any(entry.category not in MULTI_TURN for entry in self.planned)
         return self.scored and bool(self.judged) and single
 
     @cached_property
     def scores(self) -> list[CategoryScore]:
-        """Score of each planned category, plus that of all entries if there are several."""
+        """Score of each planned category, and of all entries if there are several categories."""
         present, found = by_category(self.planned), by_category(self.outcomes)
         scores = [
             self._score(category, entries, found.get(category, []))
@@ -494,7 +494,7 @@ class RunFigures:
 
     @cached_property
     def tag_scores(self) -> list[CategoryScore]:
-        """Score of each tag of the entries' authors, by name."""
+        """Score for each author's tag, by the name of the tag."""
         tags = sorted({tag for outcome in self.outcomes for tag in outcome.tags})
         of = {tag: [each for each in self.outcomes if tag in each.tags] for tag in tags}
         return [
@@ -551,7 +551,7 @@ class RunFigures:
     def _rate(self, judged: Sequence[EpisodeRecord]) -> Rate:
         """Return the score of at least one episode.
 
-        The interval is Wilson's if each scenario has one episode, else clustered by scenario.
+        The interval is Wilson's if each scenario has one episode, otherwise clustered by scenario.
         """
         attempts = [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)

@@ -1,6 +1,6 @@
 """Runs as rows for data frames: one per episode and one per call.
 
-Rows are plain dictionaries, so that ``pandas.DataFrame(runs.episodes)`` needs no conversion.
+Rows are plain dictionaries, which ``pandas.DataFrame(runs.episodes)`` accepts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RunFrames:
 
     Attributes:
         episodes: One row per episode, in the order of the runs.
-        calls: One row per executed call. Turns, steps and calls count from 0.
+        calls: One row per executed call. The numbers of turns, steps and calls start at 0.
     """
 
     episodes: Sequence[Row]
@@ -50,8 +50,8 @@ def load_runs(
 ) -> RunFrames:
     """Return the episodes and calls of runs as rows for data frames.
 
-    All episodes are executed again, which takes a few milliseconds each, and gives the cause of
-    each failure.
+    All episodes are executed again to find the cause of each failure. This takes a few milliseconds
+    per episode.
 
     Args:
         paths: Run folders, folders that contain run folders, or result files.

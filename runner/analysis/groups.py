@@ -1,7 +1,7 @@
 """BFCL's table: scores of categories, groups and overall.
 
 Categories that were not run are left out, and the other weights are rescaled. BFCL counts them as
-0; its figure is kept as ``field``.
+0; ``field`` keeps BFCL's figure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Rate(NamedTuple):
     entries: int
     """Number of judged entries."""
     strata: tuple[Stratum, ...] = ()
-    """Judged entries by category, with weights; empty if only the counts are known."""
+    """Judged entries by category with weights; empty if only the counts are known."""
 
     @property
     def scenarios(self) -> frozenset[str]:
@@ -34,7 +34,7 @@ class Rate(NamedTuple):
 
     @classmethod
     def of(cls, passed: int, entries: int) -> Self:
-        """Return the rate of at least one entry, each judged once."""
+        """Return the rate of at least one entry; each entry was judged once."""
         return cls(passed / entries, wilson(passed, entries), entries)
 
 
@@ -44,9 +44,9 @@ class Group(NamedTuple):
     name: str
     members: tuple[Group | Category, ...]
     weights: tuple[int, ...] = ()
-    """Weights of the members; equal by default."""
+    """Weights of the parts; equal by default."""
     by_entries: bool = False
-    """Whether to weight members by their number of judged entries."""
+    """Whether to weight the parts by their number of judged entries."""
 
 
 def _in(group: str | None) -> tuple[Category, ...]:
@@ -59,12 +59,12 @@ LIVE = Group("live", _in("live"), tuple([FACTS[c].weight for c in _in("live")]),
 IRRELEVANCE = Group("irrelevance", _in("irrelevance"))
 MULTI_TURN = Group("multi-turn", _in("multi-turn"))
 AGENTIC = Group("agentic", ())
-"""BFCL's web search and memory, which Turnwise does not have."""
+"""BFCL's groups for web search and memory, which Turnwise does not have."""
 OVERALL = Group(
     "overall", (NON_LIVE, LIVE, IRRELEVANCE, MULTI_TURN, AGENTIC), weights=(10, 10, 10, 30, 40)
 )
 EXECUTABLE = Group("executable", _in("executable"))
-"""Not part of BFCL's overall score."""
+"""Groups that are not part of BFCL's overall score."""
 CATEGORY_MEAN = Group("mean of categories", tuple(Category))
 """The macro average."""
 HEADLINE = "all"
@@ -90,7 +90,7 @@ class Row(NamedTuple):
     path: tuple[str, ...]
     """Names of the enclosing groups, outermost first, and the row's own name."""
     rate: Rate | None
-    """None if nothing was run."""
+    """Rate; None if no category was run."""
     field: float | None
     """BFCL's figure, with 0 for categories that were not run; None if BFCL has no such row."""
     missing: tuple[str, ...]
@@ -103,7 +103,7 @@ class Row(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Name in tables, which tells the weighted score from the run's."""
+        """Name in tables, which distinguishes the weighted score from the run's score."""
         return "weighted overall" if self.path == (OVERALL.name,) else self.name
 
 
@@ -115,7 +115,7 @@ def score_rows(score: Rate | None, rates: Mapping[str, Rate]) -> list[Row]:
 
 
 def table(rates: Mapping[str, Rate]) -> list[Row]:
-    """Return the rows of the table, each group before its members."""
+    """Return the rows of the table, each group before its parts."""
     executable = [row._replace(field=None) for row in _rows(EXECUTABLE, rates, ())]
     uncounted = [row for category in _in(None) for row in _rows(category, rates, ())]
     return [*_rows(OVERALL, rates, ()), *executable, *uncounted]
@@ -161,10 +161,10 @@ def _field(weights: Sequence[int], members: Sequence[Row]) -> float:
 
 
 def _rate(weights: Sequence[int], members: Sequence[Row]) -> Rate | None:
-    """Return the weighted mean of the members that were run.
+    """Return the weighted mean of the parts that were run.
 
-    Margins of members that share no scenarios are added in quadrature (Zou and Donner, 2008). For
-    others, the scenarios are resampled.
+    Margins of parts without shared scenarios are added in quadrature (Zou and Donner, 2008). For
+    other parts, the scenarios are resampled.
     """
     run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]
     if not run:

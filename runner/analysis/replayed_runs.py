@@ -42,7 +42,7 @@ class ReplayedEpisode(NamedTuple):
     judged: EpisodeRecord
     """The new record; its error is the recorded error, or an error that prevented judging."""
     examined: RejudgedEpisode | None
-    """Details; None if the episode could not be judged."""
+    """Details of the new judging; None if the episode could not be judged."""
 
 
 class ReplayedRun(NamedTuple):
@@ -52,7 +52,7 @@ class ReplayedRun(NamedTuple):
     dataset: Dataset
     profile: Profile
     episodes: list[ReplayedEpisode]
-    """In the data set's order, then by trial."""
+    """Episodes in the data set's order, then by trial."""
     mend: CorrectedJudging | None = None
     """Judging with errata, if any."""
 
@@ -103,7 +103,7 @@ def replay_episodes(
 
     Args:
         step_limit: Maximum steps per turn, if the profile limits recorded runs.
-        readings: The errata to judge by; they must not withdraw any of the entries.
+        readings: The errata to judge by, which must not withdraw any of these entries.
         require_info: Whether to fail episodes that do not report required information.
 
     Raises:
@@ -136,7 +136,7 @@ def replay_episodes(
 def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
     """Return the function that renders results as in a run; None for Turnwise's full text.
 
-    Missing requirements, such as BFCL's texts or a tokenizer, are ignored.
+    Missing requirements, such as BFCL's wording or a tokenizer, are ignored.
     """
     if run.definition is None:
         return None
@@ -151,7 +151,7 @@ def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
 
 
 Load = Callable[[str | None, Sequence[Category], Notify], Dataset]
-"""Loads the wanted categories of a data set."""
+"""Function that loads the wanted categories of a data set."""
 
 
 def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.dataset) -> Dataset:
@@ -167,10 +167,10 @@ def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.d
 def load_plain_dataset(
     run: Run, name: str | None, notify: Notify, load: Load = choose.dataset
 ) -> Dataset:
-    """Load a run's data set without any experiment's changes.
+    """Load a run's data set without the changes of extensions.
 
     Args:
-        name: Name of the data set (default: the one of the run or its ids).
+        name: Name of the data set (default: the data set of the run or its ids).
         notify: Called if the data has changed since the run.
 
     Raises:
@@ -220,7 +220,7 @@ def resolve_rules(
 ) -> tuple[Profile, int]:
     """Return the profile and step limit of a run.
 
-    ``profile`` overrides the run's own; ``step_limit`` applies only if the run has none.
+    ``profile`` overrides the run's profile; ``step_limit`` applies only if the run has no limit.
 
     Raises DataError if the profile does not exist.
     """
@@ -237,7 +237,7 @@ def source_name(run: Run, examined: RejudgedEpisode) -> str:
 
 
 def describe_data_change(run: Run, dataset: Dataset) -> str | None:
-    """Describe how a data set differs from the run's own, or return None."""
+    """Describe how a data set differs from the run's data set, or return None."""
     if run.definition is None or run.definition.dataset.sha256 == dataset.sha256:
         return None
     name, version, sha256 = run.definition.dataset

@@ -1,6 +1,6 @@
 """Scores of recorded runs in all supported forms.
 
-Run folders and files of verdicts contain the outcomes; BFCL's result files are executed and judged.
+Run folders and verdict files contain the outcomes. BFCL's result files are executed and judged.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ScoringRules(NamedTuple):
     dataset: str | None
     """Name of the data set (default: derived from the ids)."""
     profile: Profile | None
-    """None for the default of the data."""
+    """Profile; None for the default of the data."""
     step_limit: int
     """Maximum steps per turn, if the profile limits recorded runs."""
     require_info: bool = False
@@ -60,7 +60,7 @@ class RunScores(NamedTuple):
     """Name of the errata; None for the published data."""
 
     def with_tag(self, tag: str) -> RunScores:
-        """Return the scores of episodes with a tag. Raises DataError if there are none."""
+        """Return the scores of episodes with a tag. Raises DataError if no episode has the tag."""
         outcomes = [each for each in self.figures.outcomes if tag in each.tags]
         if not outcomes:
             raise DataError("--tag", f"{self.path} has no episode with the tag {tag!r:.80}")
@@ -122,7 +122,7 @@ def corrected_scores(
 ) -> RunScores | None:
     """Return the scores of a run with errata; None for ``none``.
 
-    Raises DataError if the errata cannot be used, or the path holds verdicts only.
+    Raises DataError if the errata cannot be used, or if the path holds verdicts only.
     """
     path = published.path
     if errata == "none":
@@ -233,7 +233,7 @@ _MAX_COUNT = 1e15
 
 
 def _numbers(value: object) -> Iterator[float]:
-    """Yield the numbers in a figure of a result line: one, or lists of turns and steps."""
+    """Yield the numbers in a figure of a result line: one number, or lists by turn and step."""
     if isinstance(value, list):
         for member in value:
             yield from _numbers(member)
@@ -246,7 +246,7 @@ def _name(path: Path) -> str:
 
 
 def score_json(figures: RunFigures) -> dict[str, Any]:
-    """Return score, interval, entries and progress of a run as JSON members."""
+    """Return score, interval, entries and progress of a run as JSON fields."""
     progress = figures.progress or RunProgress(len(figures.outcomes), None)
     return {**_rate_json(figures.overall), **progress.to_json()}
 

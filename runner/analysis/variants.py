@@ -1,4 +1,4 @@
-"""Table of variants: several runs of one command, each compared with the first."""
+"""Table of variants: several runs of one command, each compared with the first run."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class VariantScore(NamedTuple):
 
 
 class VariantDifference(NamedTuple):
-    """Comparison of a variant with the first one."""
+    """Comparison of a variant with the first variant."""
 
     difference: RunDifference
     """Variant minus first."""
@@ -76,7 +76,7 @@ def pair_entries(first: RunFigures, second: RunFigures) -> list[EntryPair]:
 
 
 def compare_with_first(scores: Sequence[VariantScore]) -> Mapping[str, VariantDifference]:
-    """Compare each scored variant with the first one, entry by entry."""
+    """Compare each scored variant with the first variant, entry by entry."""
     first, *others = scores
     pairs = {
         each.name: pair_entries(first.figures, each.figures)
@@ -97,12 +97,12 @@ def variant_lines(
     more: Sequence[ExtraColumn] = (),
     between: Sequence[str] = (),
 ) -> Iterator[str]:
-    """Yield the table of variants, each compared with the first.
+    """Yield the table of variants, each compared with the first variant.
 
     Args:
         kind: Word for a variant, such as ``format``.
-        scores: At least one.
-        more: Columns before those of the comparison.
+        scores: Figures of at least one variant.
+        more: Columns before the comparison's columns.
         between: Lines below the table.
     """
     categories = [

@@ -30,18 +30,19 @@ class EpisodeMoment(NamedTuple):
     traced: TracedCall | None = None
     """The executed call, if any."""
     changes: Sequence[Difference] = ()
-    """Changes by the call: expected is before, actual after."""
+    """Changes by the call; ``expected`` is the value before, ``actual`` after the call."""
     off_path: Sequence[Difference] = ()
-    """Differences of the state from all states of the ground truth in this turn. At the end of the
-    turn, differences from the final state only."""
+    """State values that the ground truth never has in this turn. At the end of the turn, the
+    differences from the ground truth's final state.
+    """
     strays: Sequence[Difference] = ()
-    """Members of ``off_path`` that this call caused."""
+    """Items of ``off_path`` that this call caused."""
     diverges: bool = False
-    """Whether the cause of the failure is here; in a branch, the first divergence."""
+    """Whether the failure's cause, or the first divergence of a branch, is here."""
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """What happened by itself after the call."""
+        """Notices of changes after the call."""
         return list_notices(self.after)[len(list_notices(self.before)) :]
 
 
@@ -52,14 +53,14 @@ class TurnView(NamedTuple):
     asked: Turn
     truth: TracedTurn
     model: TracedTurn | None
-    """None if the episode did not reach the turn."""
+    """The model's turn; None if the episode did not reach the turn."""
     truth_calls: Sequence[EpisodeMoment]
     moments: Sequence[EpisodeMoment]
     """The start, the model's calls and the end; empty if the turn was not reached."""
     judged: bool = True
     """Whether the turn counts for the verdict; turns after a failure do not."""
     failure: Failure | None = None
-    """Failure of the episode, if it is in this turn."""
+    """Failure of the episode, if this turn failed."""
 
     @property
     def calls(self) -> Sequence[EpisodeMoment]:
@@ -173,7 +174,7 @@ class EpisodePart(NamedTuple):
     step: int | None = None
     """Index of the step."""
     only_diff: bool = False
-    """Whether to select differences from the ground truth only."""
+    """Whether to select only differences from the ground truth."""
 
     def of(self, turns: Sequence[TurnView]) -> Sequence[TurnView]:
         """Return the selected turns, with the selected calls.
@@ -198,7 +199,7 @@ class EpisodePart(NamedTuple):
         return turns
 
     def check_single(self, id: str) -> None:
-        """Raise DataError if a single turn of one step has no such part."""
+        """Raise DataError if a single turn does not have the selected part."""
         for flag, wanted in (("--turn", self.turn), ("--step", self.step)):
             if wanted:
                 raise DataError(flag, f"{wanted + 1} does not exist; {id} is one turn of one step")
@@ -212,7 +213,7 @@ class StatefulPart:
     """Layout that accepts episodes with states only.
 
     Attributes:
-        purpose: Completes the message "it has no state ...".
+        purpose: End of the message "it has no state ...".
     """
 
     purpose: str

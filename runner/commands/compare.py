@@ -39,14 +39,14 @@ EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
 
 
 class ComparisonRule(NamedTuple):
-    """When the second run counts as worse."""
+    """Rule by which the second run counts as worse."""
 
     name: str
     limit: float = 0.0
-    """Maximum fall of the score, for ``drop``."""
+    """Maximum decrease of the score, for ``drop``."""
 
     def violation(self, found: RunComparison) -> str | None:
-        """Return how the second run is worse, or None."""
+        """Return a description of how the second run is worse, or None."""
         overall, lost = found.overall, found.lost
         if self.name == "flips" and lost:
             shown = ", ".join(entry.trajectory.id for entry in lost[:_MAX_FLIPS])
@@ -104,7 +104,7 @@ def run(options: Options) -> int:
 
 
 def _apply(rules: Sequence[ComparisonRule], comparison: RunComparison) -> int:
-    """Return the exit status for ``--fail-on``, and print why the second run does not pass."""
+    """Return the exit status for ``--fail-on``, and print the reason for a failure."""
     missing = comparison.left_out.only_first + comparison.left_out.errors
     if missing:
         note(f"--fail-on: {missing} entries of the first run have no verdict in both runs")

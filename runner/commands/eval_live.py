@@ -164,7 +164,7 @@ def _scan_records(
 def _corrected_lines(
     folder: Path, plan: RunPlan, figures: RunFigures, options: EvalOptions
 ) -> Iterator[str]:
-    """Yield the lines on the score with errata, if the user named some."""
+    """Yield the lines on the score with errata, if the user named errata."""
     if options.errata == "none":
         return
     judge = judge_of(open_run(folder), plan.profile, plan.step_limit)

@@ -99,7 +99,7 @@ class LiveOptions(ConnectionOptions, _RequestOptions, _RunOptions):
 
 
 def given_settings(options: Any) -> dict[str, Any]:
-    """Return the settings in the options; None for those that were not given."""
+    """Return the settings in the options; None for settings that were not given."""
     values = vars(options)
     return {
         member.name: dict(values.get(member.name, ())) or None

@@ -81,7 +81,7 @@ def run_segment(
     """Run one segment of a run; return its ending and the exit status.
 
     Args:
-        play: Plays and stores the remaining episodes.
+        play: Function that plays and stores the remaining episodes.
         episodes: Number of episodes of the whole run.
         gpu_price: Hourly price of the GPU server.
 
@@ -108,7 +108,7 @@ def run_segment(
 
 
 def report_jobs(store: RunStore, jobs: Sequence[EpisodeJob]) -> None:
-    """Print how many episodes are left, and where they are stored."""
+    """Print the number of remaining episodes and the folder for them."""
     begun = sum(bool(job.course) for job in jobs)
     resumed = f" ({begun} resumed)" if begun else ""
     note(f"{len(jobs)} episodes to run{resumed}, stored in {store.folder}")
@@ -138,7 +138,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    A resumed run, in the folder ``begun``, keeps its own spelling of the same categories.
+    A resumed run, in the folder ``begun``, keeps its spelling of the same categories.
     """
     category = options.category
     if begun is not None and is_run(begun):

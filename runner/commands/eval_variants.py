@@ -1,7 +1,7 @@
 """Several runs of one ``turnwise eval``, made by an option such as ``--formats``.
 
-Runs the variants one after the other under one budget and prints one table. Each has a folder of
-its own, which is an ordinary run.
+Runs the variants one after the other under one budget and prints one table. Each variant has its
+own folder, which is an ordinary run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def variants_of(
 ) -> Variants | None:
     """Return the variants of the run; None for a single run.
 
-    Raises DataError if the options contradict each other or name something that does not exist.
+    Raises DataError if options contradict each other or have unknown values.
     """
     found = [
         made

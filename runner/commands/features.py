@@ -1,4 +1,4 @@
-"""Features of extensions in runs: reads their options and prints their lines."""
+"""Run features of extensions: reads their options and prints their lines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def settings_of(options: Any, command: str) -> Settings:
 
 
 def add_features(options: Any, theirs: Mapping[str, Any], settings: Settings) -> Settings:
-    """Return settings with the features of extensions, given their options by extension name."""
+    """Return settings with the run features that the extensions' options select."""
     for name, own in theirs.items():
         made = extension.load_extension(name).features(options, own, settings)
         settings = replace(settings, features=(*settings.features, *made))
@@ -45,7 +45,7 @@ def add_features(options: Any, theirs: Mapping[str, Any], settings: Settings) ->
 def _read_file(
     theirs: Mapping[str, Any], command: str, given: Mapping[str, Any], options: Any
 ) -> tuple[dict[str, Any], set[str]]:
-    """Return the extensions' options with those of a file added, and the keys of the file used.
+    """Return the extensions' options together with a file's options, and the used keys of the file.
 
     Raises DataError if a value in the file has the wrong type.
     """
@@ -67,7 +67,7 @@ def _read_file(
 
 
 def _current_key(key: str) -> str:
-    """Return the key of a settings file, or the current name of a former one."""
+    """Return the current name of a key in a settings file."""
     flag = f"--{key.replace('_', '-')}"
     return FORMER.get(flag, flag)[2:].replace("-", "_")
 
@@ -80,8 +80,7 @@ def narrow_dataset(
     Args:
         folder: BFCL's data folder if the model sees its function documents, else None.
 
-    Raises:
-        DataError: A feature cannot be used, because a file or a library is missing.
+    Raises: DataError: A feature cannot be used because a file or a library is missing.
     """
     found = []
     for feature in features:

@@ -90,7 +90,7 @@ def judge_all(
     """Judge entries, show progress and write verdict lines to ``--output``.
 
     Args:
-        entries: The episodes of a recorded run by id, if there is one.
+        entries: Episodes of the recorded run by id, if any.
 
     Raises:
         DataError: An option, file or entry cannot be used.
@@ -129,7 +129,7 @@ def report(
     mend: CorrectedJudging | None,
     least: float | None,
 ) -> int:
-    """Print the score and the data's version; return the exit status."""
+    """Print the score and the version of the data; return the exit status."""
     for line in summary(figures, 1, population, field=profile is BFCL):
         say(line)
     if mend is not None:
@@ -146,7 +146,7 @@ def report(
 
 
 def apply_threshold(least: float | None, figures: RunFigures, status: int) -> int:
-    """Return the exit status for ``--fail-under``, and print why a run does not pass."""
+    """Return the exit status for ``--fail-under``, and print the reason for a failure."""
     if least is None or status not in (DONE, OVER_BUDGET):
         return status
     if figures.is_unfinished:

@@ -51,7 +51,7 @@ class CachedRequestOptions(ConnectionOptions, SamplingOptions, RateOptions):
 def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings) -> RunPlan:
     """Return the plan of a run, given options with a model and a step limit.
 
-    Raises DataError if the prompts cannot be read, or texts of refused calls are missing.
+    Raises DataError if the prompts cannot be read, or the wording of refused calls is missing.
     """
     check_budget(options.model, settings)
     path = Path(settings.prompts) if settings.prompts else DEFAULT
@@ -82,7 +82,7 @@ def is_ready(plan: RunPlan, connect: Connect) -> bool:
 
 
 def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -> str:
-    """Return a line with the estimated cost of requests; ``without`` names what is not counted."""
+    """Return a line with the estimated cost of requests; ``without`` names the uncounted items."""
     price = price_of(model, options)
     cost = price and price.of(usage)
     if price is None or cost is None:
@@ -94,7 +94,7 @@ def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -
 
 
 def exit_status(stop_reason: str | None, *, failed: bool) -> int:
-    """Return the exit status of a run that stopped for a reason or because of errors."""
+    """Return the exit status of a run, given its stop reason and its errors."""
     if failed:
         return RUN_ERROR
     if is_budget_stop(stop_reason):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import Profile
 from runner.analysis import replayed_runs
 from runner.analysis.replayed_runs import dataset_of, result_rendering
@@ -59,7 +59,7 @@ def execute_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Ru
 def execute_episodes(
     options: EpisodeOptions, path: Path, trials: Sequence[int] | None
 ) -> tuple[Run, list[RejudgedEpisode]]:
-    """Execute episodes of the chosen entry in a run again; ``trials`` is None for all of them.
+    """Execute episodes of the chosen entry in a run again; ``trials`` is None for all episodes.
 
     Raises DataError if the run, entry or trial does not exist, or the entry cannot be judged.
     """
@@ -79,7 +79,7 @@ def execute_episodes(
 
 @contextmanager
 def _reporting_errors(id: str) -> Iterator[None]:
-    """Turn errors of judging into a DataError with the entry's id."""
+    """Context that turns errors of judging into a DataError with the entry's id."""
     try:
         yield
     except UnjudgeableEntry as error:

@@ -1,6 +1,6 @@
 """Typed command-line options: frozen dataclasses that argparse fills.
 
-A command's record inherits from shared records and adds fields of its own. No other module uses
+A command's record inherits from shared records and adds its own fields. No other module uses
 argparse. The type of a field decides its syntax: ``bool`` is a switch, ``tuple`` is repeatable, a
 ``Literal`` is a choice, ``X | None`` is optional.
 """
@@ -43,11 +43,11 @@ else:
 Record = TypeVar("Record")
 
 COMMON = "COMMON"
-"""Attribute of a record: names of its most used options."""
+"""Attribute of a record with the names of its most used options."""
 _MAX_IN_USAGE = 12
 """Maximum number of options that the usage line lists."""
 _WIDTH = 80
-"""Columns of a help text that is not printed to a terminal."""
+"""Width in columns of a help text that is not printed to a terminal."""
 _HELP_COLUMN = 30
 """Maximum column at which an option's help starts."""
 FORMER = {
@@ -58,9 +58,9 @@ FORMER = {
 }
 """Former names of flags, still accepted, and their current names."""
 _REPLACED = {"--attempts": "; use --retries, which does not count the first request"}
-"""Former flags whose values now mean something else, and what to use instead."""
+"""Former flags whose values have another meaning now, and their replacements."""
 EXTENSIONS = "extensions"
-"""Field of a record that extensions can add options to: their records by extension name."""
+"""Field of a record for the options of extensions: records by extension name."""
 
 
 class _OptionInfo(NamedTuple):
@@ -69,7 +69,7 @@ class _OptionInfo(NamedTuple):
     help: str
     metavar: str | None
     read: Callable[[str], Any] | None = None
-    """Parser of the value; raises ArgumentTypeError for an invalid text."""
+    """Parser of the value; raises ArgumentTypeError for an invalid string."""
     choices: Sequence[str] | None = None
     one_of: str | None = None
     """Name of a group of mutually exclusive options."""
@@ -92,7 +92,7 @@ def option(
     required: bool = False,
     **about: Any,
 ) -> Any:
-    """Return a field of an options record; ``about`` holds further members of _OptionInfo."""
+    """Return a field of an options record; ``about`` holds further fields of _OptionInfo."""
     found = _OptionInfo(help, metavar, **about)
     return field(default=MISSING if required else default, metadata={"about": found})
 
@@ -113,7 +113,7 @@ def parse(
     words: Sequence[str],
     further: Mapping[str, type] = MappingProxyType({}),
 ) -> Record:
-    """Parse the words after the command's name; exit with a message if they are invalid.
+    """Parse the arguments after the command's name; exit with a message for invalid arguments.
 
     ``further`` holds the records that extensions add, by extension name.
     """
@@ -135,9 +135,9 @@ def parse(
 
 
 def check_conflicts(records: Sequence[Any]) -> None:
-    """Check that the given options have the options that they need and no conflicts.
+    """Check that every required option is given and that no two options conflict.
 
-    Raises DataError if a needed option is missing, or two options exclude each other.
+    Raises DataError for a missing or conflicting option.
     """
     typed = {
         flag: member.metadata["about"]
@@ -198,7 +198,7 @@ def _required_options(record: type) -> Iterator[str]:
 
 
 def add_options(parser: argparse.ArgumentParser, record: type) -> None:
-    """Add the options of a record to a parser, in sections; those of ``COMMON`` come first."""
+    """Add the options of a record to a parser, in sections; options in ``COMMON`` come first."""
     hints = get_type_hints(record)
     common: Sequence[str] = vars(record).get(COMMON, ())
     by_name = {member.name: member for member in members_of(record)}
@@ -227,7 +227,7 @@ def given_flags(options: Any, record: type) -> list[str]:
 
 
 def flags_of(member: Field[Any]) -> tuple[str, ...]:
-    """Return the flags of a field; none for a positional argument."""
+    """Return the flags of a field; empty for a positional argument."""
     about: _OptionInfo = member.metadata["about"]
     if about.positional:
         return ()
@@ -235,7 +235,7 @@ def flags_of(member: Field[Any]) -> tuple[str, ...]:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help formatter that keeps line breaks and wraps only lines that are too long."""
+    """Help formatter that keeps line breaks and wraps only long lines."""
 
     def __init__(self, prog: str) -> None:
         columns = shutil.get_terminal_size((_WIDTH, 24)).columns
@@ -288,7 +288,7 @@ def _replace_former_flags(words: Sequence[str], known: Sequence[str]) -> list[st
 def _refuse_unknown(
     known: Sequence[str], parser: argparse.ArgumentParser, words: Sequence[str]
 ) -> None:
-    """Report unknown options before argparse reports missing ones."""
+    """Report unknown options before argparse reports missing options."""
     for word in words:
         flag = word.partition("=")[0]
         if flag == "--":
@@ -298,7 +298,7 @@ def _refuse_unknown(
 
 
 def _sections(record: type) -> dict[str, list[Field[Any]]]:
-    """Return a record's own fields under no title, and inherited ones under their class's title."""
+    """Return a record's own fields without a title, inherited fields under the class's title."""
     sections: dict[str, list[Field[Any]]] = {}
     classes = [cls for cls in record.__mro__ if is_dataclass(cls)]
     # A record can override inherited fields.

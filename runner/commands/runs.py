@@ -31,7 +31,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Print every run of a folder, and the commands that resume unfinished ones."""
+    """Print every run of a folder, and the commands that resume unfinished runs."""
     found = list(list_runs(options.folder))
     if options.json:
         say_json({"runs": [*map(run_json, found)]})

@@ -86,9 +86,9 @@ class JudgingOptions:
     )
 
     def within(self) -> AbstractContextManager[None]:
-        """Limit the memory of this process to ``--memory``.
+        """Limit this process's memory to ``--memory``.
 
-        Raises DataError if the system cannot limit the memory of a process.
+        Raises DataError if the system cannot limit memory.
         """
         return limited_memory(self.memory)
 
@@ -126,7 +126,7 @@ class OutputOption:
 
 
 def percentage(text: str) -> float:
-    """Return a share written as 90% or 0.9. Raises ArgumentTypeError for other texts."""
+    """Return a share written as 90% or 0.9. Raises ArgumentTypeError for other strings."""
     number = text.removesuffix("%")
     try:
         value = float(number)
@@ -183,7 +183,7 @@ class ServiceOptions:
 
     @property
     def reach(self) -> AllowedServices:
-        """Web services that REST entries can call."""
+        """Web services that REST entries may call."""
         return services.AllowedServices(frozenset(self.allow_host), self.allow_network)
 
 

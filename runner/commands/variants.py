@@ -17,7 +17,7 @@ class Variant(NamedTuple):
     """One of several runs of one command."""
 
     name: str
-    """Name in the table, and of its folder inside the common one."""
+    """Name of the variant in the table, and of its folder."""
     plan: RunPlan
     trajectories: Sequence[Trajectory]
 
@@ -26,17 +26,17 @@ class Variants(NamedTuple):
     """All runs of one command."""
 
     flag: str
-    """Option that makes them."""
+    """Option that makes the variants."""
     kind: str
     """Word for one variant, such as ``format``."""
     members: Sequence[Variant]
-    """In the order of the runs, with unique names."""
+    """Variants in the order of the runs, with unique names."""
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
-    """Yields the lines of the table."""
+    """Function that yields the lines of the table."""
     begin: Callable[[Path], object] = lambda _: None
-    """Called with the common folder before the first run."""
+    """Function that is called with the common folder before the first run."""
     report: Callable[[Path], Iterator[str]] | None = None
-    """Yields the lines of the table in place of ``lines``, given the common folder."""
+    """Function that yields the lines of the table from the common folder, in place of ``lines``."""
 
 
 def with_budget(plan: RunPlan, requests: int | None, cost: float | None) -> RunPlan:

@@ -1,4 +1,4 @@
-"""Data sets and entries by the names that users type."""
+"""Data sets and entries, selected by the names that users type."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.calls.types_and_errors import MissingGrammar
+from checkers.calls.types import MissingGrammar
 from checkers.profile import PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.lazy_modules import lazy_module
@@ -57,7 +57,7 @@ else:
     subsets = lazy_module("trajectories.subsets")
 
 Notify = Callable[[str], object]
-"""Shows a message to the user."""
+"""Function that shows a message to the user."""
 
 _OFFLINE = frozenset(BACKENDS)
 """Backends that call no web service."""
@@ -70,14 +70,15 @@ SUITES: Mapping[str, Sequence[Category]] = {
     "retired": RETIRED,
     "all": tuple(Category),
 }
-"""Names of several categories."""
+"""Names that stand for several categories."""
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
-    Without a list, return all categories of a file, or the multi-turn ones of a data set. Retired
-    categories of BFCL, which count in no score, must be named or in a fully retired suite.
+    Without a list, return all categories of a file, or the multi-turn categories of a data set.
+    Retired categories of BFCL, which count in no score, are returned only if they are named or in a
+    fully retired suite.
 
     Raises DataError if a name is not a category.
     """
@@ -119,7 +120,7 @@ def dataset(
     notify: Notify,
     reach: AllowedServices | None = None,
 ) -> Dataset:
-    """Load a data set by name; BFCL's is downloaded unless it is cached.
+    """Load a data set by name; BFCL's data set is downloaded unless it is cached.
 
     Args:
         name: Name, file or folder; None for the built-in data set.
@@ -204,7 +205,7 @@ def _warn(line: str) -> None:
 
 
 def profile_for(data: Dataset, name: str | None = None) -> Profile:
-    """Return the profile of a name, by default that of the data.
+    """Return the profile of a name; default: the profile for the data.
 
     Raises DataError if the name is unknown.
     """
@@ -221,7 +222,7 @@ def has_bfcl() -> bool:
 def bfcl_folder(name: str, notify: Notify) -> Path:
     """Return the folder of ``bfcl`` or ``bfcl:FOLDER``, after a download if necessary.
 
-    Raises DataError if the name is neither, or the data cannot be downloaded.
+    Raises DataError for another name, or if the data cannot be downloaded.
     """
     if name.startswith("bfcl:"):
         return Path(name.removeprefix("bfcl:"))
@@ -235,7 +236,7 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
 
 
 def tagged(entries: Sequence[Trajectory], tag: str | None) -> list[Trajectory]:
-    """Return the entries with a tag, or all without one. Raises DataError if there are none."""
+    """Return the entries with a tag, or all entries. Raises DataError if no entry has the tag."""
     found = [entry for entry in entries if tag is None or tag in entry.tags]
     if not found and tag is not None:
         known = {each for entry in entries for each in entry.tags}
@@ -246,9 +247,9 @@ def tagged(entries: Sequence[Trajectory], tag: str | None) -> list[Trajectory]:
 def trajectories(
     data: Dataset, run: Run | None, subset: str | None = None, tag: str | None = None
 ) -> list[Trajectory]:
-    """Return the entries of a data set: all, or those of a recorded run, subset or tag.
+    """Return the entries of a data set: all entries, or those of a recorded run, subset or tag.
 
-    Raises DataError if the run has an entry that the data set lacks, or no entry is left.
+    Raises DataError if the data set lacks an entry of the run, or if no entry is left.
     """
     if tag is not None:
         return tagged(trajectories(data, run, subset), tag)
@@ -273,7 +274,7 @@ def select_entries(
     """Return the chosen entries, in this order: by id, by stratified sample, by limit.
 
     Args:
-        ids: Ids separated by commas, or None for all.
+        ids: Ids separated by commas; None for all entries.
         limit: Maximum number of entries, or None.
         size: Size of a stratified sample, or None.
 
@@ -291,7 +292,7 @@ def select_entries(
 def require_languages(trajectories: Iterable[Trajectory]) -> None:
     """Check that the languages of all entries can be parsed.
 
-    Raises DataError if an entry is in Java or JavaScript, and the libraries are not installed.
+    Raises DataError if an entry is in Java or JavaScript and the libraries are missing.
     """
     for trajectory in trajectories:
         if trajectory.language != "python":
@@ -360,7 +361,7 @@ def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
 
 
 def count_irregularities(data: Dataset) -> tuple[int, int]:
-    """Return the cached numbers of irregularities in initial configs, and of these configs."""
+    """Return the cached numbers of irregularities and of irregular initial configs."""
 
     def count() -> tuple[int, int]:
         found = find_irregularities(data)

@@ -1,4 +1,4 @@
-"""Errata by the name that the user typed."""
+"""Errata, opened by the name that the user typed."""
 
 from __future__ import annotations
 
@@ -60,18 +60,18 @@ _KNOWN_ERRORS = {
     "ambiguous": "known ambiguity of the data, judged leniently by --errata bfcl",
     "withdrawn": "known error of the data, left out by --errata bfcl",
 }
-"""Beginning of a description, by the judgement of an erratum."""
+"""Beginning of a description, by the assessment in an erratum."""
 
 
 def describe_data_error(trajectory: Trajectory) -> str | None:
-    """Describe the known error of an entry as published; None if there is none."""
+    """Describe the known error of a published entry, or return None."""
     published, description = _known_errors().get(trajectory.id, ("", ""))
     return description if published and published == fingerprint(trajectory) else None
 
 
 @cache
 def _known_errors() -> Mapping[str, tuple[str, str]]:
-    """Return fingerprint and description of the entries with errors, by id."""
+    """Return the fingerprint and description of each entry with errors, by id."""
     return {
         line["id"]: (line["published"], f"{_KNOWN_ERRORS[line['judgement']]}: {line['reason']}")
         for _, line in read_objects(BFCL)

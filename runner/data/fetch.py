@@ -1,4 +1,4 @@
-"""Download of BFCL's data: gets the pinned wheel, checks its hash and unpacks it without import."""
+"""Download of BFCL's data: gets the pinned wheel, checks the hash and unpacks the data files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fetch() -> Path:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Tell whether all files exist; earlier versions of turnwise did not write the texts."""
+    """Tell whether all files exist; earlier versions of turnwise did not write all of them."""
     return all((folder / name).is_file() for name in (bfcl.MANIFEST_FILE, TEXTS_FILE))
 
 
@@ -102,7 +102,7 @@ def _unpack(wheel: Path, target: Path) -> None:
 
 
 def _is_data_file(name: str) -> bool:
-    """Tell whether a member of the wheel is a data file with a safe path."""
+    """Tell whether a file of the wheel is a data file with a safe path."""
     return (name.startswith(_DATA_PREFIX) and name.endswith(".json")) and not any(
         part in ("", ".", "..") or any(sign in part for sign in "\\:\0") for part in name.split("/")
     )

@@ -1,9 +1,9 @@
-"""Parser of the texts in a module's source, which is never executed.
+"""Parser of the strings in a module's source, which is never executed.
 
-A text is a list of parts: strings and holes ``{"conversion", "spec"}`` as in a format string. The
-output of a function is ``{"text": parts}``, ``{"members": [[name, output]]}`` for a dict,
-``{"items": [output]}`` for a list, ``{"value": literal}``, or ``{}`` for anything else; a raised
-output has ``"raised": true``.
+A text is a list of parts: strings, and placeholders ``{"conversion", "spec"}`` as in a format
+string. The output of a function is ``{"text": parts}``, ``{"members": [[name, output]]}`` for a
+dict, ``{"items": [output]}`` for a list, ``{"value": literal}``, or ``{}`` for anything else; a
+raised output has ``"raised": true``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from trajectories.jsonl import parse_object, read_text
 Given = Mapping[str, Any]
 """Output of a function at one place."""
 Texts = Mapping[str, Mapping[str, list[Given]]]
-"""Outputs by class ("" outside of classes) and by function or constant, in order of places."""
+"""Outputs by class ("" outside of classes), then by function or constant, in source order."""
 
 TEXTS_FILE = "texts.json"
 """File with the texts in the data folder."""
@@ -168,7 +168,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _parts(node: ast.expr) -> list[Any] | None:
-    """Return the parts of an expression that is certainly text; None for others."""
+    """Return the parts of an expression that is certainly a string; None for other expressions."""
     match node:
         case ast.Constant(value=str(text)):
             return [text]
@@ -216,7 +216,7 @@ def _parse_percent(text: str) -> list[Any]:
 
 
 def _join_parts(parts: list[Any]) -> list[Any]:
-    """Join neighbouring strings and drop empty ones."""
+    """Join neighbouring strings and drop empty strings."""
     joined: list[Any] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):

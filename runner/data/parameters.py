@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from trajectories.errors import DataError, suggest_name
 
 _PARAMETERS = {"category": "categories", "resume": "resume=True", "run-dir": "run_dir"}
-"""Parameters whose names differ from the option's."""
+"""Parameters whose name differs from the option's name."""
 _FLAG = re.compile(r"--([a-z][a-z-]*)")
 
 
@@ -21,7 +21,7 @@ def require_type(name: str, value: object, *kinds: type | None, described: str) 
 
 
 def require_number(name: str, value: object, *, optional: bool = False) -> None:
-    """Raise DataError unless a value is an integer from 1, or None if that is allowed."""
+    """Raise DataError unless a value is an integer of at least 1, or an allowed None."""
     described = f"an integer from 1{' or None' if optional else ''}"
     require_type(name, value, int, *([None] if optional else []), described=described)
     if isinstance(value, int) and value < 1:
@@ -29,7 +29,7 @@ def require_number(name: str, value: object, *, optional: bool = False) -> None:
 
 
 def require_names(name: str, value: object) -> None:
-    """Raise DataError unless a value is None, a text, or a sequence of texts."""
+    """Raise DataError unless a value is None, a string, or a sequence of strings."""
     described = "a text or a list of texts"
     require_type(name, value, None, str, list, tuple, described=described)
     for each in value if isinstance(value, (list, tuple)) else ():
@@ -45,7 +45,7 @@ def require_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 @contextmanager
 def name_parameters() -> Iterator[None]:
-    """Let errors of the commands' functions name parameters in place of options."""
+    """Context in which errors of the commands' functions name parameters in place of options."""
     try:
         yield
     except DataError as error:

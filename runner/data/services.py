@@ -1,4 +1,4 @@
-"""Web services of REST entries: which ones are allowed, and whether they are up."""
+"""Web services of REST entries: permission to call them, and a check that they are up."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _OF_CORE = (JudgingMethod.STATE, JudgingMethod.CALLS)
 
 
 class AllowedServices(NamedTuple):
-    """Web services that entries can call besides the fixture."""
+    """Web services that entries may call besides the fixture."""
 
     services: frozenset[tuple[str, int]] = frozenset()
-    """Host and port of each."""
+    """Host and port of each allowed service."""
     network: bool = False
     """Whether all public addresses are allowed."""
 
@@ -41,7 +41,7 @@ def require_up(entries: Sequence[Trajectory], reach: AllowedServices) -> None:
 
 
 def notes(entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices) -> Iterator[str]:
-    """Yield messages about entries before they are run."""
+    """Yield messages about entries before the run."""
     for each, theirs in _of_extensions(entries):
         yield from each.notes(theirs, profile, reach)
 
@@ -49,7 +49,7 @@ def notes(entries: Sequence[Trajectory], profile: Profile, reach: AllowedService
 def _of_extensions(
     entries: Sequence[Trajectory],
 ) -> Iterator[tuple[Extension, Sequence[Trajectory]]]:
-    """Yield every extension with the entries that need one, if there are such entries."""
+    """Yield each extension together with the entries that need its services."""
     theirs = [
         entry
         for entry in entries

@@ -1,8 +1,8 @@
-"""Texts of refused calls in BFCL's words.
+"""Messages for refused calls in BFCL's words.
 
 The texts are read from the published package and are not part of Turnwise. The file
-``bfcl_places.json`` says which text each refusal of our backends uses, and which values fill the
-holes of the text:
+``bfcl_places.json`` names the text for each refusal of our backends, and the values that fill the
+placeholders of the text:
 
     {"sentences": {name: "Class.function.number"},
      "refusals": {backend: {function: {kind: {"place": "Class.function.number", "holes": [source],
@@ -11,9 +11,9 @@ holes of the text:
 ``tests.conformance.wording`` generates it. A source is ``argument:NAME``, ``value:NAME`` of the
 error, ``state:PATH`` or ``keys:PATH`` of the backend, ``constant:WORD``,
 ``place:Class.function.number``, or ``cause``, Python's message. With ``own``, the name of the
-called function replaces that name in the text. ``more`` says whether other members of our refusal
-come before or after those of the text. A refusal outside the table has Python's message or our
-text.
+called function replaces that name in the text. ``more`` says whether other fields of our refusal
+come before or after the fields of the text. A refusal outside the table has Python's message or
+Turnwise's own text.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ PYTHON: Texts = {
         "key": _form("'", None, "'"),
     }
 }
-"""Python's own messages, in the form of texts."""
+"""Python's own messages, in the same form as texts."""
 
 
 class TextPlace(NamedTuple):
-    """The text of a refusal."""
+    """Place of a refusal's text, and its values."""
 
     place: str
     holes: tuple[str, ...] = ()
     own: str | None = None
-    """Function that the text names instead of the called one."""
+    """Function that the text names in place of the called function."""
     more: Literal["before", "after"] | None = None
 
 
@@ -74,7 +74,7 @@ class Table(NamedTuple):
     """Places by our names: ``raised`` for exceptions, ``handover`` for functions added later, and
     notes behind descriptions, such as ``python_note``."""
     refusals: Mapping[str, Mapping[str, Mapping[str, TextPlace]]]
-    """By backend, function and kind."""
+    """Places of refusal texts by backend, function and kind."""
 
 
 class Refusal(NamedTuple):
@@ -89,7 +89,7 @@ class Refusal(NamedTuple):
 
 
 class Wording:
-    """BFCL's wording of refusals; other processes read the texts from ``folder`` again."""
+    """BFCL's wording of refusals; other processes read the texts from ``folder``."""
 
     def __init__(self, texts: Texts, table: Table, folder: Path | None = None) -> None:
         self._folder = folder
@@ -99,7 +99,7 @@ class Wording:
     def __call__(
         self, session: Session, call: Call | MalformedCall, result: Result, words: str = ""
     ) -> str | None:
-        """Return BFCL's text of a call's result; None for our text."""
+        """Return BFCL's text for a call's result; None for Turnwise's own text."""
         if isinstance(call, MalformedCall):
             return self._raised(_describe_syntax_error(call.cause)) if call.cause else None
         if call.name not in session.tools:
@@ -189,7 +189,7 @@ class Wording:
         return list(value) if sort == "keys" else value
 
     def _raised(self, message: str) -> str:
-        """Return the text of a call that raised."""
+        """Return the text for a call that raised an exception."""
         return self.sentence("raised", message)
 
 
@@ -197,11 +197,11 @@ _CONVERSIONS: Mapping[str, Callable[[object], str]] = {"r": repr, "s": str, "a":
 
 
 def fill(given: Given, values: Iterator[Any]) -> Any:
-    """Return an output with its holes filled in order.
+    """Return an output with its placeholders filled in order.
 
     Raises:
-        StopIteration: There are more holes than values.
-        TypeError, ValueError: A value does not fit the format of its hole.
+        StopIteration: There are more placeholders than values. TypeError, ValueError: A value does
+            not fit the format of the placeholder.
     """
     if "text" in given:
         parts = given["text"]
@@ -223,12 +223,12 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return the source of refusal texts; by default BFCL's for its data and profile."""
+    """Return the source of refusal texts; default: BFCL's texts for its data and profile."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 
 def wording_of(observations: Observations, dataset: Dataset) -> Wording | None:
-    """Return the wording of refusals; None for our own texts.
+    """Return the wording of refusals; None for Turnwise's own texts.
 
     Raises DataError if BFCL's texts do not exist, or the data are not BFCL's.
     """
@@ -263,7 +263,7 @@ def read_table(path: Path = PLACES_FILE) -> Table:
 
 
 def _rename_function(value: Any, own: str, called: str) -> Any:
-    """Replace the first mention of one function in texts by another."""
+    """Replace the first mention of a function in texts by another function's name."""
     if isinstance(value, dict):
         return {name: _rename_function(member, own, called) for name, member in value.items()}
     return value.replace(f"{own}:", f"{called}:", 1) if isinstance(value, str) else value
@@ -277,7 +277,7 @@ def _describe_syntax_error(error: BaseException) -> str:
 
 
 def find_refusal(session: Session, call: Call, result: Result) -> Refusal | None:
-    """Return the refusal of a call; None for one that succeeded."""
+    """Return the refusal of a call; None for a successful call."""
     tool = session.tools[call.name]
     call = result.call or call
     # For nested calls, the refused one is unknown.
@@ -302,7 +302,7 @@ def _fits(tool: Tool, call: Call) -> bool:
 
 
 def _arguments(tool: Tool, call: Call) -> dict[str, Any]:
-    """Return the arguments of a call by name, with defaults for missing ones."""
+    """Return the arguments of a call by name, with defaults for missing arguments."""
     known = parameters(tool)
     defaults = {p.name: p.default for p in known if p.default is not p.empty}
     given = zip([p.name for p in known], call.args, strict=False)

@@ -1,6 +1,6 @@
 """Episode with its chat: builds the next request and executes the answer.
 
-No I/O: live runs, rollouts and searches send the requests and pass the answers back.
+The module does no I/O: live runs, rollouts and searches send requests and pass answers back.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self
 
-from checkers.calls.types_and_errors import Language, UnreadableOutput
+from checkers.calls.types import Language, UnreadableOutput
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
@@ -33,11 +33,11 @@ class AnswerOutcome(NamedTuple):
 
     turn: int
     calls: Sequence[Call | MalformedCall]
-    """Without calls, the turn ends."""
+    """Calls of the answer; the turn ends without calls."""
     problem: str | None
-    """Reason that no calls could be read, unless the answer was plain text."""
+    """Reason why no calls could be read; None for an answer in plain text."""
     results: Sequence[Result] = ()
-    """Empty if the calls were not executed."""
+    """Results of the calls; empty if the calls were not executed."""
     meant: bool = False
     """Whether the model intended to make calls."""
 
@@ -81,7 +81,7 @@ class Dialogue:
         self._noticed = 0
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request; ``notes`` and ``extra`` tools are part of this one only."""
+        """Return the next request; ``notes`` and ``extra`` tools are part of this request only."""
         episode = self.episode
         self._deliver_notices()
         if episode.turn == len(self.result):
@@ -92,7 +92,7 @@ class Dialogue:
         return self.conversation.request(notes, extra)
 
     def _deliver_notices(self) -> None:
-        """Tell the model what happened since the last request."""
+        """Add the notices since the last request to the messages."""
         notices = self.episode.session.notices
         new, self._noticed = notices[self._noticed :], len(notices)
         self.conversation.notify([str(notice) for notice in new if notice.to == "agent"])
@@ -111,8 +111,8 @@ class Dialogue:
     def take(self, reply: Reply) -> AnswerOutcome:
         """Take the answer to the last request, and execute its calls or end the turn.
 
-        A single-turn trajectory ends after one answer. If the style asks repeatedly, it ends after
-        the first answer without calls.
+        A single-turn trajectory ends after one answer, or, if the style asks repeatedly, after the
+        first answer without calls.
         """
         episode = self.episode
         taken = self._read(reply)
@@ -144,7 +144,7 @@ class Dialogue:
 
         Raises UnjudgeableEntry if no verdict is possible, and the model is not to blame.
 
-        Args: fault: The model's mistake, if it caused the last request without an answer.
+        Args: fault: The model's mistake, if a mistake left the last request unanswered.
         """
         if fault is not None:
             return self._kind.judge_unanswered(self._prepared, fault, self.episode.profile)
@@ -183,7 +183,7 @@ class Dialogue:
         return AnswerOutcome(self.episode.turn, calls, problem, meant=meant)
 
     def _decoded(self, step: Step) -> tuple[list[Call | MalformedCall], str | None]:
-        """Return the calls of a step, and the problem if they cannot be read."""
+        """Return the calls of a step, or the reason why they cannot be read."""
         profile = self.episode.profile
         try:
             if self._format is not None:

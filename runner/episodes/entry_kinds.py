@@ -1,4 +1,4 @@
-"""Kinds of entry, and the one for several turns.
+"""Kinds of entry: the interface, and the kind with several turns.
 
 Several turns are judged by their state, a single turn by its calls or their results. All
 differences between the kinds are in their classes.
@@ -34,7 +34,7 @@ else:
 
 
 Outcomes = Sequence[TurnOutcome]
-"""Outcomes of the turns that were reached, in order."""
+"""Outcomes of the reached turns, in order."""
 
 
 class JudgingResult(NamedTuple):
@@ -42,7 +42,7 @@ class JudgingResult(NamedTuple):
 
     verdict: Verdict
     outcomes: Outcomes = ()
-    """Empty for single turns."""
+    """Outcomes of turns; empty for single turns."""
     trace: Trace | None = None
     """Executed calls, if a trace was requested."""
 
@@ -55,7 +55,7 @@ class RecordedAnswers(NamedTuple):
     reader: FormatReader | None = None
     """Parser of a prompt format other than the default."""
     extensions: Mapping[str, ExtensionData] = {}
-    """Members of the record, such as the dialogue with a simulated user."""
+    """Extension data of the record, such as the dialogue with a simulated user."""
 
 
 class JudgingTerms(NamedTuple):
@@ -67,7 +67,7 @@ class JudgingTerms(NamedTuple):
     traced: bool = False
     """Whether to keep a trace."""
     observe: Observe | None = None
-    """Renders results for the trace as the model read them."""
+    """Function that renders results for the trace as the model read them."""
 
 
 class EntryKind(ABC):
@@ -105,7 +105,7 @@ class EntryKind(ABC):
     def passes_so_far(
         self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
     ) -> bool:
-        """Tell whether the finished turns of an episode passed; raises like ``judge_played``."""
+        """Tell whether the finished turns of an episode passed; raises as ``judge_played`` does."""
         return self.judge_played(prepared, episode, answers).valid
 
     @abstractmethod
@@ -120,7 +120,7 @@ class EntryKind(ABC):
 
 
 class ExecutedKind(EntryKind):
-    """Base of the kinds whose calls are executed."""
+    """Base class of the kinds whose calls are executed."""
 
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
@@ -165,11 +165,11 @@ class ExecutedKind(EntryKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge the turns that were reached; ``terminated`` if the step limit ended them."""
+        """Judge the reached turns; ``terminated`` if the step limit ended the episode."""
 
 
 class ComparedState(ExecutedKind):
-    """Kind with several turns: compares their states and the results that were seen."""
+    """Kind with several turns, judged by states and by the results that the model has seen."""
 
     is_single_turn = False
 
@@ -196,7 +196,7 @@ class ComparedState(ExecutedKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
-        """Return the turns with those of the ground truth."""
+        """Return the turns beside the ground truth's turns."""
         verdict, _, model = found
         return rejudged.RejudgedTurns(
             prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded

@@ -1,7 +1,7 @@
 """Turn loop: a state machine without I/O.
 
-A driver shows the model the messages and functions of ``episode.turn``. It calls ``act`` for a
-step with calls and ``end_turn`` for a step without.
+A driver shows the model the messages and functions of ``episode.turn``. It calls ``act`` for a step
+with calls and ``end_turn`` for a step without calls.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Episode:
     Args:
         session: A freshly loaded session, which the episode then owns.
         step_limit: Maximum steps with calls per turn, or None.
-        observe: Renders a result as the model reads it.
-        offering: Restricts the offered functions; None offers all of the trajectory's.
+        observe: Function that renders a result as the model reads it.
+        offering: Restriction of the offered functions; None offers all functions of the trajectory.
 
     Attributes:
         turn: Index of the current turn.
         steps: Steps executed so far.
-        outcomes: One per finished turn.
+        outcomes: One outcome per finished turn.
         found: Functions that the model found by searching.
         terminated: Whether the step limit ended the episode.
     """
@@ -109,7 +109,7 @@ class Episode:
         return results
 
     def step_through(self, calls: Sequence[Call | MalformedCall]) -> Iterator[Result]:
-        """Execute one step, yielding after each call; exhaust it to complete the step."""
+        """Execute one step and yield after each call; exhaust the iterator to complete the step."""
         results: list[Result] = []
         for made in self._made(calls) if self._begins(calls) else ():
             results.append(made)

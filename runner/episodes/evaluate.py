@@ -1,11 +1,11 @@
-"""Judging of recorded episodes, one or many in order."""
+"""Judging of recorded episodes, one by one or many in order."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.turn import inference_error, make_force_terminated_verdict
@@ -59,7 +59,7 @@ def run_recorded(
     profile: Profile,
     step_limit: int,
 ) -> Verdict:
-    """Judge a trajectory's episode in a recorded run; raises like ``judge_recorded``."""
+    """Judge a trajectory's episode in a recorded run; raises the errors of ``judge_recorded``."""
     terms, recorded = JudgingTerms(profile, step_limit), entries[prepared.trajectory.id]
     # Runs of other tools may have the steps of an episode that an error of the server ended.
     if recorded.record.error is not None and recorded.turns is not None:
@@ -70,7 +70,7 @@ def run_recorded(
 def judge_again(
     prepared: PreparedTrajectory, recorded: RecordedEpisode, terms: JudgingTerms
 ) -> JudgingResult:
-    """Judge an episode of a recorded run, including one that a server rejection ended."""
+    """Judge an episode of a recorded run, which a server rejection may have ended."""
     if recorded.record.extensions:
         template = extension.replay_session(prepared.template, recorded.record)
         prepared = prepared._replace(template=template)
@@ -102,7 +102,7 @@ def judge_recorded(
     """Judge recorded steps of one trajectory; multi-turn calls are executed again.
 
     Args:
-        turns: The recorded turns of steps; None if the run recorded an error.
+        turns: Recorded steps by turn; None if the run recorded an error.
         step_limit: Maximum steps per turn, if the profile limits recorded runs.
         traced: Whether to keep a trace.
 
@@ -154,10 +154,7 @@ def kind_of(trajectory: Trajectory) -> EntryKind:
 
 
 def describe_error(error: Exception) -> str:
-    """Describe an exception that prevented a verdict.
-
-    Raises the exception if it is a DataError: the user's input is wrong, and the run ends.
-    """
+    """Describe an exception that prevented a verdict; raises a DataError, which ends the run."""
     if isinstance(error, DataError):
         raise error
     if isinstance(error, (SimulatorError, UnjudgeableEntry)):

@@ -29,10 +29,10 @@ else:
 def find_reported_info(
     trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None
 ) -> InfoReport | None:
-    """Return the facts that an episode reported; None if none are required or no text is recorded.
+    """Return the reported facts; None without required facts or without recorded text.
 
-    If a request lacks a value, its facts may be reported in that turn or in the turn with the
-    value.
+    If a request lacks a value, the answer in that turn or in the turn with the value may report the
+    facts.
     """
     said = [_final_text(steps) for steps in turns or ()]
     if not any(said):
@@ -70,7 +70,7 @@ def _find_unreported(
 
 
 def _final_text(steps: Sequence[Step]) -> str:
-    """Return the text that ended a turn, or an empty text."""
+    """Return the text that ended a turn, or an empty string."""
     last = steps[-1] if steps else None
     return last if isinstance(last, str) else ""
 

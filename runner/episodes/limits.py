@@ -1,4 +1,4 @@
-"""Limits on judging an entry: time, and memory if the system supports it."""
+"""Limits on judging an entry: time, and memory on systems that support it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trajectories.errors import DataError
 resource: Any = lazy_module("resource")
 
 ENTRY_TIMEOUT = 600.0
-"""Seconds; the built-in data takes less in total."""
+"""Time limit in seconds, more than the whole built-in data needs."""
 
 _SIZES = Path("/proc/self/statm")
 _MEGABYTE = 2**20
@@ -23,9 +23,9 @@ class EntryLimits(NamedTuple):
     """Limits on judging an entry."""
 
     seconds: float = ENTRY_TIMEOUT
-    """Enforced in worker processes only."""
+    """Time limit in seconds, enforced in worker processes only."""
     megabytes: int | None = None
-    """Memory beyond the process's initial use; None for no limit."""
+    """Memory limit beyond the process's initial use; None for no limit."""
 
 
 ALLOWANCE = EntryLimits()
@@ -33,7 +33,7 @@ ALLOWANCE = EntryLimits()
 
 @contextmanager
 def limited_memory(megabytes: int | None) -> Iterator[None]:
-    """Limit further memory use of this process; beyond the limit a MemoryError is raised.
+    """Limit further memory use of this process; Python raises MemoryError beyond the limit.
 
     Raises DataError if the system cannot limit the memory of a process.
     """

@@ -1,10 +1,10 @@
-"""Judging without a model: ground truth, silence, scripted models, recorded episodes."""
+"""Judging without a model: ground truth, no calls, scripted models, recorded episodes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
@@ -83,7 +83,7 @@ def examine_recorded(
     step_limit: int,
     observe: Observe | None = None,
 ) -> RejudgedEpisode:
-    """Judge a recorded episode again and return its details; raises like ``judge_recorded``."""
+    """Return the details of a recorded episode, judged again; raises as ``judge_recorded`` does."""
     found = judge_again(prepared, recorded, JudgingTerms(profile, step_limit, True, observe))
     return kind_of(prepared.trajectory).examine(prepared, found, profile, recorded)
 
@@ -91,6 +91,6 @@ def examine_recorded(
 def examine_truth(
     prepared: PreparedTrajectory, profile: Profile, step_limit: int
 ) -> RejudgedEpisode:
-    """Judge the ground truth and return its details; raises like ``judge_recorded``."""
+    """Return the details of the judged ground truth; raises as ``judge_recorded`` does."""
     found = judge_truth(prepared, profile, step_limit, traced=True)
     return kind_of(prepared.trajectory).examine(prepared, found, profile, None)

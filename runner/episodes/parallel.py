@@ -15,7 +15,7 @@ from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 Run = Callable[[PreparedTrajectory], Verdict]
-"""Runs and judges one prepared trajectory; must be picklable."""
+"""Function that runs and judges one prepared trajectory; must be picklable."""
 
 Chunk = Sequence[Trajectory]
 
@@ -23,17 +23,14 @@ Found = list[EpisodeRecord] | str
 """Records of a chunk, or an error in the user's input."""
 
 Judges = Callable[["ChunkJudge", Sequence[Chunk]], Iterator[Found]]
-"""Judges chunks in several processes and yields the results in the order of the chunks."""
+"""Function that judges chunks in several processes and yields results in chunk order."""
 
 _MAX_CHUNK = 32
 
 
 @dataclass(frozen=True)
 class ChunkJudge:
-    """Judge of chunks, sent to each process once.
-
-    ``dataset`` holds no trajectories; they come with the chunks.
-    """
+    """Judge of chunks, sent to each process once; only the chunks contain trajectories."""
 
     dataset: Dataset
     profile: Profile
@@ -74,7 +71,7 @@ def evaluate_by(
     profile: Profile,
     run: Run,
 ) -> Iterator[EpisodeRecord]:
-    """Run ``evaluate`` with several judges; the records and their order are the same.
+    """Run ``evaluate`` with several judges; the records and the order are the same.
 
     Raises DataError if the user's input is wrong.
     """

@@ -1,6 +1,6 @@
 """Episode judged again, with its trace, its ground truth and its diagnosis.
 
-Layouts support both forms: turns next to the ground truth's, and calls next to expected calls.
+Layouts support both forms: turns beside the ground truth's turns, and calls beside expected calls.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class EpisodeLayout(Protocol[Shown]):
     """Layout of an episode: as lines, JSON or a page."""
 
     def turns(self, examined: RejudgedTurns) -> Shown:
-        """Lay out turns next to those of the ground truth."""
+        """Lay out turns beside the ground truth's turns."""
 
     def pairs(self, examined: RejudgedCalls) -> Shown:
-        """Lay out the calls of one answer next to the expected ones."""
+        """Lay out the calls of one answer beside the expected calls."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,7 +51,7 @@ class RejudgedEpisode(ABC):
     profile: Profile
     verdict: Verdict
     model: Trace | None
-    """Executed calls; None if no steps were recorded or nothing is executed."""
+    """Executed calls; None without recorded steps or without execution."""
     recorded: RecordedEpisode | None = None
     """Source of the calls; None for the ground truth."""
 
@@ -77,7 +77,7 @@ class RejudgedEpisode(ABC):
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
-        """Why the model failed; None if it passed or did not cause the error."""
+        """Diagnosis of the failure; None if the episode passed or another error ended it."""
         if self.unjudged:
             return None
         found = self._diagnosis()
@@ -123,11 +123,11 @@ class RejudgedCalls(RejudgedEpisode):
     """Single turn, judged by its calls or their results."""
 
     pair: Callable[[], PairedAnswer]
-    """Pairs the calls with the expected ones, on first use of ``paired``."""
+    """Function that pairs the calls with the expected calls, on first use of ``paired``."""
 
     @cached_property
     def paired(self) -> PairedAnswer:
-        """The calls paired with the expected ones."""
+        """The calls, paired with the expected calls."""
         return self.pair()
 
     @property

@@ -1,4 +1,4 @@
-"""Scripted models: follow the ground truth with defined errors, and need no server."""
+"""Scripted models, which follow the ground truth with defined errors and need no server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ScriptedContext(NamedTuple):
     functions: int = 1
     """Number of offered functions."""
     needed: int = 1
-    """Number of them that the ground truth calls."""
+    """Number of offered functions that the ground truth calls."""
     middle: bool = False
     """Whether the needed functions are in the middle of the list."""
     strangers: Sequence[str] = ()
@@ -51,11 +51,12 @@ class ScriptedBehaviour(NamedTuple):
     error_rate: float = 0.0
     """Share of calls with one wrong argument, or replaced by a call from another turn."""
     tools: float = 0.0
-    """Share of calls that go to a distractor, for each doubling beyond the needed functions."""
+    """Share of calls to a distractor, per doubling of the functions beyond the needed ones.
+    """
     middle: float = 0.0
     """Additional share if the needed functions are in the middle of the list."""
     context: float = 0.0
-    """Share added to the error rate for each doubling of the results beyond 1,000 tokens."""
+    """Share added to the error rate per doubling of the results' length beyond 1,000 tokens."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
@@ -132,7 +133,7 @@ class ScriptedBehaviour(NamedTuple):
 
 
 def _parse_share(text: str) -> float | None:
-    """Return a number from 0 to 1, or None."""
+    """Return a number between 0 and 1, or None."""
     try:
         share = float(text)
     except ValueError:
@@ -183,7 +184,7 @@ def _select_calls(
 
 
 def wrong_call(due: Made, elsewhere: Sequence[Made], random: Random) -> Made:
-    """Return a wrong call in place of the due one."""
+    """Return a wrong call in place of the right call."""
     name, arguments = due
     if arguments and (not elsewhere or random.random() < _ARGUMENT):
         parameter = random.choice(sorted(arguments))

@@ -30,11 +30,11 @@ else:
     offerings = lazy_module("trajectories.offering")
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
-"""Turns of steps of calls."""
+"""Calls by turn and step."""
 
 
 def oracle(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> Script:
-    """Return the ground truth, one step per turn; a function search comes first if it is needed."""
+    """Return the ground truth, one step per turn, after a function search if necessary."""
     script = [[read_retried_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
     if offering is None or offering.find is None:
         return script
@@ -88,7 +88,7 @@ def trace(
     step_limit: int | None = STEP_LIMIT,
     observe: Observe | None = None,
 ) -> Trace:
-    """Play a script and return its trace; ``observe`` renders the results."""
+    """Play a script and return the trace; ``observe`` renders the results."""
     episode = start_episode(prepared, profile, step_limit, observe)
     turns = []
     for turn in script:

@@ -1,4 +1,4 @@
-"""Kinds of single turn: one compares calls, the other compares results of calls."""
+"""Kinds of entry with a single turn: one compares calls, the other compares results of calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 from checkers.calls.judge import Check, inference_error, judge
 from checkers.calls.one_call import EntryRules, get_shown_name
 from checkers.calls.pairs import pair_answers, pair_results
-from checkers.calls.types_and_errors import ComparisonKind, MissingGrammar, UnreadableOutput
+from checkers.calls.types import ComparisonKind, MissingGrammar, UnreadableOutput
 from checkers.causes.single_turns import PairedAnswer, UnparsedReply
 from checkers.causes.trace import Trace
 from checkers.extra_calls import count_extra_calls, count_selection
@@ -51,7 +51,7 @@ class ComparedCalls(EntryKind):
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
     ) -> JudgingResult:
-        """Read the one answer and compare its calls."""
+        """Read the answer and compare its calls."""
         profile = terms.profile
         turns, mode, reader, _ = answers or self.right(prepared, profile)
         step = turns[0][0]
@@ -93,7 +93,7 @@ class ComparedCalls(EntryKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedCalls:
-        """Return the calls with the expected ones."""
+        """Return the calls beside the expected calls."""
         pair = partial(_paired_calls, prepared, profile, recorded)
         return _examined(prepared, found, profile, recorded, pair)
 
@@ -106,7 +106,7 @@ class ComparedResults(ExecutedKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Compare the results with those of the ground truth."""
+        """Compare the results with the ground truth's results."""
         comparisons = comparisons_of(prepared.trajectory, profile)
         found = check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
         chosen = count_selection(prepared.truth, outcomes, prepared.scene)
@@ -120,7 +120,7 @@ class ComparedResults(ExecutedKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedCalls:
-        """Return the executed calls with those of the ground truth."""
+        """Return the executed calls beside the ground truth's calls."""
         pair = partial(_paired_results, prepared, profile, found.trace)
         return _examined(prepared, found, profile, recorded, pair)
 
@@ -187,7 +187,7 @@ def _examined(
 def _paired_calls(
     prepared: PreparedTrajectory, profile: Profile, recorded: RecordedEpisode | None
 ) -> PairedAnswer:
-    """Pair calls with the expected ones; without a recording, pair the right answer."""
+    """Pair calls with the expected calls; without a recorded answer, pair the right answer."""
     turns, mode, reader, _ = (
         RecordedAnswers(recorded.turns or (), recorded.mode, recorded.reader)
         if recorded
@@ -214,7 +214,7 @@ def _paired_calls(
 def _paired_results(
     prepared: PreparedTrajectory, profile: Profile, played: Trace | None
 ) -> PairedAnswer:
-    """Pair executed calls with those of the ground truth."""
+    """Pair executed calls with the ground truth's calls."""
     assert played is not None
     (truth,), (turn,) = trace_truth(prepared, profile).turns, played.turns
     return PairedAnswer(
@@ -226,7 +226,7 @@ def _paired_results(
 
 @contextmanager
 def _grammars(trajectory: Trajectory) -> Iterator[None]:
-    """Turn a missing parser library into a DataError."""
+    """Context that turns a missing parser library into a DataError."""
     try:
         yield
     except MissingGrammar as error:

@@ -21,7 +21,7 @@ from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
 TRIES = 2
-"""Maximum attempts at an entry whose process dies; the system may have killed the wrong process."""
+"""Maximum number of attempts at an entry whose process dies, perhaps because of another process."""
 
 _STARTING = 120.0
 """Additional seconds for a process to start."""
@@ -37,7 +37,7 @@ class _Task:
     chunk: Chunk
     found: list[EpisodeRecord] = field(default_factory=list)
     deaths: int = 0
-    """Processes that died at the next entry."""
+    """Number of processes that died at the next entry."""
 
     @property
     def rest(self) -> Chunk:
@@ -131,7 +131,7 @@ def evaluate_in_processes(
 
 
 class WorkerPool:
-    """Pool of worker processes; dead ones are replaced."""
+    """Pool of worker processes, which replaces dead processes."""
 
     def __init__(self, judge: ChunkJudge, size: int, allowance: EntryLimits) -> None:
         self._judge = judge
@@ -173,7 +173,7 @@ class WorkerPool:
         return [worker for worker in busy if worker.pipe in ready or worker.deadline <= now]
 
     def _hear(self, worker: _Worker, queue: deque[_Task]) -> dict[int, Found]:
-        """Receive a worker's message; return the chunk if it is now finished."""
+        """Receive a worker's message; return the chunk if the chunk is finished."""
         task = worker.task
         assert task is not None
         try:
@@ -230,7 +230,7 @@ def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:
 
 
 def _end_with_parent() -> None:
-    """Exit when the parent process does."""
+    """Exit when the parent process exits."""
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])

@@ -18,13 +18,13 @@ class Wait(NamedTuple):
 
 
 class Activity:
-    """Counts of the current work; the clock gives seconds from any origin.
+    """Counts of the current work. The clock returns seconds since an arbitrary origin.
 
     Attributes:
         jobs: Jobs under way.
         in_flight: Requests without an answer yet.
         answered: Answered requests.
-        retries: Retries so far, with the scheduled ones.
+        retries: Retries so far, including scheduled retries.
         trouble: Failed requests, by kind.
         words: Message of the last error of each kind.
         waits: Current waits.

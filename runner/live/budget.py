@@ -77,9 +77,9 @@ class BudgetShare:
     """The part of a budget that one job uses.
 
     Attributes:
-        expected: Expected requests of the job.
+        expected: Expected number of requests of the job.
         used: Requests so far.
-        waiting: Gets None when the next request may start, or the reason for a refusal.
+        waiting: Future with None when the next request may start, or with the reason for a refusal.
     """
 
     expected: int
@@ -102,8 +102,8 @@ class BudgetShare:
 class BudgetQuota:
     """Distribution of a budget that lets begun jobs finish.
 
-    Jobs begin in their order. A job begins only if the budget will probably suffice for it and for
-    all running jobs. If running jobs need more than expected, the earliest continue first. Short
+    Jobs begin in order. A job begins only if the budget will probably suffice for this job and all
+    running jobs. If running jobs need more than expected, the earliest jobs continue first. Short
     jobs get no preference, because they are easier and would bias the score. If the rest of the
     budget is too small for a whole job, one more job still begins.
     """
@@ -148,7 +148,7 @@ class BudgetQuota:
                 share.answer(reason)
 
     def _share_out(self) -> None:
-        """Admit the requests that the budget covers, those of begun jobs first."""
+        """Admit the requests that the budget covers, first for jobs that have begun."""
         waiting = [share for share in self._shares if share.waiting]
         if not waiting:
             return
@@ -177,7 +177,7 @@ class BudgetQuota:
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
         """Return the likely ratio of needed to expected requests.
 
-        Jobs that finish early need fewer requests, so jobs under way count with a high ratio.
+        Jobs that finish early need fewer requests. Running jobs therefore count with a high ratio.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

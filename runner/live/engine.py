@@ -1,7 +1,7 @@
 """Engine for concurrent jobs: concurrency, retries, budgets and a clean stop.
 
-A job is a coroutine that gets a function for requests to the model. The engine passes its result
-on, and knows nothing about episodes.
+A job is a coroutine that gets a function for requests to the model. The engine passes the result on
+and knows nothing about episodes.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ Done = TypeVar("Done")
 STOPPING = "stopping after the requests in flight; press Ctrl-C again to stop at once"
 
 _TIMEOUTS = 2
-"""Maximum attempts of a request that times out, each of which is billed."""
+"""Maximum number of attempts for a request that times out; each attempt is billed."""
 _REFUSALS = 3
-"""Factor on the maximum attempts of a request that the rate limit refuses while others succeed."""
+"""Factor on the maximum number of attempts if the rate limit refuses only some requests."""
 _MIN_FAILING_REQUESTS = 8
-"""Minimum number of failed requests, without any answer, for which the server is to blame."""
+"""Minimum number of failures, without a single answer, after which the server is to blame."""
 _MAX_FIRST = 3
 _STOP_SECONDS = 1.5
 """Maximum seconds between answers while a run stops."""
@@ -68,11 +68,11 @@ class RateLimits(NamedTuple):
     concurrency: int = 16
     attempts: int = 8
     first_wait: float = 0.5
-    """Seconds before the first retry; doubles with every further one."""
+    """Seconds before the first retry; doubles with every further retry."""
     requests: int | None = None
     tokens: int | None = None
     outage: float = 600.0
-    """Seconds without any answer after which the run stops."""
+    """Seconds without an answer after which the run stops."""
     waits_for_server: bool = True
     """Whether requests are retried if the server is unreachable from the beginning."""
 
@@ -97,11 +97,11 @@ class Engine(Generic[Job, Done]):
     Args:
         model: Client of the model.
         limits: Limits on the load.
-        jitter: Source of random waits before retries.
+        jitter: Random source for waits before retries.
         budget: Budget of the run.
-        say: Shows the user a line.
+        say: Function that shows the user a line.
         clock: Clock of waits.
-        pace: Pace of requests that several engines share, or None.
+        pace: Rate limiter that several engines share, or None.
 
     Attributes:
         activity: Current state of the work.
@@ -150,9 +150,9 @@ class Engine(Generic[Job, Done]):
 
         Args:
             jobs: Jobs, taken one by one.
-            do: Does a job, given a function for requests.
-            on_done: Called with the result of each finished job.
-            expected: Returns the expected requests of a job, for the budget.
+            do: Function that does a job, given a function for requests.
+            on_done: Function that is called with the result of each finished job.
+            expected: Function that returns a job's expected number of requests, for the budget.
         """
         queue = iter(jobs)
         with self._interruptible():
@@ -250,7 +250,7 @@ class Engine(Generic[Job, Done]):
         return started
 
     def stop(self, reason: str, *, at_once: bool = False) -> None:
-        """Stop sending requests; ``at_once`` also drops those in flight."""
+        """Stop sending requests; ``at_once`` also drops requests in flight."""
         self.stop_reason = self.stop_reason or reason
         self._at_once = self._at_once or at_once
         self._last_answer = asyncio.get_running_loop().time()
@@ -268,7 +268,7 @@ class Engine(Generic[Job, Done]):
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Make SIGINT and SIGTERM stop the run instead of ending the process."""
+        """Context in which SIGINT and SIGTERM stop the run instead of the process."""
         loop = asyncio.get_running_loop()
         signals = (signal.SIGINT, signal.SIGTERM)
         try:
@@ -401,7 +401,7 @@ class Engine(Generic[Job, Done]):
         raise ModelError(f"{error} ({state.made} requests)", error.kind) from None
 
     def _all_fail_since(self, state: _RequestState, error: TransientError) -> bool:
-        """Tell whether all requests have failed since the first failure of this one."""
+        """Tell whether all requests have failed since this request's first failure."""
         return (
             self._failing >= _MIN_FAILING_REQUESTS
             and not error.unreachable
@@ -427,7 +427,7 @@ def _format_duration(seconds: float) -> str:
 
 
 def _describe_bug(error: Exception) -> str:
-    """Return one line on an unexpected exception of a client, with its place."""
+    """Return a line on an unexpected exception of a client, with file and line."""
     *_, place = traceback.extract_tb(error.__traceback__)
     summary = " ".join(f"{type(error).__name__}: {error}".split())
     return f"the client raised {summary:.300} ({Path(place.filename).name}:{place.lineno})"

@@ -17,7 +17,7 @@ from runner.records.record import (
     ReplyRecord,
     StepRecord,
     TurnEnd,
-    UnfinishedEpisodeStep,
+    UnderwayStep,
     Why,
     call_text,
 )
@@ -74,7 +74,7 @@ def end_of(taken: AnswerOutcome, reply: Reply, episode: Episode) -> TurnEnd:
     return TurnEnd(turn, why, problem if has_detail else None)
 
 
-def answer_of(earlier: UnfinishedEpisodeStep) -> Reply:
+def answer_of(earlier: UnderwayStep) -> Reply:
     """Return the reply of a step of an earlier run segment."""
     step, message = earlier.step, earlier.message
     # The server expects the other members of the message back.
@@ -103,7 +103,7 @@ def led(step: StepRecord) -> tuple[object, ...]:
 
 
 def _looks_like_calls(text: str | None) -> bool:
-    """Tell whether an undecodable text was meant as calls."""
+    """Tell whether a string that cannot be decoded was meant as calls."""
     try:
         # The end of a text suffices, and is short enough to be read.
         return bool(parse_calls((text or "")[-MAX_TEXT:]))

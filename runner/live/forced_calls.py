@@ -17,7 +17,7 @@ _OPTION = "--tool-choice"
 
 
 def check_forced(plan: RunPlan, trajectories: Sequence[Trajectory]) -> None:
-    """Refuse forced calls in turns that would never end, or of functions that are not offered.
+    """Refuse forced calls if a turn would never end, or if a function is not offered.
 
     Raises DataError if the entries or the provider do not allow the plan's tool choice.
     """
@@ -41,7 +41,7 @@ def check_forced(plan: RunPlan, trajectories: Sequence[Trajectory]) -> None:
 
 
 def _check_known(choice: str, forced: str, trajectories: Sequence[Trajectory]) -> None:
-    """Raise DataError if a text is neither a choice nor the name of a function."""
+    """Raise DataError if a string is neither a choice nor the name of a function."""
     names = {name for trajectory in trajectories for name in list_own_functions(trajectory)}
     if forced not in map(legal_name, names):
         advice = suggest_name(choice, [*CHOICES, *sorted(names)])

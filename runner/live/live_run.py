@@ -26,13 +26,8 @@ from runner.models.conversation import ConversationSettings
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
 from runner.models.tools import OWN_FOOTNOTES, FunctionNotes, toolbox_of
-from runner.records.definition import (
-    DatasetReference,
-    RecordedModelSettings,
-    RunDefinition,
-    Selection,
-)
-from runner.records.record import EpisodeRecord, Key, StepRecord, UnfinishedEpisodeStep
+from runner.records.definition import DatasetReference, ModelSettings, RunDefinition, Selection
+from runner.records.record import EpisodeRecord, Key, StepRecord, UnderwayStep
 from runner.records.replies import ReplyCache
 from runner.records.store import EpisodeSink, RunStore
 from trajectories.dataset import Dataset
@@ -49,12 +44,12 @@ class EpisodeJob(NamedTuple):
 
     trajectory: Trajectory
     trial: int
-    course: Sequence[UnfinishedEpisodeStep] = ()
+    course: Sequence[UnderwayStep] = ()
     """Answers from earlier segments of the run."""
 
     @property
     def expected_requests(self) -> int:
-        """Remaining requests for a model with one call a step."""
+        """Number of remaining requests for a model that makes one call per step."""
         return max(1, _count_steps(self.trajectory) - len(self.course))
 
     @property
@@ -90,7 +85,7 @@ class RunPlan(NamedTuple):
     def order_seed(self) -> int | None:
         """Seed of the entries' order if a budget may end the run early, else None.
 
-        Finished entries in random order are a fair sample of all.
+        In random order, the finished entries are a fair sample of all entries.
         """
         settings = self.settings
         may_end = settings.max_requests is not None or settings.max_cost is not None
@@ -98,18 +93,18 @@ class RunPlan(NamedTuple):
 
     @property
     def observations(self) -> Observations:
-        """Source of the texts of refused calls."""
+        """Source of the wording of refused calls."""
         return observations_for(self.settings.observations, self.dataset, self.profile)
 
     def wording(self) -> Wording | None:
-        """Return the wording of refused calls, or None for our own.
+        """Return the wording of refused calls, or None for Turnwise's own wording.
 
-        Raises DataError if the texts do not exist.
+        Raises DataError if the wording does not exist.
         """
         return wording_of(self.observations, self.dataset)
 
     def notes(self) -> FunctionNotes:
-        """Return the notes on functions. Raises DataError if the texts do not exist."""
+        """Return the notes on functions. Raises DataError if the wording does not exist."""
         wording = self.wording()
         notes = wording.notes() if wording else OWN_FOOTNOTES
         if names_a_provider(self.model, self.settings.request_options()):
@@ -120,7 +115,7 @@ class RunPlan(NamedTuple):
     def style(self, trajectory: Trajectory, trial: int = 0) -> ConversationSettings:
         """Return the style of an episode's conversation.
 
-        Raises DataError if the documents or texts do not exist.
+        Raises DataError if the documents or the wording do not exist.
         """
         folder = function_docs_folder(self.settings, self.dataset)
         wording, prompts = self.wording(), self.prompts
@@ -143,7 +138,7 @@ class RunPlan(NamedTuple):
         """Return the run definition."""
         data, settings = self.dataset, self.settings
         default_api = usual_api(self.model, settings.request_options())
-        recorded: RecordedModelSettings = settings.defining()._replace(
+        recorded: ModelSettings = settings.defining()._replace(
             observations=None if self.observations == "own" else self.observations,
             api=None if settings.api == default_api else settings.api,
         )
@@ -169,7 +164,7 @@ class LiveRun:
         goes_on: Whether the model can resume an episode of another process, so that its answers are
             stored at once.
         replies: Reply cache, or None.
-        player: Plays an episode.
+        player: Function that plays an episode.
     """
 
     def __init__(
@@ -194,7 +189,7 @@ class LiveRun:
         jobs: Iterable[EpisodeJob],
         on_done: Callable[[EpisodeRecord], None],
     ) -> None:
-        """Do jobs, and store their records."""
+        """Do jobs and store the records."""
 
         def keep(record: EpisodeRecord) -> None:
             self._store.append(record)
@@ -207,7 +202,7 @@ class LiveRun:
         plan, trajectory = self._plan, job.trajectory
 
         def put_step(step: StepRecord, message: ChatMessage) -> None:
-            self._store.put_step(UnfinishedEpisodeStep(*job.key, step, message), budget.spent)
+            self._store.put_step(UnderwayStep(*job.key, step, message), budget.spent)
 
         try:
             setup = EpisodeSetup(
@@ -270,9 +265,9 @@ def restore_tools(plan: RunPlan, store: RunStore) -> None:
 
 
 def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
-    """Return the folder of the function documents, or None for our own.
+    """Return the folder of BFCL's function documents, or None for Turnwise's documents.
 
-    Raises DataError if the settings ask for BFCL's documents, which the data set does not have.
+    Raises DataError if the data set does not have the BFCL documents that the settings ask for.
     """
     if settings.function_docs == "bfcl" and dataset.folder is None:
         raise DataError(
@@ -284,7 +279,7 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
 def jobs_of(
     trajectories: Sequence[Trajectory], trials: int, seed: int | None = None
 ) -> list[EpisodeJob]:
-    """Return the jobs of a run, trial by trial: the longest entries first, or in random order."""
+    """Return the jobs of a run, trial by trial, longest entries first or in random order."""
     ordered = sorted(trajectories, key=_count_steps, reverse=True)
     if seed is not None:
         Random(seed).shuffle(ordered)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
 from runner.episodes.dialogue import AnswerOutcome, Dialogue
@@ -23,13 +23,7 @@ from runner.models.base import (
     RequestError,
 )
 from runner.models.conversation import ConversationSettings
-from runner.records.record import (
-    EpisodeRecord,
-    ServerRejection,
-    StepRecord,
-    TurnEnd,
-    UnfinishedEpisodeStep,
-)
+from runner.records.record import EpisodeRecord, ServerRejection, StepRecord, TurnEnd, UnderwayStep
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
@@ -42,7 +36,7 @@ class ModelAnswer(NamedTuple):
 
 
 Ask = Callable[[Request], Awaitable[ModelAnswer]]
-"""Sends a request to a model, with the caller's retries and limits."""
+"""Function that sends a request to a model, with the caller's retries and limits."""
 
 
 PutTools = Callable[[str, Sequence[Mapping[str, Any]]], object]
@@ -56,10 +50,10 @@ class EpisodeSetup:
 
     Attributes:
         step_limit: Maximum steps with calls per turn.
-        ask: Sends a request; its ModelError is the error of the episode.
-        put_tools: Stores the tool lists of the record.
-        put_step: Stores each answer after its calls are executed; None stores no answers.
-        course: Answers of earlier run segments, replayed while their results stay the same.
+        ask: Function that sends a request; a ModelError becomes the error of the episode.
+        put_tools: Function that stores the tool lists of the record.
+        put_step: Function that stores each answer after the execution of its calls, or None.
+        course: Answers of earlier run segments, replayed while the results stay the same.
         failures: Errors of requests that count as the model's failure.
     """
 
@@ -71,7 +65,7 @@ class EpisodeSetup:
     ask: Ask
     put_tools: PutTools
     put_step: PutStep | None = None
-    course: Sequence[UnfinishedEpisodeStep] = ()
+    course: Sequence[UnderwayStep] = ()
     failures: Collection[ErrorKind] = FAULTS
 
     def dialogue(self) -> Dialogue:
@@ -80,7 +74,7 @@ class EpisodeSetup:
 
 
 class EpisodePlayer:
-    """Player of an episode with a live model, and its steps and ends of turns for the record."""
+    """Player of an episode with a live model, which also records steps and ends of turns."""
 
     def __init__(self, setup: EpisodeSetup) -> None:
         self.dialogue = setup.dialogue()
@@ -95,7 +89,7 @@ class EpisodePlayer:
         Raises:
             ModelError: A request got no answer.
             BackendFault: A call hit a bug of an environment.
-            UnjudgeableEntry: A part of the checkers is missing.
+            UnjudgeableEntry: A library that the checkers need is missing.
             ReplayMismatch: A replayed answer has other results than before.
         """
         dialogue, episode = self.dialogue, self.dialogue.episode
@@ -195,7 +189,7 @@ async def run_live(
 def judged_of(
     trajectory: Trajectory, dialogue: Dialogue, fault: ServerRejection | None = None
 ) -> EpisodeRecord:
-    """Return the record of a finished episode, or of one that an error of the model ended."""
+    """Return the record of an episode that finished or that an error of the model ended."""
     return EpisodeRecord.of(trajectory, dialogue.verdict(fault))._replace(
         result=dialogue.result, telling=find_reported_info(trajectory, dialogue.result), fault=fault
     )
@@ -213,7 +207,7 @@ def broken_off(
 
 
 class ReplayMismatch(Exception):
-    """A replayed step (by its number from 0) has another request or other results."""
+    """A replayed step, given by its index, has another request or other results."""
 
     def __init__(self, step: int) -> None:
         super().__init__(step)

@@ -1,4 +1,4 @@
-"""Progress of a live run: one updated line on a terminal, else a plain line every ten seconds."""
+"""Progress of a live run: one updated line on a terminal, otherwise a line every ten seconds."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Rate limiter for requests: delays a request until the server can take it.
 
-A server that refuses a large share of the requests has a rate limit: all requests wait as long as
-it asks. They then start one by one at a rate that the server sustained, which grows until the next
-refusal. A small share may be refused whatever the rate, as by servers with shared capacity: then
-only the refused requests wait. Servers that refuse nothing are not slowed down.
+A server that refuses a large share of requests has a rate limit: all requests wait as long as the
+server asks. They then start one by one at a rate that the server sustained. This rate grows until
+the next refusal. Servers with shared capacity refuse a small share at any rate; then only the
+refused requests wait. Servers without refusals are not slowed down.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 FIRST_HOLD_SECONDS = 0.5
-"""Wait after a refusal without a stated wait; doubles with every further refusal."""
+"""Seconds to wait after a refusal without a stated wait; doubles with every further refusal."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
 """Share of the sustained rate at which requests restart."""
 _BACK = 10.0
-"""Seconds until requests reach the sustained rate again; after that, the rate grows further."""
+"""Seconds until requests reach the sustained rate again, and then exceed it."""
 _BACK_PER_HOLD = 5.0
-"""Factor on the server's stated wait, by which these seconds grow."""
+"""Factor on the server's stated wait, which is added to these seconds."""
 _BEYOND = 1.5
 """Number of such periods until the rate has doubled."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
@@ -31,17 +31,17 @@ _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 _MIN_RATE = 1 / 60
 _MINUTE = 60.0
 _LIMITED_SHARE = 0.35
-"""Share of refused requests from which a server has a rate limit."""
+"""Minimum share of refused requests that shows a rate limit."""
 _STILL_LIMITED_SHARE = 0.2
-"""Share of refused requests from which a reduced rate is still too high."""
+"""Minimum share of refused requests that shows that a reduced rate is still too high."""
 _MAX_SHARED, _MIN_SHARED, _MIN_SHARED_LIMITED = 32, 24, 8
-"""Number of latest requests of which the share is taken."""
+"""Number of latest requests from which the share is computed."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
-"""First and maximum wait of a refused request while others go on, unless the server asks for more.
+"""First and maximum wait of a single refused request, unless the server asks for more.
 """
 _MEASURED = 4096
 _ROUNDING = 1e-6
-"""Seconds by which a timer may be early."""
+"""Maximum number of seconds by which a timer may be early."""
 
 
 class TimerHandle(Protocol):
@@ -130,7 +130,7 @@ class RateLimiter:
         tokens: Maximum tokens per minute, or None.
 
     Attributes:
-        held_until: Time until which no request starts.
+        held_until: Time before which no request starts.
         asked_to_wait: Whether the server asked for that wait.
         refusals: Number of refused requests.
         counts_tokens: Whether tokens are limited.
@@ -237,9 +237,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Slow down after a refusal, unless it is one of a few.
-
-        Return whether all requests wait; otherwise only the refused one has to.
+        """Slow down after a refusal, unless refusals are few; tell whether all requests wait.
 
         Args:
             started: The refused request.
@@ -265,7 +263,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether a refusal is due to the rate: it has grown, or many are refused."""
+        """Tell whether a refusal is due to the rate: it has grown, or many requests are refused."""
         if self._sustained is None:
             least, number = _LIMITED_SHARE, _MIN_SHARED
         elif self.rate > self._sustained:
@@ -277,7 +275,7 @@ class RateLimiter:
         return refused / max(len(latest), number) >= least
 
     def hold(self, seconds: float, *, asked: bool = True) -> None:
-        """Start no request for some seconds; ``asked`` tells whether the server asked for it."""
+        """Start no request for some seconds; ``asked`` tells whether the server asked for this."""
         until = self._clock.time() + seconds
         if until > self.held_until:
             self.held_until, self.asked_to_wait = until, asked
@@ -286,7 +284,7 @@ class RateLimiter:
         self._wake()
 
     def _slow_down(self, now: float) -> None:
-        """Reduce the rate to the one that the server sustained, but at most by half."""
+        """Reduce the rate to the rate that the server sustained, but at most by half."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
         answered = sum(at > now - span for at in self._answers) / span
         begun = sum(at > now - span for at in self._starts) / span

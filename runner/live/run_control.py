@@ -37,17 +37,13 @@ from runner.models.tools import FunctionNames, as_tool
 from runner.records.definition import Selection
 from runner.records.record import EpisodeRecord, Outcome, RunSpending
 from runner.records.replies import ReplyCache
-from runner.records.request_secrets import (
-    is_secret_header,
-    redact_command,
-    secrets_in_body,
-)
+from runner.records.request_secrets import is_secret_header, redact_command, secrets_in_body
 from runner.records.run_file_mask import SecretMask
 from runner.records.store import RunStore
 from trajectories.schema import Message, Trajectory
 
 Only = Literal["errors", "failed"]
-"""Outcome of finished episodes to repeat."""
+"""Outcome of the finished episodes that are repeated."""
 
 _CHARACTERS_OF_ANSWER = 200
 _PREFLIGHT_TRIES = 3
@@ -74,7 +70,7 @@ class RunEnding(NamedTuple):
 
 
 Connect = Callable[[RunPlan], Model]
-"""Connects to the model of a plan; a module-level function, so that it can be pickled."""
+"""Function that connects to the model of a plan; picklable, hence at module level."""
 
 
 class RunObserver(Protocol):
@@ -160,9 +156,8 @@ def open_jobs(
 ) -> list[EpisodeJob]:
     """Return the open jobs; ``only`` reopens finished episodes with this outcome.
 
-    With a seed, they are in random order.
-
-    Episodes that were under way, or ended in an error, resume after their last answer.
+    A seed gives a random order. Unfinished episodes, and episodes that ended in an error, resume
+    after the last answer.
 
     Raises DataError if a file of the run cannot be written.
     """
@@ -193,7 +188,7 @@ async def preflight(plan: RunPlan, connect: Connect) -> None:
 
 
 def _make_probe(plan: RunPlan) -> Request:
-    """Return a cheap request in the form of the plan's requests."""
+    """Return a cheap request with the settings of the plan's requests."""
     formats = (each.protocol for each in plan.settings.features if each.protocol)
     calling_format = next(formats, None)
     if plan.settings.mode == "prompt" or isinstance(calling_format, TextFormat):
@@ -275,7 +270,7 @@ async def execute_run(
 
 @asynccontextmanager
 async def watched(engine: Engine[Any, Any], watch: RunObserver) -> AsyncIterator[None]:
-    """Report the engine's state every second while the context lasts."""
+    """Context that reports the engine's state every second."""
 
     async def look() -> None:
         while True:
@@ -324,7 +319,7 @@ def _run_to_end(coroutine: Coroutine[Any, Any, RunEnding]) -> RunEnding:
 
 
 def replies_of(plan: RunPlan) -> ReplyCache | None:
-    """Return the reply cache of a plan's model, or None if the settings ask for none."""
+    """Return the reply cache of a plan's model, or None if the settings turn the cache off."""
     settings = plan.settings
     if settings.reply_cache is None:
         return None
@@ -334,10 +329,10 @@ def replies_of(plan: RunPlan) -> ReplyCache | None:
 
 
 def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -> list[str]:
-    """Return the secrets of a run: those in its settings, and its provider's keys.
+    """Return the secrets of a run: secrets in the settings, and the provider's keys.
 
-    Other variables may contain ordinary words. Later words of a value are secrets, too, such as the
-    key in ``Bearer abc``.
+    Other variables may contain ordinary words. Later words of a value, such as the key in ``Bearer
+    abc``, are secrets, too.
     """
     headers = settings.extra_headers.items()
     values = [value for name, value in headers if is_secret_header(name, value)]
@@ -349,7 +344,7 @@ def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -
 
 
 def _is_key(variable: str, model: str) -> bool:
-    """Tell whether a variable may hold a key of a model's provider, or of OpenAI."""
+    """Tell whether an environment variable may hold a key of the model's provider or of OpenAI."""
     name = variable.upper()
     if isinstance(parsed(model), AgentName):
         # An agent may use any provider.

@@ -26,7 +26,7 @@ from runner.models.settings import (
     sent_as,
 )
 from runner.models.tools import legal_name
-from runner.records.definition import RecordedModelSettings
+from runner.records.definition import ModelSettings
 from runner.records.request_secrets import MASK, is_secret_header, redact_address, redact_body
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import check_finite
@@ -42,7 +42,7 @@ _DECIDING = (*sent_as(LiveSettings, "sampling"), *_CALLING)
 _SWITCH: Mapping[object, bool] = {"on": True, "off": False}
 CHOICES = ("auto", "none", "required")
 _REPLACED = {"attempts": "; use retries, which does not count the first request"}
-"""Former keys whose values now mean something else, and what to use instead."""
+"""Former keys whose values have another meaning now, and their replacements."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ class Settings(LiveSettings):
         return options
 
     def _collect_sent(self, way: Sent) -> dict[str, Any]:
-        """Return the given settings of one receiver."""
+        """Return the given settings for one receiver."""
         given = {name: vars(self)[name] for name in sent_as(type(self), way)}
         return {k: _SWITCH.get(v, v) for k, v in given.items() if v is not None}
 
@@ -108,7 +108,7 @@ class Settings(LiveSettings):
             if (kind in failures) != (kind in FAULTS)
         }
 
-    def defining(self) -> RecordedModelSettings:
+    def defining(self) -> ModelSettings:
         """Return the settings that determine a run's result, without secrets."""
         server = self.base_url or os.environ.get("OPENAI_BASE_URL")
         other = {
@@ -117,8 +117,8 @@ class Settings(LiveSettings):
             "extra_body": redact_body(self.extra_body),
             "errors_as": self._list_exceptions() or None,
         }
-        return RecordedModelSettings(
-            **{name: other.get(name, vars(self)[name]) for name in RecordedModelSettings._fields}
+        return ModelSettings(
+            **{name: other.get(name, vars(self)[name]) for name in ModelSettings._fields}
         )
 
     def of_requests(self) -> Mapping[str, Any]:
@@ -145,8 +145,8 @@ def read_settings(
     setting does not fit the mode.
 
     Args:
-        path: A TOML file with the members of Settings as keys, or None.
-        flags: Values by member.
+        path: A TOML file with the fields of Settings as keys, or None.
+        flags: Values by field.
         others: Keys of the file that extensions read.
     """
     given = Settings() if path is None else _read_file(path, others)
@@ -173,7 +173,7 @@ def read_settings(
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the members of a TOML file. Raises DataError if the file cannot be read."""
+    """Return the contents of a TOML file. Raises DataError if the file cannot be read."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

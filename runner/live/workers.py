@@ -1,4 +1,4 @@
-"""Workers that judge trajectories or run episodes: this process, several, or an extension's."""
+"""Workers that judge trajectories or run episodes: one or several processes, or an extension's."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class LocalWorkers(NamedTuple):
     """Workers on this machine."""
 
     number: int | None = None
-    """Number of processes that judge; None for this process alone."""
+    """Number of processes that judge; None for only this process."""
     allowance: EntryLimits = ALLOWANCE
 
     def judge(
@@ -74,7 +74,7 @@ class LocalWorkers(NamedTuple):
         profile: Profile,
         run: parallel.Run,
     ) -> Iterator[EpisodeRecord]:
-        """Judge in this process or in others."""
+        """Judge in this process or in worker processes."""
         task = dataset, trajectories, profile, run
         if self.number is not None:
             yield from worker_processes.evaluate_in_processes(
@@ -85,7 +85,7 @@ class LocalWorkers(NamedTuple):
             yield from evaluate(*task)
 
     def check(self, settings: Settings, connect: Connect) -> None:
-        """Refuse several processes, because a live run mostly waits for the server."""
+        """Refuse several processes, which would not make a live run faster."""
         if self.number is not None:
             raise DataError(
                 "--workers", "is not for live runs, which use one process; try --engine ray"
@@ -107,7 +107,7 @@ class LocalWorkers(NamedTuple):
 def workers_of(
     engine: str, address: str | None, workers: int | None, allowance: EntryLimits = ALLOWANCE
 ) -> Workers:
-    """Return the workers of an engine: ``local``, or an extension's.
+    """Return the workers of an engine: ``local`` or an extension's name.
 
     Without an address, the extension starts a cluster on this machine for the command.
 

@@ -1,7 +1,7 @@
-"""Client for a Python agent: a callable that takes messages and tools and returns a message.
+"""Client for a Python agent: a callable that maps messages and tools to a message.
 
-The arguments and the message have the form of chat completions. An exception of the agent is an
-error, never a failure of the model. Synchronous agents run in threads.
+The arguments and the message have the form of chat completions. An exception of the agent counts as
+an error, never as a failure of the model. Synchronous agents run in threads.
 """
 
 from __future__ import annotations
@@ -22,18 +22,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from runner.models.base import AgentError, Reply, Request, RequestOptions
-from runner.models.messages import (
-    MalformedMessage,
-    call_entry,
-    is_langchain,
-    langchain_message,
-)
+from runner.models.messages import MalformedMessage, call_entry, is_langchain, langchain_message
 from runner.models.reply import one_line, read_completion
 from runner.models.settings import LiveSettings, sent_as
 from trajectories.errors import DataError, suggest_name
 
 Agent = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
-"""``agent(messages, tools)`` returns an assistant message, a text, or an awaitable of one."""
+"""``agent(messages, tools)`` returns an assistant message, a string, or an awaitable."""
 
 _NAME = re.compile(r"python:(\w+(?:\.\w+)*):(\w+(?:\.\w+)*)")
 _EXPECTED = (
@@ -49,7 +44,7 @@ class AgentModel:
     """A client for an agent.
 
     Args:
-        make: Returns the agent of one episode.
+        make: Function that returns the agent of one episode.
         timeout: Maximum seconds per answer; None for no limit.
     """
 
@@ -99,7 +94,7 @@ class AgentModel:
 def agent_named(name: str) -> Callable[[], Agent]:
     """Import an agent, and return a factory for the agent of an episode.
 
-    Raises DataError if the name does not exist, or the import fails.
+    Raises DataError if the name does not exist or the import fails.
 
     Args:
         name: ``python:package.module:function``, or a class without required arguments. The current
@@ -124,12 +119,12 @@ def agent_named(name: str) -> Callable[[], Agent]:
 
 
 def maker(agent: Agent | type[Any]) -> Callable[[], Agent]:
-    """Return a factory for agents: a class makes one per episode, a function serves them all."""
+    """Return a factory for agents: a class gives one agent per episode, a function serves all."""
     return agent if isinstance(agent, type) else lambda: agent
 
 
 def refuse_options(name: str, options: RequestOptions) -> None:
-    """Refuse options that only servers take. Raises DataError if such an option is set."""
+    """Refuse options for servers. Raises DataError if such an option is set."""
     sent = {*options.sampling, *options.calling, *options.provider}
     flags = sent_as(LiveSettings, "server", "sampling", "calling", "provider")
     given = [flag for name, flag in flags.items() if name in sent or vars(options).get(name)]
@@ -156,7 +151,7 @@ def _is_coroutine_function(agent: Agent) -> bool:
 
 
 def _format_traceback(error: BaseException) -> str:
-    """Return the traceback from the agent's first frame on."""
+    """Return the traceback, beginning with the agent's first frame."""
     place = error.__traceback__
     while place and place.tb_next and place.tb_frame.f_code.co_filename in (__file__, _THREAD_FILE):
         place = place.tb_next
@@ -185,7 +180,7 @@ def read_message(answer: object) -> Mapping[str, Any]:
 def _openai_message(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message of LangChain in OpenAI's form.
 
-    Raises AgentError if a call has no name or no arguments.
+    Raises AgentError if a call lacks a name or arguments.
     """
     message = langchain_message(answer)
     try:

@@ -18,7 +18,7 @@ _EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 _REASONING_TOKENS = dict(zip(_EFFORTS, (1024, 1024, 2048, 4096, 8192, 16384), strict=True))
 """Reasoning tokens by effort; the API's minimum is 1024."""
 _TAKES_BUDGET = re.compile(r"claude-(?:3-|\w+-4(?:-[0-5])?(?:-\d{8})?$)")
-"""Models before 4.6; later ones choose their own reasoning budget."""
+"""Models before 4.6; later models choose their own reasoning budget."""
 _CHOICES = {None: "auto", "required": "any"}
 _ENDS = {
     "end_turn": "stop",
@@ -96,14 +96,14 @@ def _convert_message(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
 
 
 def _make_text_block(content: object) -> Sequence[Mapping[str, Any]]:
-    """Return a text as a block, or nothing: the API refuses an empty text."""
+    """Return a string as a block, or nothing for an empty string, which the API refuses."""
     return [{"type": "text", "text": content}] if content else []
 
 
 def _restore_blocks(
     blocks: Sequence[Mapping[str, Any]], ids: Sequence[str]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the blocks of an answer, its calls with the ids of the conversation."""
+    """Yield the blocks of an answer; calls get the ids of the conversation."""
     own = iter(ids)
     for block in blocks:
         if block["type"] == "tool_use":

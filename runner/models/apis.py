@@ -1,8 +1,8 @@
-"""Request and answer formats of OpenAI's APIs; all other servers speak chat completions.
+"""Request and answer formats of OpenAI's APIs; compatible servers use chat completions.
 
-The Responses API takes a conversation as items, and its answer becomes a chat completion. The
-items are kept unchanged, because their reasoning is encrypted and not stored on the server. Only
-calling formats use the two older APIs: ``functions`` in chat completions, and text completions.
+The Responses API takes a conversation as items. Its answer becomes a chat completion. The items are
+kept unchanged, because their reasoning is encrypted and not stored on the server. Only calling
+formats use the two older APIs: ``functions`` in chat completions, and text completions.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ class Api(ABC):
     path: str
     """URL path after the base URL; ``{model}`` is the model's name."""
     settings: Callable[[str, Settings], Settings]
-    """Converts the model's name and chat-completions settings into members of the body."""
+    """Function that converts the model's name and chat-completions settings to body fields."""
     tool: ToolForm = unchanged
     tools: tuple[bytes, bytes] = (b',"tools":[', b"]")
-    """Bytes of the body before and after the tools."""
+    """Bytes of the request body before and after the tools."""
     calling: Callable[[Settings], Settings] = unchanged
-    """Converts settings that go with tools, such as ``tool_choice``."""
+    """Function that converts settings for tools, such as ``tool_choice``."""
     completion: Callable[[object], object] = lambda body: body
-    """Converts an answer into a chat completion; returns any other body unchanged."""
+    """Function that converts an answer to a chat completion; another body stays unchanged."""
 
     @abstractmethod
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
-        """Encode a message, given the messages before it."""
+        """Encode a message, given the earlier messages."""
 
     @abstractmethod
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
-        """Return the members of the body that hold a conversation.
+        """Return the fields of the body that hold a conversation.
 
         Args:
-            speeches: Its messages.
+            speeches: The messages.
             marked: Indices of messages that end with a cache mark.
         """
 
@@ -66,15 +66,15 @@ class ItemApi(Api):
 
     items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]] = lambda message: (message,)
     conversation: str = "messages"
-    """Name of the body's member with the conversation."""
+    """Name of the body field with the conversation."""
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
-        """Encode a message that follows others."""
+        """Encode a message that follows the given messages."""
         items = ",".join(map(_JSON.encode, self.items(message)))
         return EncodedMessage(message["role"], items.encode())
 
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
-        """Return the member of the body that holds a conversation."""
+        """Return the field of the body that holds a conversation."""
         items = [speech.items for speech in speeches]
         for place in marked:
             # Gateways to Anthropic expect the mark on a content part.
@@ -87,7 +87,7 @@ class ItemApi(Api):
 def _convert_settings(model: str, given: Settings) -> Settings:
     """Return settings under their names in the Responses API.
 
-    Raises FatalError if the API does not have one of them.
+    Raises FatalError if the API lacks a setting.
     """
     if "seed" in given:
         raise FatalError("the Responses API takes no seed; leave out --seed, or use --api chat")
@@ -100,7 +100,7 @@ def _convert_settings(model: str, given: Settings) -> Settings:
 
 
 def _convert_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings that go with tools; a chosen function is named one level higher."""
+    """Return the settings for tools; the name of a chosen function moves up one level."""
     choice = given.get("tool_choice")
     if not isinstance(choice, Mapping):
         return given
@@ -187,7 +187,7 @@ def _convert_legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]
 
 
 def _convert_legacy_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the choice of a function; the older form has one call per answer."""
+    """Return the choice of a function; the older form allows one call per answer."""
     choice = given.get("tool_choice")
     if isinstance(choice, Mapping):
         choice = {"name": choice["function"]["name"]}
@@ -209,7 +209,7 @@ def _is(item: object, kind: str) -> bool:
 
 
 def _flatten_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a tool for the Responses API, where strict is the default."""
+    """Return a tool for the Responses API, where ``strict`` is the default."""
     return {"type": "function", "strict": False, **tool["function"]}
 
 

@@ -10,12 +10,12 @@ from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 ChatMessage = dict[str, Any]
-"""One message in the form of chat completions: role, content, and tool members."""
+"""One message in the form of chat completions: role, content, and tool fields."""
 
 ApiName = Literal["chat", "responses"]
 """An API of OpenAI that users can choose."""
 Wire = Literal[ApiName, "functions", "completions"]
-"""Any API of OpenAI; only calling formats use the older two."""
+"""An API of OpenAI; only calling formats use the two older APIs."""
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -43,7 +43,7 @@ def unchanged(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def without_response(form: ToolForm) -> ToolForm:
-    """Return a form of tools without the member that describes results."""
+    """Return a conversion of tools that removes the result schema."""
 
     def formed(tool: Mapping[str, Any]) -> Mapping[str, Any]:
         function = {name: each for name, each in tool["function"].items() if name != "response"}
@@ -53,7 +53,7 @@ def without_response(form: ToolForm) -> ToolForm:
 
 
 ToolForm = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""Converts a chat-completions tool into the form of another API."""
+"""Function that converts a chat-completions tool to the form of another API."""
 
 
 @lru_cache(maxsize=8192)
@@ -97,9 +97,9 @@ class Request(NamedTuple):
     conversation: object = None
     """Owner of the request, for clients that keep state per conversation."""
     trial: int = 0
-    """Trial number, from 0; each trial has its own seed."""
+    """Trial number, starting at 0; each trial has its own seed."""
     grows: bool = False
-    """Whether later requests extend this one; then caching it saves cost."""
+    """Whether later requests extend this request, so that caching it saves cost."""
     entry: str = ""
     """Id of the entry, for offline models; never sent."""
     prompt: str | None = None
@@ -141,7 +141,7 @@ class Price(NamedTuple):
     """Price of input written to a cache; None for the input price."""
 
     def of(self, usage: Usage) -> float | None:
-        """Return the US dollars for one request, or None if its tokens are unknown."""
+        """Return the US dollars for one request, or None if the token counts are unknown."""
         if usage.prompt is None or usage.completion is None:
             return None
         cached = min(usage.cached or 0, usage.prompt)
@@ -161,20 +161,20 @@ class RequestOptions:
     sampling: Mapping[str, Any] = field(default_factory=dict)
     """Settings such as temperature and seed, under OpenAI's names."""
     calling: Mapping[str, Any] = field(default_factory=dict)
-    """Settings that go with tools, such as tool_choice, under OpenAI's names."""
+    """Settings for tools, such as tool_choice, under OpenAI's names."""
     extra_headers: Mapping[str, str] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    """Further members of the body; they override ``sampling``."""
+    """Further fields of the body, which override ``sampling``."""
     api: Wire | None = None
     """API of the requests; None for the model's default."""
     provider: Mapping[str, Any] = field(default_factory=dict)
     """Settings for the clients of some providers, such as prompt_caching."""
     timeout: float = 600.0
     price: Price | None = None
-    """Token price; None for the listed price, if any."""
+    """Token price; None for the listed price."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
-        """Return the sampling of a trial; its number is added to the seed."""
+        """Return the sampling settings of a trial; the trial's number is added to the seed."""
         if "seed" not in self.sampling:
             return self.sampling
         return {**self.sampling, "seed": self.sampling["seed"] + trial}
@@ -187,7 +187,7 @@ class VerbatimText(NamedTuple):
     """Parts of an answer that its server expects back unchanged, such as signed reasoning."""
 
     message: Mapping[str, Any]
-    """Members of the answer's message with reasoning."""
+    """Fields of the answer's message that hold reasoning."""
     calls: Sequence[Mapping[str, Any]] = ()
 
 
@@ -200,7 +200,7 @@ class Reply(NamedTuple):
     finish_reason: str | None
     usage: Usage
     latency: float
-    """Seconds from sending the request to reading the answer, without our own waits."""
+    """Seconds between sending the request and reading the answer, without Turnwise's own waits."""
     cost: float | None = None
     """US dollars; None if the price is unknown."""
     verbatim: VerbatimText | None = None
@@ -214,7 +214,7 @@ class Model(Protocol):
 
         Raises:
             TransientError: A retry may succeed.
-            RequestError: This request will never succeed; others may.
+            RequestError: This request will never succeed; other requests may.
             FatalError: No request will succeed.
         """
 
@@ -224,7 +224,7 @@ class Model(Protocol):
 
 FaultKind = Literal["context_overflow", "unparsed_call", "content_policy", "request_too_large"]
 ErrorKind = Literal[FaultKind, "timeout", "connection", "rate_limit", "server", "refused", "agent"]
-"""Kinds of errors of a request; the model caused only those in ``FaultKind``."""
+"""Kinds of request errors; the model caused only the kinds in ``FaultKind``."""
 
 FAULTS: frozenset[ErrorKind] = frozenset(get_args(FaultKind))
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
@@ -234,8 +234,8 @@ class ModelError(Exception):
     """A request without an answer.
 
     Args:
-        message: One line for the user, with the server's words.
-        kind: Kind of the error; None for a bug of ours.
+        message: One line for the user, with the server's message.
+        kind: Kind of the error; None for a bug in Turnwise.
     """
 
     def __init__(self, message: str, kind: ErrorKind | None = None) -> None:
@@ -278,7 +278,7 @@ class FatalError(ModelError):
 
 
 class AgentError(ModelError):
-    """A failed call of the user's agent, with the traceback of its exception, if any."""
+    """A failed call of the user's agent, with the traceback of an exception."""
 
     def __init__(self, message: str, traceback: str | None = None) -> None:
         super().__init__(message, "agent")

@@ -1,4 +1,4 @@
-"""Conversations in the form of Anthropic and Google: turns of blocks and a separate system prompt.
+"""Conversations in Anthropic's and Google's form: turns of blocks, and a separate system prompt.
 
 The blocks of an answer go back unchanged and in order, because reasoning and calls are signed.
 """
@@ -18,7 +18,7 @@ VERBATIM = "output_items"
 SYSTEM = "system"
 
 Said = tuple[str, Sequence[Mapping[str, Any]]]
-"""Speaker (``SYSTEM`` or a role), and blocks."""
+"""Speaker (``SYSTEM`` or a role) and blocks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,13 +26,13 @@ class BlockApi(Api):
     """An API in which a conversation is a list of turns."""
 
     blocks: Callable[[ChatMessage, Sequence[ChatMessage]], Said]
-    """Converts a message, given those before it, into speaker and blocks."""
+    """Function that converts a message, given the earlier messages, to speaker and blocks."""
     conversation: str
     content: str
     system: tuple[bytes, bytes]
     """Bytes of the body before and after the blocks of the system prompt."""
     roles: Mapping[str, str]
-    """Role by speaker; without a role for ``SYSTEM``, the system prompt is separate."""
+    """Role by speaker; the system prompt is separate unless ``SYSTEM`` has a role."""
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
         """Encode a message, given the messages before it."""
@@ -40,7 +40,7 @@ class BlockApi(Api):
         return EncodedMessage(speaker, b",".join([_encode(block) for block in blocks]))
 
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
-        """Return the members of the body that hold a conversation."""
+        """Return the fields of the body that hold a conversation."""
         system, speaker, turns = b"", "", list[list[bytes]]()
         heads = {
             who: f'{{"role":"{role}","{self.content}":['.encode()
@@ -71,7 +71,7 @@ def _encode(block: Mapping[str, Any]) -> bytes:
 
 
 def object_in(text: object) -> dict[str, Any] | None:
-    """Return the JSON object of a text, or None if the text is not one."""
+    """Return the JSON object in a string, or None for another string."""
     if isinstance(text, Mapping):
         return dict(text)
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
@@ -84,7 +84,7 @@ def object_in(text: object) -> dict[str, Any] | None:
 
 
 def object_within(text: str) -> dict[str, Any] | None:
-    """Return the JSON object within a text, such as in a fence, or None."""
+    """Return the JSON object within a string, for example in a code fence, or None."""
     begin, end = text.find("{"), text.rfind("}")
     return object_in(text[begin : end + 1]) if 0 <= begin < end else None
 

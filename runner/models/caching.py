@@ -1,7 +1,7 @@
-"""Marks for Anthropic's prompt cache, which later requests with the same beginning read.
+"""Marks for Anthropic's prompt cache; later requests with the same beginning read the cache.
 
-Reading cached input costs a tenth of the price; writing it costs a quarter more. So marks save cost
-from the second request. The other providers cache on their own.
+Reading cached input costs a tenth of the price. Writing to the cache costs a quarter more. So marks
+save cost from the second request on. Other providers cache without marks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trajectories.errors import DataError
 
 _MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anthropic/")
 MARKED = "Claude at anthropic/, bedrock/, vertex_ai/ and openrouter/"
-"""The models that need marks, in words."""
+"""Description of the models that need marks."""
 MEMBER = "cache_control"
 MARK = {MEMBER: {"type": "ephemeral"}}
 _ENCODED_MARK = json.dumps(MARK, separators=(",", ":")).encode().replace(b"{", b",", 1)
@@ -28,31 +28,28 @@ def wants_marks(name: str) -> bool:
 
 
 def refuse_marks(name: str, options: RequestOptions) -> None:
-    """Refuse to mark prompts for a model without marks.
-
-    Raises DataError if the options set the marks.
-    """
+    """Raise DataError if the options set marks for a model that does not use them."""
     if options.provider.get("prompt_caching") and (options.base_url or not wants_marks(name)):
         raise DataError("--prompt-caching", f"on is for {MARKED}; others cache on their own")
 
 
 def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
-    """Tell whether a request gets marks; a mark in ``extra_body`` replaces ours."""
+    """Tell whether a request gets marks; a mark in ``extra_body`` replaces them."""
     chosen = options.provider.get("prompt_caching")
     wanted = request.grows if chosen is None else chosen
     return bool(wanted) and MEMBER not in options.extra_body and wants_marks(name)
 
 
 def with_mark(items: bytes) -> bytes:
-    """Return encoded objects with a mark on the last one."""
+    """Return encoded objects with a mark on the last object."""
     return items[:-1] + _ENCODED_MARK
 
 
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of marked messages: system prompt, this and the previous request.
 
-    The end of the previous request is always in the cache. The provider searches only some blocks
-    back, and one answer may have many calls.
+    The end of the previous request is always in the cache. The provider searches only the last
+    blocks, and one answer may have many calls.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)
@@ -72,5 +69,5 @@ def marked_messages(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
 
 
 def marked_tools(tools: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return tools with a mark on the last one."""
+    """Return tools with a mark on the last tool."""
     return [*tools[:-1], *({**tool, **MARK} for tool in tools[-1:])]

@@ -36,12 +36,12 @@ _PRICES = "litellm/model_prices_and_context_window_backup.json"
 def connect(name: str, options: RequestOptions = USUAL) -> Model:
     """Return a client for a model.
 
-    Raises DataError if a package or a key is missing, or a name or setting is invalid.
+    Raises DataError if a package or key is missing, or a name or setting is invalid.
 
     Args:
         name: ``python:module:function`` for an agent, or ``provider/model`` for a provider in our
-            table or in litellm. Any other name, or any name with a base URL, is sent unchanged to
-            an OpenAI-compatible server.
+            table or in litellm. Another name, or a name together with a base URL, is sent unchanged
+            to an OpenAI-compatible server.
         options: Connection and settings. The base URL defaults to ``OPENAI_BASE_URL``, then OpenAI.
     """
     try:
@@ -101,7 +101,7 @@ def _find_provider(name: str) -> str:
 
 
 def _add_answer_limit(name: str, options: RequestOptions) -> RequestOptions:
-    """Return options with the model's maximum of answer tokens, which Anthropic's API requires."""
+    """Return options with the model's maximum number of answer tokens, as Anthropic requires."""
     max_tokens = _find_entry(name).get("max_output_tokens")
     if _find_provider(name) != "anthropic" or not isinstance(max_tokens, int):
         return options
@@ -114,7 +114,7 @@ def _find_server(options: RequestOptions) -> str:
 
 
 def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
-    """Return the price of a model: the given one, else the provider's listed one, else None."""
+    """Return the price of a model: the given price, else the listed price, else None."""
     if options.price is not None or not parsed(name).is_hosted:
         return options.price
     is_elsewhere = names_a_provider(name, options)
@@ -140,7 +140,7 @@ def takes_choice(name: str, options: RequestOptions) -> bool:
 def _choose_api(name: str, options: RequestOptions) -> RequestOptions:
     """Return options with the API that a model of OpenAI needs.
 
-    Some models have only one, and only the Responses API takes reasoning back.
+    Some models have only one API, and only the Responses API takes reasoning back.
     """
     entry, has_reasoning = _find_entry(name), _has_reasoning(name)
     api = options.api or usual_api(name, options)
@@ -185,7 +185,7 @@ def _read_cost(value: object) -> float | None:
 
 
 def _find_entry(model: str) -> Mapping[str, Any]:
-    """Return the entry of a model in litellm's table, empty if it has none."""
+    """Return a model's entry in litellm's table; empty for an unknown model."""
     provider, _, name = model.partition("/") if "/" in model else ("openai", "", model)
     entry = _load_prices().get(model)
     if entry is None:

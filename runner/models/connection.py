@@ -29,7 +29,7 @@ from runner.models.reply import Endpoint, one_line, read_completion, refused_tho
 
 _RESERVED_MEMBERS = ("messages", "input", "prompt", "tools", "functions", "stream", "n")
 _IDLE_ROUND = 100e-6
-"""Maximum seconds of an idle round of the event loop."""
+"""Maximum seconds for a round of the event loop that counts as idle."""
 _MAX_WAIT_SECONDS = 0.05
 """Maximum seconds between two requests if the loop is never idle."""
 
@@ -38,8 +38,8 @@ class RequestPacer:
     """Queue that starts requests one by one while the event loop is idle.
 
     With hundreds of conversations, Turnwise's own CPU time may be the bottleneck. Answers would
-    then wait while requests are built, and this wait would count as the server's latency. So
-    building a request waits for an idle round of the event loop, or for a moment at most.
+    then wait while requests are built, and this wait would count as the server's latency. Therefore
+    a request is built only in an idle round of the event loop, or after a short maximum wait.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class RequestPacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait for an idle round; the task of the last turn may continue once without a wait."""
+        """Wait for an idle round; the last task may continue once without a wait."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:
@@ -97,7 +97,7 @@ class Client(ABC):
         self._demands: frozenset[str] = frozenset(rules.split(",") if rules else ())
 
     async def ask(self, request: Request) -> Reply:
-        """Send a request, and again in another form if the server's refusal demands it.
+        """Send a request; send another form if the server's refusal demands this.
 
         Raises:
             TransientError: A retry may succeed.
@@ -116,7 +116,7 @@ class Client(ABC):
                 self._learn(thoughts, demanded)
 
     def _learn(self, thoughts: frozenset[str], demanded: frozenset[str]) -> None:
-        """Stop sending the members with these names, and fulfil demands of the server."""
+        """Stop sending the fields with these names, and fulfil demands of the server."""
         self._refused |= thoughts
         self._demands |= demanded
 
@@ -125,7 +125,7 @@ class Client(ABC):
         return arrange(messages, self._demands) if self._demands else messages
 
     def _accepted(self, message: ChatMessage) -> ChatMessage:
-        """Return a message without the members that the server refuses."""
+        """Return a message without the fields that the server refuses."""
         if self._refused.isdisjoint(message):
             return message
         return {name: value for name, value in message.items() if name not in self._refused}
@@ -168,7 +168,7 @@ class Client(ABC):
 
 
 def check_members(settings: Mapping[str, Any]) -> None:
-    """Refuse members of a body that are not settings. Raises FatalError if a member is reserved."""
+    """Refuse body fields that are not settings. Raises FatalError for a reserved field."""
     for name in _RESERVED_MEMBERS:
         if name in settings:
             raise FatalError(f"--body: {name!r} is reserved for requests; leave it out")
@@ -185,7 +185,7 @@ def explain(error: BaseException, endpoint: Endpoint) -> ModelError:
 
 
 def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
-    """Return the error of a failed connection, else None."""
+    """Return the error for a failed connection, else None."""
     address = endpoint.address
     for cause in _walk_causes(error):
         if isinstance(cause, ModelError):
@@ -220,7 +220,7 @@ def _make_lost_error(cause: BaseException, endpoint: Endpoint) -> TransientError
 
 
 def _find_innermost(error: BaseException) -> BaseException:
-    """Return the first cause of an error; its context may be another error that was handled."""
+    """Return the first cause of an error, but not an unrelated error in its context."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error

@@ -39,7 +39,7 @@ _TURNS_KEPT: Mapping[ReasoningPolicy, float] = {"none": 0, "last": 1, "all": inf
 
 
 Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
-"""Returns the observation of a call, given the user's words of the turn; None for the own text."""
+"""Function that maps a call, its result and the turn's user words to an observation, or None."""
 
 
 class ConversationSettings(NamedTuple):
@@ -53,18 +53,18 @@ class ConversationSettings(NamedTuple):
     observe: Observe | None = None
     protocol: CallingFormat | None = None
     asks_on: bool = False
-    """Whether a single turn has several steps, because the format allows one call a step."""
+    """Whether a single turn has several steps, because the format allows one call per step."""
     session: Callable[[Session, str], Session] | None = None
-    """Returns the model's session, given a fresh one and the id of the trajectory."""
+    """Function that returns the model's session, given a fresh session and the trajectory's id."""
 
 
 class PendingMessages(NamedTuple):
     """An answer split into the call of a search function and the other calls."""
 
     given: Mapping[str, Any] | None = None
-    """Arguments of the call; None if there is no such call."""
+    """Arguments of the search call; None without such a call."""
     rest: Reply | None = None
-    """The answer without the call; None if it has no other call."""
+    """The answer without the search call; None without another call."""
 
 
 class _ReasoningHistory(NamedTuple):
@@ -93,7 +93,7 @@ class Conversation(ABC):
         self._extended: tuple[ToolList, Sequence[dict[str, Any]], ToolList] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request, with notes and extra tools that later requests do not have."""
+        """Return the next request; notes and extra tools are part of this request only."""
         messages = self._sent
         if notes:
             messages = [*messages, {"role": "user", "content": "\n\n".join(notes)}]
@@ -113,7 +113,7 @@ class Conversation(ABC):
         return None
 
     def apart(self, reply: Reply, name: str) -> PendingMessages:
-        """Split the call of our own function from an answer that is not yet read."""
+        """Split the call of the search function from an answer that has not been read."""
         given = [call.arguments for call in reply.tool_calls if call.name == name]
         if not given:
             return PendingMessages()
@@ -131,7 +131,7 @@ class Conversation(ABC):
         return reply
 
     def fork(self) -> Self:
-        """Return an independent copy; messages are never edited, so the copy shares them."""
+        """Return an independent copy, which shares the messages because they are never edited."""
         forked = copy(self)
         forked.messages = self.messages.copy()
         forked._sent = forked.messages if self._sent is self.messages else self._sent.copy()
@@ -160,7 +160,7 @@ class Conversation(ABC):
         """Add the reason why the calls of an answer were not executed."""
 
     def notify(self, notices: Sequence[str]) -> None:
-        """Add messages about what happened in the worlds."""
+        """Add messages with the notices of the worlds."""
         self._put_messages([Message("user", "\n".join(notices))] if notices else [])
 
     def _with_extra(self, tools: ToolList, extra: Sequence[dict[str, Any]]) -> ToolList:
@@ -186,7 +186,7 @@ class Conversation(ABC):
         self._put(message)
 
     def _next_turn(self) -> None:
-        """Begin a turn, and drop reasoning that is too old from later requests."""
+        """Begin a turn; later requests omit reasoning that is too old."""
         self._turn += 1
         kept = _TURNS_KEPT[self._style.reasoning]
         over = [each for each in self._thoughts if each.turn + kept < self._turn]
@@ -225,7 +225,7 @@ class ToolCallConversation(Conversation):
             self._put({"role": "user", "content": self._style.prompts.handover_fc})
 
     def hand_over(self, offered: frozenset[str], new: Sequence[str]) -> None:
-        """Offer new functions after the earlier ones."""
+        """Offer new functions after the earlier functions."""
         self._late = (*self._late, *[name for name in new if name not in self._late])
         late = tuple([name for name in self._late if name in offered])
         tools = self._style.toolbox.tools(offered, late)
@@ -234,7 +234,7 @@ class ToolCallConversation(Conversation):
         self.tools = tools if is_unchanged else ToolList(self._native.show(tools.tools))
 
     def read(self, reply: Reply) -> Step:
-        """Return the tool calls under the functions' real names, or the text if there are none."""
+        """Return the tool calls under the functions' real names, or the text without tool calls."""
         message: ChatMessage = {"role": "assistant", "content": reply.text}
         if not reply.tool_calls:
             message["content"] = reply.text or ""
@@ -265,7 +265,7 @@ class ToolCallConversation(Conversation):
         self._answer_calls([result.observation for result in results])
 
     def refuse(self, reason: str) -> None:
-        """Answer all open tool calls, because servers refuse a conversation with open ones."""
+        """Answer all open tool calls, because servers refuse a conversation with open calls."""
         if self._open_calls:
             shown = [json.dumps({"error": reason})] * len(self._native.read(self._open_calls))
             self._answer_calls(shown)
@@ -277,7 +277,7 @@ class ToolCallConversation(Conversation):
         self._open_calls = []
 
     def _new_id(self, call: ToolCall) -> str:
-        """Return the id of a call, or a new one if it is missing or repeated."""
+        """Return the id of a call, or a new id if the id is missing or repeated."""
         id = call.id or ""
         number = len(self._ids)
         while not id or id in self._ids:
@@ -289,12 +289,12 @@ class ToolCallConversation(Conversation):
 
 
 class PromptConversation(Conversation):
-    """A conversation with calls as text, in our prompt or a prompt format."""
+    """A conversation with calls as text, in Turnwise's prompt or a prompt format."""
 
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Add a turn; the first one begins with the system prompt."""
+        """Add a turn; the first turn begins with the system prompt."""
         self._next_turn()
         if not self.messages:
             system = self._make_system_prompt(offered.difference(offers))
@@ -390,7 +390,7 @@ class CallingFormatConversation(Conversation):
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Add a turn; the first one begins with the functions."""
+        """Add a turn; the first turn begins with the functions."""
         self._next_turn()
         self._offer(offered, offers)
         if not self.messages:
@@ -416,7 +416,7 @@ class CallingFormatConversation(Conversation):
         self._documents = [self._rename(tool["function"]) for tool in tools]
 
     def _describe(self, number: int) -> None:
-        """Describe the last functions, up to a number."""
+        """Describe the last functions, at most a given number."""
         new = self._documents[len(self._documents) - number :]
         text = with_functions(self._style.prompts.handover_prompt, new)
         self._put({"role": "user", "content": text})
@@ -460,7 +460,7 @@ class CallingFormatConversation(Conversation):
         return {**document, "name": shown}
 
     def _find_shown_name(self, real: str) -> str:
-        """Return the name that the model knows; an unknown name stays as it is."""
+        """Return the name that the model knows; an unknown name stays unchanged."""
         legal = self._style.toolbox.names.shown(real)
         return next((w for w, name in self._real_names.items() if name == legal), legal)
 
@@ -505,13 +505,13 @@ def _split_calls(calls: Sequence[Call], name: str) -> tuple[Mapping[str, Any] | 
 
 
 def _cut_at_stops(text: str, stops: Sequence[str]) -> str:
-    """Return a text up to its first stop sequence."""
+    """Return a string up to its first stop sequence."""
     places = [place for stop in stops if (place := text.find(stop)) >= 0]
     return text[: min(places)] if places else text
 
 
 def _read_arguments(arguments: Any) -> Mapping[str, Any]:
-    """Return arguments by name; empty if they are not an object."""
+    """Return arguments by name; empty for other values than an object."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
@@ -520,12 +520,12 @@ def _read_arguments(arguments: Any) -> Mapping[str, Any]:
 
 
 def _sent_name(name: str) -> str:
-    """Return the name of a called function as servers take it back; models invent others."""
+    """Return a called function's name in a form that servers accept, since models invent names."""
     return legal_name(name) or "unnamed"
 
 
 def _write_arguments(arguments: Any) -> str:
-    """Return arguments as the JSON text of an object; some servers refuse any other text."""
+    """Return arguments as a JSON object's text, because some servers refuse other text."""
     try:
         if isinstance(arguments, dict):
             return json.dumps(arguments)

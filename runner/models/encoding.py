@@ -13,7 +13,7 @@ _MAX_CONVERSATIONS = 512
 
 
 class MessageEncoder:
-    """The encoded messages of recent conversations. ``encode`` takes the index of a message."""
+    """Cache of encoded messages of recent conversations; ``encode`` encodes a message by index."""
 
     def __init__(self, encode: Callable[[Sequence[ChatMessage], int], EncodedMessage]) -> None:
         self._encode = encode
@@ -36,7 +36,7 @@ class _EncodedMessages(NamedTuple):
     """The encoded messages of one conversation."""
 
     messages: Sequence[ChatMessage]
-    """Kept alive, so that no other list gets its ``id``."""
+    """The list, kept alive so that no other list gets the same ``id``."""
     last: ChatMessage
     pieces: list[EncodedMessage]
 

@@ -64,7 +64,7 @@ def _convert_effort(model: str, effort: str) -> Settings:
 def _convert_choice(given: Settings) -> Settings:
     """Return the choice of a function.
 
-    Raises FatalError if the settings ask for one call per answer.
+    Raises FatalError if the settings demand one call per answer.
     """
     if given.get("parallel_tool_calls") is False:
         raise FatalError("gemini cannot be limited to one call: leave out --parallel-tool-calls")
@@ -89,7 +89,7 @@ def _convert_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _convert_schema(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema without members that the API refuses."""
+    """Return a schema without the fields that the API refuses."""
     kept = {name: value for name, value in given.items() if name in _SCHEMA}
     if kept.get("type") != "string":
         # Only strings may have an enum.

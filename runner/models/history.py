@@ -1,7 +1,7 @@
 """Forms of a conversation that strict servers accept, learned from a refusal or set by the user.
 
-Servers differ in the histories that they take back. The rules apply to the messages of a request;
-the conversation and its record stay as they are.
+Servers differ in the histories that they accept. The rules change the messages of a request. The
+conversation and its record stay unchanged.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Literal, get_args
 from runner.models.base import ChatMessage
 
 HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call"]
-"""Rules: no empty texts; an answer between results and the user's next message; alternating roles;
-no system role; one call per message."""
+"""Rules: no empty content, an answer between results and the user's next message, alternating
+roles, no system role, one call per message.
+"""
 HISTORY_RULES: tuple[HistoryRule, ...] = get_args(HistoryRule)
 
 _NO_TEXT = "(no answer)"
@@ -58,7 +59,7 @@ def arrange(messages: Sequence[ChatMessage], rules: Collection[str]) -> Sequence
 
 
 def _without_system(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-    """Put the system messages before the first message of the user."""
+    """Put the system messages at the start of the first user message."""
     system = [message for message in messages if message["role"] == "system"]
     others = [message for message in messages if message["role"] != "system"]
     first = next((n for n, message in enumerate(others) if message["role"] == "user"), None)
@@ -83,7 +84,7 @@ def _with_results(messages: Sequence[ChatMessage]) -> Iterator[Sequence[ChatMess
 
 
 def _one_call_each(group: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
-    """Yield a message with one call and its result for each call of a message."""
+    """Yield, for each call of a message, a message with this call and its result."""
     message, *results = group
     calls = message.get("tool_calls") or ()
     if len(calls) < 2:
@@ -105,7 +106,7 @@ def _with_text(message: ChatMessage) -> ChatMessage:
 
 
 def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
-    """Yield the messages, with the stand-in between results and a message of the user."""
+    """Yield the messages, with the stand-in between results and a user message."""
     before = None
     for message in messages:
         if before == "tool" and message["role"] == "user":
@@ -115,7 +116,7 @@ def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
 
 
 def _merged(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-    """Merge texts of the same role that follow each other."""
+    """Merge consecutive text messages of the same role."""
     merged: list[ChatMessage] = []
     for message in messages:
         last = merged[-1] if merged else None
@@ -127,7 +128,7 @@ def _merged(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
 
 
 def _is_text(message: ChatMessage, role: str | None = None) -> bool:
-    """Tell whether a message is a text of a user or an answer, in a role if one is given."""
+    """Tell whether a message is plain text of the user or the model, optionally of one role."""
     known = ("user", "assistant") if role is None else (role,)
     has_text = isinstance(message["content"], str) and not message.get("tool_calls")
     return message["role"] in known and has_text

@@ -1,4 +1,4 @@
-"""Client for providers that are not in our table: litellm sends the requests."""
+"""Client for providers outside of our table; litellm sends the requests."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REFUSED_SETTINGS = re.compile(r"parameters: \[([^][]*+)\]")
 
 @cache
 def library() -> Any:
-    """Return litellm, set up once per process, because it has only global settings.
+    """Return litellm, which is set up once per process because its settings are global.
 
     Raises ModuleNotFoundError if litellm is not installed.
     """
@@ -53,7 +53,7 @@ def library() -> Any:
 
 
 def _watch_redirects() -> None:
-    """Make litellm's clients refuse redirects to another server, which would get the keys."""
+    """Make litellm's clients refuse redirects to another server, which would receive the keys."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
     from litellm.llms.openai.common_utils import BaseOpenAILLM
 
@@ -188,9 +188,9 @@ def takes_choice(name: str, choice: object) -> bool:
 
 
 def _body_arguments(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return litellm's arguments for further members of the body.
+    """Return litellm's arguments for further fields of the body.
 
-    Raises FatalError if a member cannot be set.
+    Raises FatalError if a field cannot be set.
     """
     check_members(body)
     if not body:
@@ -201,7 +201,7 @@ def _body_arguments(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]
 
 
 def _find_words(text: str) -> object:
-    """Return the provider's words or error body, without litellm's prefix."""
+    """Return the provider's message or error body, without litellm's prefix."""
     text = _ERROR_PREFIX.sub("", text)
     first, traceback, _ = text.partition("Traceback (most recent call last)")
     if traceback:
@@ -214,7 +214,7 @@ def _find_words(text: str) -> object:
 
 
 def _restore(body: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer with the members that litellm had moved or invented restored."""
+    """Return an answer without litellm's changes of fields."""
     for choice in body["choices"]:
         aside = choice.pop("provider_specific_fields", None) or {}
         choice |= {"error": aside.get("error")}

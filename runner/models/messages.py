@@ -1,7 +1,7 @@
 """Reader of recorded chat messages: the turns of a conversation, with answers and results.
 
-Understands OpenAI's chat messages (also with ``function_call``), items of its Responses API,
-Anthropic's content blocks, and messages of LangChain. All become messages of chat completions.
+The reader accepts OpenAI's chat messages (also with ``function_call``) and Responses items,
+Anthropic's content blocks, and LangChain's messages. It converts them to chat-completions messages.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from runner.models.tools import FunctionNames
 from trajectories.schema import Trajectory
 
 MAX_MESSAGES = 20_000
-"""Maximum messages of one conversation."""
+"""Maximum number of messages in a conversation."""
 _MAX_SHOWN_CHARS = 60
 _SYSTEM = ("system", "developer")
 _ROLES = (*_SYSTEM, "user", "assistant", "tool", "function")
@@ -39,12 +39,12 @@ _LANGCHAIN_CLASSES = {
     "FunctionMessage": "function",
 }
 _ITEMS = ("function_call", "function_call_output", "reasoning")
-"""Types of Responses items that are no messages."""
+"""Types of Responses items that are not messages."""
 _PROMPT = "is neither a message nor an item with a role or a known type"
 
 
 class MalformedMessage(Exception):
-    """A message that cannot be read, with the path to the wrong member."""
+    """A message that cannot be read, with the path to the wrong field."""
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class MalformedMessage(Exception):
         self.path = path
 
     def below(self, part: str) -> MalformedMessage:
-        """Return the same error, seen from the enclosing value."""
+        """Return the same error with the path from the enclosing value."""
         return MalformedMessage(self.message, part + self.path)
 
 
@@ -76,7 +76,7 @@ class RecordedTurn(NamedTuple):
 
 
 def step_of(reply: Reply, names: FunctionNames) -> Step:
-    """Return an answer as a step: its calls, or its text if there are none."""
+    """Return an answer as a step: its calls, or its text without calls."""
     calls: Step = [{names.real(call.name): call.arguments} for call in reply.tool_calls]
     return calls or reply.text
 
@@ -103,7 +103,7 @@ def read_turns(messages: object) -> list[RecordedTurn]:
 
 
 def read_answer(message: object) -> Reply:
-    """Read one assistant message. Raises MalformedMessage if it is not one."""
+    """Read one assistant message. Raises MalformedMessage for another value."""
     chats = [*chat_messages(message)]
     if [chat["role"] for chat in chats] != ["assistant"]:
         raise MalformedMessage("must be one assistant message")
@@ -111,9 +111,9 @@ def read_answer(message: object) -> Reply:
 
 
 def match_entry(turns: Sequence[RecordedTurn], trajectory: Trajectory) -> list[RecordedTurn]:
-    """Return the turns as the entry counts them: one of its turns may have several user messages.
+    """Return the turns of the entry, which may have several user messages each.
 
-    Assistant messages that the entry itself contains are left out.
+    Assistant messages that are part of the entry are left out.
     """
     found, rest = [], list(turns)
     for turn in trajectory.turns:
@@ -129,10 +129,10 @@ def match_entry(turns: Sequence[RecordedTurn], trajectory: Trajectory) -> list[R
 def chat_messages(item: object) -> Iterator[ChatMessage]:
     """Yield a message or item as messages of chat completions.
 
-    An assistant message may also have ``finish_reason``, ``usage`` and ``latency``, and
-    ``joins`` if it is a part of the answer before.
+    An assistant message may also have ``finish_reason``, ``usage`` and ``latency``, and ``joins``
+    if it continues the previous answer.
 
-    Raises MalformedMessage if it is neither a message nor an item.
+    Raises MalformedMessage for other values.
     """
     if not isinstance(item, Mapping):
         raise MalformedMessage(f"must be a message, is {_shown(item)}")
@@ -163,7 +163,7 @@ def is_langchain(item: Mapping[str, Any]) -> bool:
 
 
 def langchain_message(item: Mapping[str, Any]) -> ChatMessage:
-    """Return a message of LangChain, as its ``model_dump`` gives it, in OpenAI's form."""
+    """Convert a message from LangChain's ``model_dump`` to OpenAI's form."""
     found = {name: item.get(name) for name in ("content", "tool_call_id", "name")}
     more = _object(item.get("additional_kwargs"))
     own = [item.get(name) or [] for name in ("tool_calls", "invalid_tool_calls")]
@@ -285,7 +285,7 @@ def _unwrap(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
-    """Return a Responses item that is no message."""
+    """Convert a Responses item that is not a message."""
     if kind == "function_call_output":
         text = text_of(item.get("output"), ".output")
         return {"role": "tool", "tool_call_id": item.get("call_id"), "content": text}
@@ -298,7 +298,7 @@ def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
 
 
 def _user_messages(item: Mapping[str, Any]) -> Iterator[ChatMessage]:
-    """Yield a user message; Anthropic's results are parts of it."""
+    """Yield a user message; in Anthropic's form, it contains results."""
     content = item.get("content")
     parts = content if isinstance(content, list) else []
     results = [
@@ -344,8 +344,8 @@ def _assistant_message(item: Mapping[str, Any], *, joins: bool) -> ChatMessage:
 def call_entry(entry: object, path: str) -> dict[str, Any]:
     """Return a call in the form of chat completions.
 
-    Raises MalformedMessage if the entry has no function's name, or its arguments are not an object
-    or its JSON text.
+    Raises MalformedMessage if the function's name is missing, or the arguments are not an object or
+    its JSON text.
     """
     if not isinstance(entry, Mapping):
         raise MalformedMessage(f"must be a call, is {_shown(entry)}", path)
@@ -395,7 +395,7 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _shown(value: object) -> str:
-    """Return the start of a value for a message."""
+    """Return the start of a value for an error message."""
     try:
         return f"{json.dumps(value, default=repr):.{_MAX_SHOWN_CHARS}}"
     except (RecursionError, ValueError, TypeError):

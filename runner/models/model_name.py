@@ -12,18 +12,18 @@ from trajectories.errors import DataError, find_nearest
 
 @dataclass(frozen=True)
 class ModelName:
-    """A name typed by the user, as one of the types below."""
+    """Base class of parsed model names; the types below are its subclasses."""
 
     text: str
     is_live: ClassVar[bool] = False
-    """Whether the model is on a server or the user's agent."""
+    """Whether the model is on a server or is the user's agent."""
     is_hosted: ClassVar[bool] = False
     plays_entries: ClassVar[bool] = True
     """Whether the model can answer changed entries."""
 
     @property
     def argument(self) -> str:
-        """The text after the first colon."""
+        """The part after the first colon."""
         return self.text.partition(":")[2]
 
 
@@ -72,7 +72,7 @@ _OFFLINE = ("oracle", "null", "scripted:RATE", "replay:PATH")
 
 
 def parsed(text: str) -> ModelName:
-    """Return the type of a name; any other text names a model on a server."""
+    """Parse a model name; another string names a model on a server."""
     prefix, colon, argument = text.partition(":")
     kind = _WORDS.get(text) or (PREFIXES.get(prefix) if colon else None)
     if kind is ReplayName and not argument:
@@ -81,9 +81,9 @@ def parsed(text: str) -> ModelName:
 
 
 def chosen(text: str, base_url: str | None) -> ModelName:
-    """Return the model that the user named; with a base URL, any name is valid.
+    """Parse the name that the user typed; with a base URL, every name is valid.
 
-    Raises DataError if the name is empty, or close to that of an offline model.
+    Raises DataError for an empty name, or a misspelled name of an offline model.
     """
     if text in ("", "replay:"):
         raise DataError("--model", f"{text!r} names no model")

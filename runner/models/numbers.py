@@ -9,14 +9,14 @@ _MAX_DIGITS = 18
 
 
 def positive(text: str) -> int:
-    """Read a whole number above 0."""
+    """Read an integer of at least 1."""
     if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) < 1:
         raise ArgumentTypeError(f"{text!r:.40} is not a positive whole number")
     return int(text)
 
 
 def index(text: str) -> int:
-    """Read a whole number from 0."""
+    """Read an integer of at least 0."""
     if not text.isdecimal() or len(text) > _MAX_DIGITS:
         raise ArgumentTypeError(f"{text!r:.40} is not a whole number from 0")
     return int(text)
@@ -30,7 +30,7 @@ def port(text: str) -> int:
 
 
 def from_zero(text: str) -> float:
-    """Read a finite number from 0."""
+    """Read a finite number of at least 0."""
     value = _read_float(text)
     if not 0 <= value < inf:
         raise ArgumentTypeError(f"{text!r} is not a number from 0")

@@ -1,7 +1,7 @@
 """Our own client for OpenAI-compatible servers and for the providers in our table.
 
-openai's client is slow to load, and encodes the whole conversation for every request. This client
-encodes each message and each list of tools once.
+OpenAI's own client loads slowly and encodes the whole conversation for every request. This client
+encodes each message and each tool list once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from runner.models.transport import (
 )
 
 _NO_KEY = "no-key-needed"
-"""Key for servers without one; some require the header."""
+"""Key for servers without keys, some of which require the header."""
 _NO_SUCH_PATH = (404, 405, 501)
 _HEADERS = {
     "Accept": "application/json",
@@ -55,13 +55,14 @@ _HEADERS = {
 class OpenAIModel(Client):
     """A client for a model of an OpenAI-compatible server, or of a provider in our table.
 
-    The key comes from the provider's variable, and is required only at the provider's own address.
+    The key comes from the provider's environment variable. It is required only at the provider's
+    own address.
 
-    Raises FatalError if the key is missing, or a setting is invalid.
+    Raises FatalError if the key is missing or a setting is invalid.
 
     Args:
         name: The model's name at the server.
-        options: Connection and settings. The base URL defaults to the provider's.
+        options: Connection and settings; the default base URL is the provider's.
         provider: The provider, or OpenAI for compatible servers.
     """
 
@@ -168,7 +169,7 @@ def _find_address(provider: Provider, options: RequestOptions) -> URL:
 
 
 def _join_paths(base: str, path: str) -> str:
-    """Join a base path and a path, without repeating a part that they share."""
+    """Join a base path and a path without repeating their common part."""
     base, steps = base.rstrip("/"), path.split("/")
     for size in range(len(steps), 0, -1):
         base = base.removesuffix("/" + "/".join(steps[:size]))
@@ -176,7 +177,7 @@ def _join_paths(base: str, path: str) -> str:
 
 
 def _make_headers(provider: Provider, key: str, given: Mapping[str, str]) -> CIMultiDict[str]:
-    """Return the headers of every request; the user's headers override ours."""
+    """Return the headers of every request; the user's headers come last and win."""
     header, before = provider.credential
     headers = CIMultiDict({**_HEADERS, header: f"{before}{key or _NO_KEY}", **provider.headers})
     for name, variable in provider.variable_headers.items():
@@ -210,7 +211,7 @@ def _check_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _merge_settings(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the user's settings into ours, one level deep; the user's win."""
+    """Merge the user's settings into the defaults, one level deep; the user's settings win."""
     both = {
         name: {**ours[name], **value}
         for name, value in theirs.items()

@@ -1,4 +1,4 @@
-"""Prompts for models without tool calls: the texts of a prompt file, or a prompt format.
+"""Prompts for models without tool calls, from a prompt file or a prompt format.
 
 A prompt format combines four choices: the language of calls, tags around calls, the notation of
 functions (JSON, Python stubs or XML), and the markup of the prompt.
@@ -42,13 +42,13 @@ class PromptTexts(NamedTuple):
     handover_fc: str
     sha256: str
     first_user: str | None = None
-    """Template of the first user message; None if the system message has the functions."""
+    """Template of the first user message; None if the system message contains the functions."""
 
 
 def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
-    """Read a prompt file; ``nests`` includes its text about nested calls.
+    """Read a prompt file; ``nests`` includes the file's text about nested calls.
 
-    Raises DataError if the file cannot be read, or a text or its placeholder is missing.
+    Raises DataError if the file cannot be read, or if a text or placeholder is missing.
     """
     texts, digest = read_texts(path)
     first_user = _read_first_user(texts.pop("place", {}), path)
@@ -88,9 +88,9 @@ def read_texts(path: Path) -> tuple[dict[str, Any], str]:
 def checked_texts(
     texts: Mapping[str, Any], wanted: Mapping[str, Sequence[str]], path: Path
 ) -> dict[str, str]:
-    """Return the texts of a file, stripped; ``wanted`` has the placeholders by the text's name.
+    """Return the stripped texts of a file; ``wanted`` maps each text's name to its placeholders.
 
-    Raises DataError if a text is missing or unknown, or lacks a placeholder.
+    Raises DataError if a text is missing, unknown, or without a placeholder.
     """
     for name in texts:
         if name not in wanted:
@@ -126,7 +126,7 @@ def _read_first_user(place: object, path: Path) -> str | None:
 
 
 def as_first_user(text: str, request: str, documents: Sequence[Document]) -> str:
-    """Fill the user's request and the function documents into a template."""
+    """Insert the user's request and the function documents into a template."""
     parts = {"{request}": request, "{functions}": render(documents, "json")}
     return _FIRST_USER.sub(lambda found: parts[found[0]], text)
 
@@ -135,12 +135,12 @@ _FIRST_USER = re.compile(r"\{request\}|\{functions\}")
 
 
 def with_functions(text: str, documents: Sequence[Document]) -> str:
-    """Fill function documents into a text, as indented JSON."""
+    """Insert function documents into a text, as indented JSON."""
     return text.replace("{functions}", render(documents, "json"))
 
 
 def with_results(text: str, calls: Sequence[str], results: Sequence[str]) -> str:
-    """Fill calls and their results into a text, as JSON."""
+    """Insert calls and their results into a text, as JSON."""
     made = [{"call": call, "result": result} for call, result in zip(calls, results, strict=True)]
     return text.replace("{results}", json.dumps(made, indent=1, ensure_ascii=False))
 
@@ -246,7 +246,7 @@ def _write_python_members(properties: Mapping[str, Any], indent: int) -> Iterato
 
 
 def _type_name(schema: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Return the name of a type, with the type of its elements."""
+    """Return the name of a type, including the type of elements."""
     word = str(schema.get("type", "any"))
     name = names.get(word, word)
     items = schema.get("items")
@@ -278,14 +278,14 @@ def _write_xml_members(schema: Mapping[str, Any], indent: int) -> Iterator[str]:
 
 
 def _list_other_members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the other members of a schema and of its elements, such as an enumeration."""
+    """Yield the remaining fields of a schema and of its elements, such as an enumeration."""
     items = schema.get("items")
     for part in (schema, items if isinstance(items, Mapping) else {}):
         yield from ((key, value) for key, value in part.items() if key not in _MAIN_MEMBERS)
 
 
 def _find_members(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the members of an object, or of the objects in a list."""
+    """Return the fields of an object, or of the objects in a list."""
     items = schema.get("items")
     found = schema.get("properties") or (_find_members(items) if isinstance(items, Mapping) else {})
     return found if isinstance(found, Mapping) else {}

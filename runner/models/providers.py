@@ -1,7 +1,7 @@
-"""Table of the providers that our own client supports: address, key variables, peculiarities.
+"""Table of the providers that our own client supports: addresses, key variables, peculiarities.
 
-litellm serves all other providers, such as those whose address depends on an account or a region.
-A test compares this table with litellm's.
+litellm serves all other providers, for example providers with an address per account or region. A
+test compares this table with litellm's.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ class Provider:
     name: str
     url: str | None = None
     bases: tuple[str, ...] = ()
-    """Variables that override the base URL; the first that is set counts."""
+    """Environment variables that override the base URL; the first set variable counts."""
     keys: tuple[str, ...] = ()
-    """Variables with the key; the first that is set counts."""
+    """Environment variables with the key; the first set variable counts."""
     api: Api = CHAT
     models: Mapping[str, Api] = field(default_factory=dict)
     """Other APIs, by prefix of the model's name."""
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
-    """Header of the key, and the text before the key."""
+    """Header of the key, and the prefix of the key."""
     tokens: tuple[str, ...] = ()
-    """Variables with a bearer token, sent if there is no key."""
+    """Environment variables with a bearer token, which is sent without a key."""
     headers: Mapping[str, str] = field(default_factory=dict)
     variable_headers: Mapping[str, str] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()
 
     @property
     def base(self) -> str | None:
-        """The base URL, from a variable if one is set."""
+        """The base URL, possibly from an environment variable."""
         return _read_first_variable(self.bases) or self.url
 
     @property
     def key(self) -> str:
-        """The key or token, or an empty text."""
+        """The key or token, or an empty string."""
         return _read_first_variable((*self.keys, *self.tokens))
 
     @property
     def credential(self) -> tuple[str, str]:
-        """Header of the key or token, and the text before it."""
+        """Header of the key or token, and the prefix."""
         is_token = not _read_first_variable(self.keys) and _read_first_variable(self.tokens)
         return ("Authorization", "Bearer ") if is_token else self.key_header
 
@@ -107,7 +107,7 @@ _NO_SETTINGS = _NO_SEED | {"temperature", "top_p", "max_tokens"}
 
 
 def _chat(name: str, url: str | None = None, /, keys: str = "", **special: object) -> Provider:
-    """Return a provider with the usual variables, or with other key variables."""
+    """Return a provider with the usual environment variables, or with other key variables."""
     usual = {"bases": (f"{name.upper()}_API_BASE",), **special}
     variables = (keys or f"{name.upper()}_API_KEY").split()
     return Provider(name=name, url=url, keys=tuple(variables), **usual)  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""Classification of refused requests: errors that the model caused, by HTTP status and message.
+"""Classification of refused requests by HTTP status and message: did the model cause the error?
 
-Examples are a conversation that exceeds the context, a call that cannot be parsed, and a text that
-violates a policy. Messages may quote the model, so the patterns match whole phrases of servers.
+Examples are a conversation that exceeds the context, a call that cannot be parsed, and content that
+violates a policy. Error messages may quote the model, so the patterns match whole phrases of
+servers.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _KINDS: Mapping[FaultKind, re.Pattern[str]] = {
 OVER_QUOTA = re.compile(
     r"\brequest too large for\b.{0,200}\btokens per (?:min|day)", re.IGNORECASE | re.DOTALL
 )
-"""A request above the account's rate limit, which no wait resolves."""
+"""Pattern of a request above the account's rate limit, which no wait resolves."""
 
 
 def fault_in(status: int, words: str) -> FaultKind | None:

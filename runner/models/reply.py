@@ -1,6 +1,6 @@
-"""Tolerant reader of server answers: a chat completion becomes a Reply, all else an error.
+"""Tolerant reader of server answers: a chat completion becomes a Reply, other answers an error.
 
-Only a ModelError is raised, whatever the server sends, and its message contains no secrets.
+The reader raises only ModelError, for all server answers. The messages contain no secrets.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ UNKNOWN = Endpoint()
 _MAX_DETAIL_CHARS = 300
 _MAX_DETAIL_DEPTH = 6
 _MIN_SECRET_CHARS = 8
-"""Shorter texts may be ordinary words."""
+"""Minimum length of a secret; shorter strings may be ordinary words."""
 _KEY = re.compile(r"\b(?:sk-|gsk_|hf_|xai-|pplx-|AIza|Bearer )[\w.*-]{6,}")
 _THOUGHT = re.compile(r"\s*<think>(.*?)(?:</think>\s*|\Z)", re.DOTALL)
 _END_OF_THOUGHT = "</think>"
@@ -195,7 +195,7 @@ def classify(
 
 
 def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
-    """Return the error for an error object, or for its text, without an HTTP status."""
+    """Return the error for an error object or message without an HTTP status."""
     for code in (_as_object(error).get("code"), _as_object(error).get("status")):
         if isinstance(code, str) and _HTTP_ERROR.fullmatch(code):
             code = int(code)
@@ -214,13 +214,13 @@ def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
 
 
 def refused_thoughts(error: ModelError) -> frozenset[str]:
-    """Return the members with reasoning that a server refuses to take back."""
+    """Return the reasoning fields that a server refuses to take back."""
     message = str(error) if isinstance(error, RequestError) else ""
     return frozenset(_THOUGHT_NAMES.findall(message) if _NOT_TAKEN.search(message) else ())
 
 
 def secrets_in_address(url: str) -> list[str]:
-    """Return the secrets in an address: user, password and query values, also as sent."""
+    """Return the secrets in an address: user, password and query values, decoded and as sent."""
     parts = urlsplit(url)
     user = parts.netloc.rpartition("@")[0]
     query = [value for _, value in parse_qsl(parts.query)]
@@ -230,7 +230,7 @@ def secrets_in_address(url: str) -> list[str]:
 
 
 def one_line(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a text on one line, shortened, without secrets."""
+    """Return a string in one line, shortened and without secrets."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _MIN_SECRET_CHARS:
             text = text.replace(secret, "***")
@@ -278,7 +278,7 @@ def _find_message(body: object, depth: int = 0) -> str:
 
 
 def _find_delay(body: object) -> str:
-    """Return the delay in an error body of Google, in words."""
+    """Return the delay in an error body of Google, as text."""
     error = _as_object(
         (_find_object(body) if isinstance(body, list) else _as_object(body)).get("error")
     )
@@ -315,7 +315,7 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
 
 
 def _read_part(part: object, kinds: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the text of a content part if its type is known, else an empty text."""
+    """Return the text of a content part; an empty string for an unknown type."""
     about = _as_object(part)
     kind = about.get("type", "text")
     for name in kinds.get(kind, ()) if isinstance(kind, str) else ():
@@ -328,7 +328,7 @@ def _read_part(part: object, kinds: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _split_reasoning(text: str) -> tuple[str, str | None]:
-    """Split a text into answer and reasoning; the opening or the closing tag may be missing."""
+    """Split a string into answer and reasoning; the opening or the closing tag may be missing."""
     opened = _THOUGHT.match(text)
     if opened:
         return text[opened.end() :], opened[1].strip()
@@ -355,7 +355,7 @@ def _read_reasoning(message: Mapping[Any, Any]) -> str | None:
 
 
 def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimText | None:
-    """Return the members that a server expects back unchanged."""
+    """Return the fields that a server expects back unchanged."""
     members = _take_members(message, (*_THOUGHTS, "extra_content"))
     content = message.get("content")
     kinds = content if isinstance(content, list) else ()
@@ -368,7 +368,7 @@ def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimText | None:
 
 
 def _take_members(holder: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return the members with these names that are not null and can be written as JSON."""
+    """Return the fields with these names that are not null and can be written as JSON."""
     found = {}
     for name in names:
         value = holder.get(name)
@@ -387,7 +387,7 @@ def _list_call_entries(message: Mapping[Any, Any]) -> list[Any]:
 
 
 def _read_tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
-    """Return the calls; the finish reason is ignored, because it is unreliable."""
+    """Return the calls. The unreliable finish reason is ignored."""
     calls = tuple([_read_tool_call(entry) for entry in _list_call_entries(message)])
     if calls:
         return calls
@@ -398,7 +398,7 @@ def _read_tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
 
 
 def _read_tool_call(entry: object) -> ToolCall:
-    """Return a call; one without a name is kept, so that the model gets an error."""
+    """Return a call; a call without a name is kept, so that the model gets an error."""
     if not isinstance(entry, Mapping):
         return ToolCall(None, "", entry)
     id, function = entry.get("id"), entry.get("function")

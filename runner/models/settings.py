@@ -1,7 +1,7 @@
 """Settings of live models, each declared once.
 
 A field has the help, the parser of its flag, limits, the receiver, and its place in the run
-definition. Options, TOML files, run definitions and the refusals of agents follow from it.
+definition. Options, TOML files, run definitions and the refusals of agents follow from the field.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, floa
 FunctionDocs = Literal["own", "bfcl"]
 Observations = Literal["own", "bfcl"]
 ReasoningPolicy = Literal["none", "last", "all"]
-"""Earlier turns whose reasoning is sent back; the current turn's always is."""
+"""Earlier turns whose reasoning is sent back; the current turn's reasoning always is."""
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 CountedAs = Literal["failure", "error"]
@@ -34,10 +34,10 @@ CountedAs = Literal["failure", "error"]
 ALL_KINDS = "all"
 
 Sent = Literal["sampling", "calling", "provider", "server"]
-"""The mapping of RequestOptions with the setting, or ``server`` for an attribute of it."""
+"""Field of RequestOptions that receives the setting; ``server`` for an own attribute."""
 
 _ALWAYS_RECORDED = 10
-"""Last place in a definition whose member is written even if null."""
+"""Last place in a definition whose field is written even if null."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,21 +47,24 @@ class SettingInfo:
     help: str
     metavar: str | None = None
     read: Callable[[str], Any] | None = None
-    """Parses the flag's text; raises ArgumentTypeError."""
+    """Parser of the flag's string; raises ArgumentTypeError."""
     flag: str | None = None
     bare: Any = None
     pairs: bool = False
-    """Whether the flag is repeatable and adds members to a mapping."""
+    """Whether the flag is repeatable and adds fields to a mapping."""
     least: int = 0
-    """Minimum of a number in a file."""
+    """Minimum value of a number in a file."""
     secret: bool = False
     sent: Sent | None = None
-    """Receiver of the setting; None if it is not sent. Agents refuse settings that are sent."""
+    """Receiver of the setting; None for a setting that is not sent. Agents refuse settings that are
+    sent.
+    """
     place: int = 0
     """Place in the run definition, or 0. A new setting comes last and defaults to None, so that
-    older definitions, which lack it, stay valid."""
+    older definitions without it stay valid.
+    """
     recorded_as: Any = None
-    """Type in the definition, if it differs from the setting's."""
+    """Type in the definition, if it differs from the setting's type."""
 
 
 class DefinitionSetting(NamedTuple):
@@ -70,11 +73,11 @@ class DefinitionSetting(NamedTuple):
     name: str
     kind: Any
     always: bool
-    """Whether it is written even if null."""
+    """Whether the setting is written even if null."""
 
 
 def setting(help: str, metavar: str | None = None, *, default: Any = None, **about: Any) -> Any:
-    """Return the field of a setting; ``dict`` as default stands for an empty mapping."""
+    """Return the dataclass field of a setting; ``dict`` as default stands for an empty mapping."""
     metadata = {"about": SettingInfo(help=help, metavar=metavar, **about)}
     if default is dict:
         return field(default_factory=dict, metadata=metadata)
@@ -113,7 +116,7 @@ def sent_as(record: type, *ways: Sent) -> Mapping[str, str]:
 
 
 def _find_recorded_type(hint: Any) -> Any:
-    """Return the type of a setting in a definition; a choice may be one of an older version."""
+    """Return a setting's type in a definition, where a choice may come from an older version."""
     words = [kind for kind in (hint, *get_args(hint)) if get_origin(kind) is Literal]
     if not words:
         return hint
@@ -143,7 +146,7 @@ def _read_price(text: str) -> PriceList:
 
 
 def read_history_rules(text: str) -> str:
-    """Return a list of history rules. Raises ArgumentTypeError if one does not exist."""
+    """Return a list of history rules. Raises ArgumentTypeError for an unknown rule."""
     for rule in text.split(","):
         if rule not in HISTORY_RULES:
             raise ArgumentTypeError(f"{rule!r:.60} is not one of {', '.join(HISTORY_RULES)}")

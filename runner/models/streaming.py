@@ -1,4 +1,4 @@
-"""Reader of streamed answers, for servers that give no others."""
+"""Reader of streamed answers, for servers that always stream."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from runner.models.base import TransientError
 
 STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
-"""Members of a request for a streamed answer."""
+"""Fields of a request for a streamed answer."""
 _PREFIX = "data:"
 _END = "[DONE]"
 
 
 def read_stream(content: bytes, address: str) -> object:
-    """Return the chunks of a streamed answer as one chat completion; an error chunk as it is.
+    """Return a streamed answer as one chat completion; an error chunk is returned unchanged.
 
-    Raises TransientError if a chunk is not a JSON object, or the stream has no end.
+    Raises TransientError if a chunk is not a JSON object, or if the stream breaks off.
     """
     message: dict[str, Any] = {"role": "assistant", "content": None}
     calls: dict[object, dict[str, Any]] = {}
@@ -59,7 +59,7 @@ def _read_chunks(content: bytes, address: str) -> Iterator[dict[str, Any]]:
 
 
 def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
-    """Add the parts of calls; the number of a part identifies its call."""
+    """Add the parts of calls; each part has the number of its call."""
     for part in parts if isinstance(parts, list) else ():
         if not isinstance(part, dict):
             continue
@@ -75,7 +75,7 @@ def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
 
 
 def _joined(before: Any, after: Any) -> Any:
-    """Return a text or list with the next part of it."""
+    """Return a string or list with the next part appended."""
     if after is None:
         return before
     parts = isinstance(before, str) and isinstance(after, str)

@@ -50,7 +50,7 @@ def offered_tools(session: Session) -> dict[str, Tool]:
 
 
 def own_documents(environments: Iterable[str]) -> list[Document]:
-    """Return our documents of all functions of backends.
+    """Return Turnwise's documents for all functions of backends.
 
     Raises DataError if a backend does not exist.
     """
@@ -130,7 +130,7 @@ def with_syntax_note(document: Document, note: str = _SYNTAX_NOTES["python"]) ->
 
 
 def legal_name(name: str) -> str:
-    """Return a function's name as providers accept it."""
+    """Return a function's name in a form that providers accept."""
     return _ILLEGAL.sub("_", name)[:_MAX_NAME_CHARS]
 
 
@@ -155,11 +155,11 @@ class FunctionNames:
         return self._legal[name]
 
     def shown(self, name: str) -> str:
-        """Return the sent name of a function; an unknown name stays as it is."""
+        """Return the sent name of a function; an unknown name stays unchanged."""
         return self._legal.get(name, name)
 
     def real(self, legal: str) -> str:
-        """Return the real name of a sent name; an unknown name stays as it is."""
+        """Return the real name of a sent name; an unknown name stays unchanged."""
         return self._real.get(legal, legal)
 
     def _make_unique(self, wanted: str) -> str:
@@ -177,7 +177,7 @@ class FunctionNotes(NamedTuple):
     syntax: Mapping[str, str] = _SYNTAX_NOTES
     float: str = _FLOAT_NOTE
     typed: Callable[[str, Mapping[str, Any]], str] = _note_type
-    """Returns the note on the type of a parameter that is source text."""
+    """Function that returns the note on a parameter's type that is source code."""
     bare_items: bool = False
     response: bool = False
     """Whether tools include the document's result schema."""
@@ -224,7 +224,7 @@ class Toolbox:
         self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
 
     def with_function(self, document: Document) -> Toolbox:
-        """Return a toolbox with a further function at the front."""
+        """Return a toolbox with a further function in first place."""
         return Toolbox([document, *self._documents.values()], self._language, self._notes)
 
     @property
@@ -275,7 +275,7 @@ def _make_shared_tool(
 def toolbox_of(
     trajectory: Trajectory, folder: Path | None = None, notes: FunctionNotes = OWN_FOOTNOTES
 ) -> Toolbox:
-    """Return the functions of a trajectory, with BFCL's documents if its data folder is given.
+    """Return the functions of a trajectory; BFCL's data folder selects BFCL's documents.
 
     Raises DataError if a file with documents is missing or malformed.
     """
@@ -289,7 +289,7 @@ def toolbox_of(
 def as_texts(
     documents: Sequence[Document], language: str, notes: FunctionNotes
 ) -> Sequence[Document]:
-    """Return documents whose Java or JavaScript values are strings, with a note on the type."""
+    """Return documents in which Java or JavaScript values are strings with a note on the type."""
     if language == "python":
         return documents
     # These have no JSON form.
@@ -326,7 +326,7 @@ def _make_shared_toolbox(
 
 
 def _convert_schema(schema: Mapping[str, Any], notes: FunctionNotes) -> dict[str, Any]:
-    """Return a schema whose types, at all levels, are those of JSON Schema."""
+    """Return a schema that has JSON Schema's types at all levels."""
     mapped = dict(schema)
     kind = schema.get("type")
     if isinstance(kind, str):

@@ -1,4 +1,4 @@
-"""HTTP transport on aiohttp, which takes a fraction of httpx's CPU time."""
+"""HTTP transport on aiohttp, which needs a fraction of httpx's CPU time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30.0)
 _MAX_REDIRECTS = 10
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MAX_ANSWER_BYTES = 8_000_000
-"""Maximum bytes of an answer, before and after decompression."""
+"""Maximum number of bytes in an answer, before and after decompression."""
 _BUFFER = 1 << 16
 _PROVISIONAL = range(100, 200)
 _SIZE = "Content-Length"
@@ -51,8 +51,9 @@ class HttpRequestFailure(Exception):
 class Transport:
     """Connections to servers.
 
-    aiohttp's sessions build the same headers anew for every request. So this class writes the bytes
-    itself, and uses aiohttp for connections and answers. With a proxy, a session does everything.
+    aiohttp's sessions build the same headers for every request again. This class therefore writes
+    the bytes itself and uses aiohttp for connections and answers. With a proxy, it uses an ordinary
+    session.
 
     Args:
         secure: Whether connections use TLS; certificates take a while to load.
@@ -68,7 +69,7 @@ class Transport:
         """Send one request and read its whole answer.
 
         Raises:
-            NoHttpAnswer: The server did not answer.
+            HttpRequestFailure: The server did not answer.
             RequestError: The answer is too large, or its encoding is not gzip.
             FatalError: The server redirects to another server, or in circles.
         """
@@ -155,7 +156,7 @@ class Transport:
 
 
 class _RequestHead(NamedTuple):
-    """The head of all requests to one address."""
+    """Common head of all requests to one address."""
 
     headers: Mapping[str, str]
     request: aiohttp.ClientRequest
@@ -178,7 +179,7 @@ class _RequestHead(NamedTuple):
 
 
 def _make_tls_context() -> ssl.SSLContext:
-    """Return the TLS settings; certifi stands in for the system's certificates, often missing."""
+    """Return the TLS settings; certifi replaces the system's certificates, which may be missing."""
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
     if not (file or folder):
         file = certifi.where()
@@ -225,7 +226,7 @@ def _make_size_error() -> RequestError:
 def within(url: URL, place: str) -> URL:
     """Return the target of a redirect.
 
-    Raises FatalError if the target is invalid, or on another server, which would get the keys.
+    Raises FatalError if the target is invalid or on another server, which would get the keys.
     """
     try:
         target = url.join(URL(place))
@@ -249,7 +250,7 @@ def check_status(answer: HttpAnswer, endpoint: Endpoint) -> None:
 def json_in(answer: HttpAnswer, address: str) -> object:
     """Return the parsed JSON of a server's answer.
 
-    Raises TransientError if the answer is not JSON, or a JSON string.
+    Raises TransientError if the answer is a JSON string or not JSON.
     """
     body = parsed(answer.content)
     if not isinstance(body, str):
@@ -261,7 +262,7 @@ def json_in(answer: HttpAnswer, address: str) -> object:
 
 
 def parsed(content: bytes) -> object:
-    """Return the value of a JSON text, or the text itself; NaN and infinity become null."""
+    """Parse a JSON text, or return the text itself; NaN and infinity become null."""
     try:
         return _JSON.decode(content.decode(json.detect_encoding(content), "surrogatepass"))
     except (ValueError, RecursionError):

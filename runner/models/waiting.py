@@ -1,4 +1,4 @@
-"""Reader of the wait that a server asks for, in headers or in the body."""
+"""Reader of the wait that a server asks for in headers or in the body."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IN_WORDS = re.compile(
 )
 _LIMITS = ("requests", "tokens", "input-tokens", "output-tokens")
 _MAX_SECONDS = 1e8
-"""Larger numbers are timestamps."""
+"""Maximum of a number of seconds; larger numbers are timestamps."""
 
 
 def retry_after(headers: Mapping[str, str], detail: str = "") -> float | None:
@@ -53,7 +53,7 @@ def _find_reset(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _read_reset(value: str | None, now: datetime) -> float | None:
-    """Return the seconds until a reset, given as a number, a duration or a timestamp."""
+    """Return the seconds until a reset that is given as a number, a duration or a timestamp."""
     number = _parse_seconds(value)
     if number is None:
         text = value or ""

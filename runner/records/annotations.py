@@ -1,4 +1,4 @@
-"""Tags and notes of people on a run and its episodes: ``annotations.json`` in the run folder.
+"""People's tags and notes on a run and its episodes, kept in ``annotations.json``.
 
 The file is independent of the run: a resumed run keeps it, and no score depends on it.
 """
@@ -35,7 +35,7 @@ class TagsAndNote(NamedTuple):
 NOTHING = TagsAndNote()
 
 Annotations = Mapping[Key | None, TagsAndNote]
-"""Annotations by episode; the run's own is under None."""
+"""Annotations by episode; the key None holds the run's annotation."""
 
 
 class _AnnotationLine(NamedTuple):
@@ -85,7 +85,9 @@ def write_annotation(folder: Path, key: Key | None, changed: TagsAndNote) -> Non
 
 
 def with_tags(known: TagsAndNote, add: Iterable[str], remove: Iterable[str]) -> TagsAndNote:
-    """Return an annotation with tags added and removed. Raises DataError if it lacks a tag."""
+    """Return an annotation with tags added and removed. Raises DataError if a removed tag is
+    missing.
+    """
     tags = dict.fromkeys([*known.tags, *add])
     for tag in remove:
         if tag not in tags:

@@ -1,8 +1,8 @@
-"""Reader of BFCL's result files, and of the verdicts beside them.
+"""Reader of BFCL's result files and of the verdicts beside them.
 
 A result file has lines ``{"id", "result"}``, in function-calling or prompting form. The result of a
-multi-turn entry is a list of turns, each a list of steps; that of a single-turn entry is its one
-step. Verdicts are verdict lines of Turnwise or score files of BFCL.
+multi-turn entry is a list of turns, each a list of steps. The result of a single-turn entry is one
+step. Verdicts are Turnwise's verdict lines or BFCL's score files.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from trajectories.jsonl import read_objects
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 
 NO_ANSWER = "Error during inference:"
-"""Prefix of the text that replaces an answer after a failed request."""
+"""Prefix of the string that replaces an answer after a failed request."""
 FAULT_MEMBER = "fault"
-"""Member with the kind of rejection, if the model caused the failure."""
+"""Field with the kind of rejection, if the model caused the failure."""
 VERDICTS_FILE = "verdicts.jsonl"
 """Default file of verdicts beside a run."""
 
 Verdicts = dict[Key, Mapping[str, Any]]
-"""Verdicts as JSON by trajectory id and trial: ``valid``, ``error_type`` and possibly more."""
+"""Verdicts as JSON, by trajectory id and trial, with ``valid``, ``error_type`` and possibly more.
+"""
 
 _ID = re.compile(r"(\w+?)_\d[\d-]*")
 _FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")
@@ -40,7 +41,7 @@ _STEP = 'text, null or a list of {"function": arguments} objects'
 def find_result_files(paths: Iterable[Path]) -> list[Path]:
     """Return the result files at paths or in folders.
 
-    Raises DataError if a path does not exist, or a folder holds no result file.
+    Raises DataError if a path does not exist, or if a folder holds no result file.
     """
     found: list[Path] = []
     for path in paths:
@@ -57,7 +58,7 @@ def find_result_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def has_result_file(names: Iterable[str]) -> bool:
-    """Tell whether one of the file names is a result file's."""
+    """Tell whether a file name in the list is the name of a result file."""
     return any(name.endswith("_result.json") and _is_known(Path(name)) for name in names)
 
 
@@ -68,7 +69,7 @@ def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
 
     Args:
         path: The file.
-        mode: How its model called functions (default: ``fc`` if the file has tool calls).
+        mode: Way of calling functions (default: ``fc`` if the file has tool calls).
     """
     entries: dict[str, tuple[EpisodeRecord, str]] = {}
     in_file = _category_of_file(path)
@@ -100,7 +101,7 @@ def _category_of_file(path: Path) -> Category | None:
 
 
 def _entry(where: str, line: dict[str, object], in_file: Category | None) -> EpisodeRecord:
-    """Return the entry of a line; the file names the category if the id does not."""
+    """Return the entry of a line; the file name gives the category if the id does not."""
     name = line.get("id")
     if not isinstance(name, str):
         raise DataError(where, '$.id: must be text; a result line is {"id": ..., "result": ...}')
@@ -135,7 +136,7 @@ def _is_step(step: object) -> TypeGuard[Step]:
 
 
 def _calls_functions(records: Iterable[EpisodeRecord]) -> bool:
-    """Tell whether there is a tool call in any step."""
+    """Tell whether a step has a tool call."""
     return any(
         isinstance(step, list) and step
         for record in records
@@ -148,8 +149,7 @@ def categories_of(ids: Iterable[str]) -> list[Category]:
     """Return the categories to load for the entries of a result file.
 
     Args:
-        ids: Of the entries. An id of BFCL's names its category; for any other id all
-            categories are taken.
+        ids: Ids of the entries. BFCL's ids name the category. Another id selects all categories.
     """
     named = {category_of(id) for id in ids}
     return list(Category) if None in named else [c for c in Category if c in named]
@@ -162,7 +162,7 @@ def read_verdicts(path: Path, ids: Iterable[str]) -> Verdicts:
 
     Args:
         path: A file of verdict lines, a score file of BFCL, or a folder with such files.
-        ids: The entries of the run; a score file lists only those that failed.
+        ids: Ids of the entries in the run, since a score file lists only failed entries.
     """
     if not path.is_dir():
         return _verdicts_in(path, ids)

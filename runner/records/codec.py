@@ -1,7 +1,7 @@
-"""JSON codec for frozen records, driven by the types of their members.
+"""JSON codec for frozen records, driven by the types of their fields.
 
-Each type gets one reader made of plain checks, so that reading a large run takes about as long as
-parsing its JSON. The path of a mismatch is built only after a mismatch.
+Each type gets one reader made of plain checks, so that a large run is read about as fast as its
+JSON is parsed. The path of a mismatch is built only after a mismatch.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ class TypeMismatch(Exception):
         self.path = path
 
     def below(self, part: str) -> TypeMismatch:
-        """Return the same mismatch, seen from the enclosing value."""
+        """Return the same mismatch with the path from the enclosing value."""
         return TypeMismatch(self.message, part + self.path)
 
 
 def read(kind: type[_Record], value: object, where: str) -> _Record:
-    """Read a record from a JSON value; unknown members are ignored.
+    """Read a record from a JSON value; unknown fields are ignored.
 
-    Raises DataError if a member is missing or has another type.
+    Raises DataError if a field is missing or has another type.
 
     Args:
-        kind: A NamedTuple; members with a default may be missing.
+        kind: A NamedTuple; fields with a default may be missing.
         value: The JSON value.
         where: File and line.
     """
@@ -62,11 +62,11 @@ def read(kind: type[_Record], value: object, where: str) -> _Record:
 
 
 _AS_IT_IS = frozenset([str, int, float, bool, NoneType, dict])
-"""Types of values that need no conversion."""
+"""Types whose values need no conversion."""
 
 
 def to_json_value(value: Any) -> Any:
-    """Convert a record to a JSON value, without ABSENT members."""
+    """Convert a record to a JSON value, without ABSENT fields."""
     if type(value) in _AS_IT_IS:
         return value
     if hasattr(value, "to_json"):
@@ -109,7 +109,7 @@ def encode_members(members: Mapping[str, Any]) -> str:
 
 
 class _Encoders(dict[type, Write]):
-    """Encoders by type, equal to encoding the value of ``written``."""
+    """Encoders by type, with the same output as encoding the value of ``written``."""
 
     def __missing__(self, kind: type) -> Write:
         writer = self[kind] = _writer_of(kind)

@@ -15,11 +15,11 @@ class DatasetReference(NamedTuple):
     """Data set of a run."""
 
     name: str
-    """Name that the user gave."""
+    """Name as given by the user."""
     version: str
-    """Version, if the data set has one."""
+    """Version of the data set, or null."""
     sha256: str
-    """Hash of the loaded entries in hex."""
+    """Hash of the loaded entries, in hex."""
 
 
 class Selection(NamedTuple):
@@ -28,18 +28,18 @@ class Selection(NamedTuple):
     category: str | None
     """Categories or suites, separated by commas; null for the default."""
     ids: str | None
-    """Ids, separated by commas; null for all."""
+    """Ids, separated by commas; null for all entries."""
     limit: int | None
-    """Maximum number of entries; null for all."""
+    """Maximum number of entries; null for all entries."""
     sample: int | None
-    """Size of a stratified sample; null for none."""
+    """Size of a stratified sample; null without a sample."""
     sample_seed: int | None
     trials: int
     """Episodes per entry."""
     subset: str | None = None
-    """Named subset of the data set; left out for the whole."""
+    """Named subset of the data set; left out for the whole data set."""
     tag: str | None = None
-    """Only entries with this tag; left out for all."""
+    """Tag of the selected entries; left out for all entries."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the selection as a JSON object."""
@@ -56,28 +56,28 @@ def recorded_settings_class(settings: type) -> Any:
     members = recorded(settings)
     late = [None for member in members if not member.always]
     make: Any = namedtuple
-    made = make("RecordedModelSettings", [m.name for m in members], defaults=late, module=__name__)
+    made = make("ModelSettings", [m.name for m in members], defaults=late, module=__name__)
     made.__annotations__ = {member.name: member.kind for member in members}
     return made
 
 
-class RecordedModelSettings(recorded_settings_class(LiveSettings)):  # type: ignore[misc]
+class ModelSettings(recorded_settings_class(LiveSettings)):  # type: ignore[misc]
     """Settings of the model that influence its answers."""
 
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as a JSON object; newer settings are left out if null."""
+        """Return the settings as a JSON object; newer settings with null are left out."""
         late = self._field_defaults
         return {k: v for k, v in members_of(self).items() if v is not None or k not in late}
 
 
 class RunDefinition(NamedTuple):
-    """All settings that determine a run's result; a run resumes only under an equal definition."""
+    """All settings that determine a run's result. A run resumes only under an equal definition."""
 
     model: str
     """Name of the model."""
-    settings: RecordedModelSettings
+    settings: ModelSettings
     prompts_sha256: str
     """Hash of Turnwise's own prompts in hex."""
     dataset: DatasetReference

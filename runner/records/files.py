@@ -1,10 +1,9 @@
-"""Files that survive a kill: whole lines, whole files and a lock on a folder.
+"""Files that survive a killed process: whole lines, whole files and a lock on a folder.
 
 One system call appends a line, and lines are never edited. A killed process leaves at most one
-unfinished last line, which the next process cuts off.
-
-An output that the user names may be a link or a pipe, and is written through. In a run folder,
-which may come from a stranger, links are never written through, and pipes and devices are refused.
+unfinished last line, which the next process cuts off. An output file that the user names may be a
+link or a pipe and is written through. A run folder may be untrusted: links in it are never written
+through, and pipes and devices are refused.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _BUFFER = 1 << 17
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-"""Flag to open a pipe without waiting for its other end."""
+"""Flag that opens a pipe without waiting for the other end."""
 
 
 class WriteError(DataError):
@@ -48,7 +47,7 @@ class FileLine(NamedTuple):
 
 
 class LockedFolder:
-    """A folder that only this process writes until it closes it."""
+    """A folder that only this process writes until ``close``."""
 
     _opened: ExitStack
 
@@ -69,7 +68,7 @@ class LockedFolder:
 
 
 class LineFile:
-    """A file of whole lines that are only appended."""
+    """A file of whole lines; lines are only appended."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -117,7 +116,7 @@ def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> 
     Args:
         path: The file.
         chunks: Its content.
-        named: Whether the user named it; if not, a link of that name is replaced.
+        named: Whether the user named the file; otherwise a link of that name is replaced.
     """
     with report_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +125,7 @@ def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> 
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Check that output files can be written, before the work for them; None is no file.
+    """Check in advance that output files can be written; None stands for no file.
 
     Raises DataError if a folder does not exist or cannot be written.
     """
@@ -144,9 +143,9 @@ def check_writable(*paths: Path | None) -> None:
 
 @contextmanager
 def written(path: Path) -> Iterator[IO[str]]:
-    """Open a file for writing that appears only when it is complete.
+    """Open a file for writing; the file appears only when it is complete.
 
-    A link is followed; a pipe or device is written directly.
+    Links are followed. Pipes and devices are written directly.
 
     Raises DataError if the file cannot be written.
     """
@@ -163,14 +162,14 @@ def _output(path: Path) -> AbstractContextManager[IO[bytes]]:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether a path leads to a regular file or to nothing yet."""
+    """Tell whether a path is a regular file or does not exist yet."""
     held_open = path.absolute().parts[1:2] in (("dev",), ("proc",))
     return not held_open and (path.is_file() or not path.exists())
 
 
 @contextmanager
 def _upcoming(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that gets its name when it is complete."""
+    """Open a new file, which gets its name when it is complete."""
     upcoming = unfinished_path(path)
     upcoming.unlink(missing_ok=True)
     try:
@@ -193,7 +192,7 @@ def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
 
     Args:
         path: The file.
-        containing: If given, only lines that contain one of these are parsed.
+        containing: Strings; if given, only lines with one of these strings are parsed.
     """
     end = 0
     damaged: DataError | None = None
@@ -233,7 +232,7 @@ def read_raw_lines(path: Path) -> Iterator[bytes]:
 def read_run_text(path: Path) -> str:
     """Return the text of a file of a run folder.
 
-    Raises OSError if it cannot be read or is no regular file, UnicodeDecodeError if it is not text.
+    Raises OSError if the file is unreadable or not regular, UnicodeDecodeError if it is not text.
     """
     with open(path, encoding="utf-8", opener=_regular) as file:
         return file.read()
@@ -254,7 +253,7 @@ def unfinished_path(path: Path) -> Path:
 def lock_folder(folder: Path) -> IO[str]:
     """Lock a folder until the returned file is closed.
 
-    Raises DataError if another process has locked it.
+    Raises DataError if another process has locked the folder.
     """
     # Missing on Windows, where runs can still be read and exported.
     import fcntl
@@ -307,7 +306,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def report_write_errors(path: Path) -> Iterator[None]:
-    """Convert errors of the file system to ``WriteError``."""
+    """Context that converts errors of the file system to ``WriteError``."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""Records of episodes: messages, steps, turn ends and verdicts, as in a run folder.
+"""Records of episodes in a run folder: messages, steps, turn ends and verdicts.
 
-Each record is one JSON object with its members under the same names. ``runner.records.store``
-writes them and ``runner.records.recorded_run`` reads them.
+Each record is one JSON object with the record's field names. ``runner.records.store`` writes them
+and ``runner.records.recorded_run`` reads them.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ FORMAT = 1
 """Version of the files; runs of other versions are refused."""
 
 TIMING_FIELDS = frozenset({"attempts", "latency"})
-"""Members of a step that differ between otherwise equal runs."""
+"""Fields of a step that differ between otherwise equal runs."""
 
 Key = tuple[str, int]
 """Trajectory id and trial of an episode."""
 
 Outcome = Literal["passed", "failed", "error"]
-"""Outcome of an episode; the harness or the provider caused an error, not the model."""
+"""Outcome of an episode. An error was caused by Turnwise or the provider, not by the model."""
 
 Why = Literal[
     "answer",
@@ -58,13 +58,13 @@ STOPS: Mapping[str, Why] = {
     "refusal": "refusal",
     "content_filter": "content_filter",
 }
-"""Why an answer stopped early, by the server's stop reason."""
+"""Reason for an early stop of an answer, by the server's stop reason."""
 
 JsonObject = Mapping[str, Any]
 
 
 def call_text(call: Call | MalformedCall) -> str:
-    """Return a call as text, or why it could not be read."""
+    """Return a call as a string, or the reason why it could not be read."""
     return f"(unreadable: {call.message})" if isinstance(call, MalformedCall) else str(call)
 
 
@@ -94,7 +94,7 @@ class ReplyRecord(NamedTuple):
     reasoning: str | None
     """Reasoning, if the server returns it."""
     finish_reason: str | None
-    """Stop reason in the server's words; ``refusal`` for a refusal apart from the text."""
+    """The server's stop reason; ``refusal`` for a refusal outside of the text."""
 
 
 class StepRecord(NamedTuple):
@@ -103,12 +103,12 @@ class StepRecord(NamedTuple):
     turn: int
     """Index of the turn."""
     request_messages: int
-    """Number of the episode's messages that were sent, from the first."""
+    """Number of sent messages, counted from the episode's first message."""
     tools: str | None
     """Digest of the sent tool list; null for a prompting model."""
     reply: ReplyRecord
     calls: Sequence[str]
-    """Executed calls as text."""
+    """Executed calls as strings."""
     results: Sequence[str]
     """Result of each call, as the model read it."""
     changes: Sequence[Change]
@@ -116,19 +116,19 @@ class StepRecord(NamedTuple):
     usage: Usage
     """Tokens; null if the server did not report them."""
     latency: float
-    """Seconds from sending the request to having read the answer."""
+    """Seconds between sending the request and having read the answer."""
     cost: float | None
     """US dollars; null without a known price."""
     attempts: int
-    """Requests made until the answer came; 0 for an answer from a cache."""
+    """Number of requests until the answer came; 0 for an answer from a cache."""
     asked: Any = ABSENT
-    """Number of the request, from 0, if the search undid some; otherwise left out."""
+    """Number of the request, starting at 0, if a search undid requests; otherwise left out."""
 
 
-class UnfinishedEpisodeStep(NamedTuple):
+class UnderwayStep(NamedTuple):
     """One answered request of an unfinished episode: a line of ``underway.jsonl``.
 
-    The line also has the budget spent by then, as ``spent``.
+    The line also has ``spent``, the budget spent up to this step.
     """
 
     id: str
@@ -137,7 +137,7 @@ class UnfinishedEpisodeStep(NamedTuple):
     """Number of the trial, from 0."""
     step: StepRecord
     message: JsonObject
-    """The answer as a message, with members that its server expects back."""
+    """The answer as a message, with the fields that the server expects back."""
 
     @property
     def key(self) -> Key:
@@ -146,7 +146,7 @@ class UnfinishedEpisodeStep(NamedTuple):
 
     @property
     def place(self) -> int:
-        """Number that grows with every answer; it falls when the episode restarts."""
+        """Number that grows with every answer and starts again when the episode restarts."""
         step = self.step
         return step.asked if isinstance(step.asked, int) else step.request_messages
 
@@ -179,11 +179,12 @@ class TurnEnd(NamedTuple):
     turn: int
     """Index of the turn."""
     why: Why
-    """``answer`` in words, ``cut_off`` at the maximum length, ``refusal`` or ``content_filter`` of
-    the provider, ``unreadable`` calls, ``empty`` answer, or ``step_limit``; in a search also
-    ``give_up``, or ``exhausted`` request limit."""
+    """Reason: ``answer`` (text), ``cut_off`` (maximum length), ``refusal``, ``content_filter``,
+    ``unreadable`` (calls), ``empty`` or ``step_limit``; in a search also ``give_up`` or
+    ``exhausted`` (request limit).
+    """
     detail: str | None
-    """Defect of the last answer."""
+    """Error in the last answer."""
 
 
 class UnreportedFact(NamedTuple):
@@ -205,16 +206,16 @@ class InfoReport(NamedTuple):
     untold: Sequence[UnreportedFact]
     """Facts not reported, in order."""
     waiting: int
-    """Number of turns that lack a value or function until the next turn."""
+    """Number of turns whose missing value or function follows in the next turn."""
     asked: int
-    """Number of these in which the model asked for it."""
+    """Number of these turns in which the model asked for it."""
 
 
 class ServerRejection(NamedTuple):
     """Request that the server rejected because of the model, which ended the episode."""
 
     kind: str
-    """Such as ``context_overflow``: a ``FaultKind``, or a kind given to ``--errors-as``."""
+    """Kind such as ``context_overflow``: a ``FaultKind``, or a kind given to ``--errors-as``."""
     said: str
     """The server's message in one line."""
 
@@ -224,7 +225,7 @@ class ExtensionData(Protocol):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Names of the extension's own functions; no step of the record calls them."""
+        """Names of the extension's own functions, which no step of the record calls."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -236,19 +237,19 @@ class ExtensionData(Protocol):
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield JSON path and message for each member that contradicts the record."""
+        """Yield the JSON path and message of each field that contradicts the record."""
         yield from ()
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return members that it adds to the line of a verdict or error."""
+        """Return fields for the line of a verdict or error."""
         return {}
 
 
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
-    An episode that ended in an error has its steps so far and no result. Members with a default are
-    left out if it ended before its first step.
+    An episode that ended in an error has its steps so far and no result. Fields with a default are
+    left out if the episode ended before the first step.
     """
 
     id: str
@@ -258,29 +259,29 @@ class EpisodeRecord(NamedTuple):
     category: str
     """Category of the trajectory."""
     outcome: Outcome | None
-    """Null only in memory, for a recorded answer that is not judged yet."""
+    """Verdict or error; null only in memory, for a recorded answer that is not judged yet."""
     verdict: Verdict | None
     """The verdict as in ``--output``; null after an error."""
     error: str | None
     """Error that ended the episode, in one line."""
     messages: Sequence[JsonObject] = ()
-    """The whole conversation; each request sent a prefix of it."""
+    """The whole conversation; each request sent a prefix of the conversation."""
     steps: Sequence[StepRecord] = ()
     """One per request."""
     turn_ends: Sequence[TurnEnd] = ()
-    """One per finished turn."""
+    """Turn ends, one per finished turn."""
     result: Sequence[Sequence[Step]] | None = None
-    """Turns of steps, as in BFCL's result files."""
+    """Steps by turn, as in BFCL's result files."""
     traceback: str | None = None
     """Traceback of the user's own agent."""
     telling: InfoReport | None = None
-    """Required information; left out if none was required or no words were recorded."""
+    """Reported information; left out without required facts or without recorded text."""
     fault: ServerRejection | None = None
     """Rejection that ended the last turn, if any."""
     extensions: Mapping[str, Any] = {}
     """Data of extensions by name, each an ``ExtensionData``; left out if empty."""
     base: str | None = None
-    """Base entry of the trajectory, after the outcome; left out if the id names it."""
+    """Base entry of the trajectory; left out if the id names the base entry."""
     tags: Sequence[str] = ()
     """Tags of the trajectory; omitted if it has no tags."""
 
@@ -320,16 +321,16 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def outline(self) -> EpisodeRecord:
-        """The record without its conversation, which takes most memory."""
+        """The record without the conversation, which takes most memory."""
         return self._replace(messages=(), steps=(), turn_ends=(), result=None)
 
     @property
     def scenario(self) -> str:
-        """The base entry; episodes with the same one are not independent."""
+        """The base entry; episodes with the same base entry are not independent."""
         return derive_base(self.id, self.category) if self.base is None else self.base
 
     @property
-    def answered(self) -> list[UnfinishedEpisodeStep]:
+    def answered(self) -> list[UnderwayStep]:
         """The steps, each with its answer as a message."""
         found = []
         for step in self.requests:
@@ -337,12 +338,12 @@ class EpisodeRecord(NamedTuple):
             if message is None and step.request_messages < len(self.messages):
                 message = self.messages[step.request_messages]
             if message is not None:
-                found.append(UnfinishedEpisodeStep(self.id, self.trial, step, message))
+                found.append(UnderwayStep(self.id, self.trial, step, message))
         return found
 
     @property
     def requests(self) -> Sequence[StepRecord]:
-        """All answered requests in order, including those that a search undid."""
+        """All answered requests in order, including requests that a search undid."""
         return next((each.all_steps(self.steps) for each in self._extended), self.steps)
 
     @property
@@ -350,7 +351,7 @@ class EpisodeRecord(NamedTuple):
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
-        """Return why a turn ended, or why the answer of one of its steps with calls did."""
+        """Return the reason why a turn, or an answer with calls in the turn, ended."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
         steps = [each for each in self.steps if each.turn == turn and each.calls]
@@ -363,7 +364,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def turns_passed(self) -> int:
-        """Number of turns before the first failed one; 0 without a verdict."""
+        """Number of turns before the first failed turn; 0 without a verdict."""
         return self.verdict.turns_passed if self.verdict else 0
 
     def verdict_line(self) -> dict[str, Any]:
@@ -383,7 +384,7 @@ class EpisodeRecord(NamedTuple):
         return {name: to_json_value(value) for name, value in self.present().items()}
 
     def present(self) -> dict[str, Any]:
-        """Return the members to write."""
+        """Return the fields to write."""
         members = self._asdict()
         members["extensions"] = {
             name: to_json_value(each) for name, each in self.extensions.items()
@@ -404,7 +405,7 @@ class EpisodeRecord(NamedTuple):
     def from_json(cls, value: object, where: str) -> EpisodeRecord:
         """Return the episode of a JSON object; ``where`` is its place, for errors.
 
-        Raises DataError if a member is missing or invalid.
+        Raises DataError if a field is missing or invalid.
         """
         record = read(cls, upgrade_record(value), where)
         if record.extensions:
@@ -415,7 +416,7 @@ class EpisodeRecord(NamedTuple):
 
 
 def upgrade_record(value: Any) -> Any:
-    """Move the search that earlier revisions wrote in a record to ``extensions``."""
+    """Move the field ``search`` of earlier revisions' records to ``extensions``."""
     if not isinstance(value, dict) or "search" not in value:
         return value
     members = dict(value)
@@ -423,16 +424,16 @@ def upgrade_record(value: Any) -> Any:
 
 
 def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, ExtensionData]:
-    """Parse the members of extensions.
+    """Parse the fields of extensions.
 
-    Raises DataError if an extension is not installed, or its member is invalid.
+    Raises DataError if an extension is not installed, or its field is invalid.
     """
     members = record.extensions.items()
     return {name: extension.load_extension(name).episode(each, where) for name, each in members}
 
 
 def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-    """Yield JSON path and message for each invalid message and each contradiction."""
+    """Yield the JSON path and description of each invalid message and each contradiction."""
     if record.trial < 0:
         yield ".trial", f"must be a number from 0, is {record.trial}"
     for index, message in enumerate(record.messages):
@@ -479,7 +480,7 @@ class RunProgress(NamedTuple):
 
     @classmethod
     def of(cls, keys: Collection[Key], planned: object, features: Iterable[RunFeature]) -> Self:
-        """Return the progress of a run; ``planned`` is the number in its note, if any."""
+        """Return the progress of a run; ``planned`` is the number in the run's note, if any."""
         until_passed = any(feature.repeats_entries for feature in features)
         done = len({id for id, _ in keys}) if until_passed else len(keys)
         return cls(done, planned if isinstance(planned, int) else None, until_passed)
@@ -490,7 +491,7 @@ class RunProgress(NamedTuple):
         return self.planned is not None and self.done < self.planned
 
     def to_json(self) -> dict[str, Any]:
-        """Return the progress as members of a run's JSON."""
+        """Return the progress as fields of a run's JSON."""
         return {"done": self.done, "planned": self.planned, "unfinished": self.is_unfinished}
 
 
@@ -499,11 +500,11 @@ class RecordedEpisode(NamedTuple):
 
     record: EpisodeRecord
     mode: Mode
-    """How the model called functions."""
+    """Way in which the model called functions."""
     where: str = ""
-    """File and line, or the run's folder."""
+    """Origin: file and line, or the run folder."""
     reader: ReplyFormat | None = None
-    """Reader of the run's own prompt format, if it has one."""
+    """Reader of the run's prompt format, or None."""
 
     @property
     def id(self) -> str:
@@ -517,7 +518,7 @@ class RecordedEpisode(NamedTuple):
 
     @property
     def turns(self) -> Sequence[Sequence[Step]] | None:
-        """Turns of steps; None after an error."""
+        """Steps by turn; None after an error."""
         return self.record.result
 
     @property

@@ -1,4 +1,4 @@
-"""Recorded runs: opens run folders and BFCL's result files, and parses only the wanted episodes."""
+"""Recorded runs: opens run folders and BFCL's result files; parses only the wanted episodes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,7 @@ from runner.extension import recorded_features
 from runner.records import bfcl_result_file
 from runner.records.codec import read
 from runner.records.files import read_lines
-from runner.records.record import (
-    EpisodeRecord,
-    Key,
-    RecordedEpisode,
-    RunProgress,
-    RunSegment,
-)
+from runner.records.record import EpisodeRecord, Key, RecordedEpisode, RunProgress, RunSegment
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object
 
@@ -44,9 +38,9 @@ else:
     run_files = lazy_module("runner.records.run_files")
 
 MAX_HELD_BYTES = 64_000_000
-"""Size of a file of episodes up to which its episodes are held in memory."""
+"""Maximum size of an episode file whose episodes are held in memory."""
 _MAX_SEARCHED = 8
-"""Number of tool lists up to which only lines with their digests are parsed."""
+"""Maximum number of tool lists for which only the lines with their digests are parsed."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +51,9 @@ class Run:
         name: Name of the model, the file or the folder.
         episodes: Episodes by trajectory id and trial, in file order.
         definition: The settings that define the run; None for result files.
-        note: Other facts about its start.
-        lives: Finished segments of the run; killed ones are missing.
-        dataset: The entries, if the files of another tool hold them.
+        note: Other facts about the run's start.
+        lives: Finished segments of the run; killed segments are missing.
+        dataset: The entries, if another tool's files contain them.
     """
 
     name: str
@@ -99,7 +93,7 @@ class Run:
 
     @property
     def ids(self) -> list[str]:
-        """Ids of the trajectories, each once."""
+        """Ids of the trajectories, without repetition."""
         return list(dict.fromkeys(id for id, _ in self.episodes))
 
     def entries(self) -> dict[str, RecordedEpisode]:
@@ -121,7 +115,7 @@ class Run:
     def tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
         """Return tool lists by digest.
 
-        Raises DataError if the file cannot be read, or lacks one of them.
+        Raises DataError if the file cannot be read, or if a list is missing.
         """
         wanted = list(digests)
         known = self.kept_tools(wanted)
@@ -132,7 +126,7 @@ class Run:
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """Return those of the tool lists that the run has, by digest.
+        """Return the tool lists with these digests that the run has, by digest.
 
         Raises DataError if the file cannot be read.
         """
@@ -148,12 +142,12 @@ class Run:
 def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = None) -> Run:
     """Read a recorded run.
 
-    Raises DataError if no run exists, it cannot be read, or it lacks ``only``.
+    Raises DataError if no run exists, or if the run cannot be read or lacks ``only``.
 
     Args:
         paths: A run folder, or one or more result files or folders of result files.
-        mode: How the model of result files called functions (default: detected).
-        only: Id of the only wanted trajectory (default: all).
+        mode: Way in which the model of result files called functions (default: detected).
+        only: Id of the only wanted trajectory (default: all trajectories).
     """
     if not paths or not all(isinstance(path, (str, Path)) for path in paths):
         raise DataError("paths", f"must be at least one path, are {paths!r:.60}")
@@ -166,7 +160,7 @@ def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = No
 
 
 def read_run(folder: Path) -> Run:
-    """Read a run folder. Raises DataError if it holds no run, or cannot be read."""
+    """Read a run folder. Raises DataError if the folder holds no run or cannot be read."""
     return _of_folder(folder, None)
 
 
@@ -224,12 +218,12 @@ class _LinePlace(NamedTuple):
 
 
 class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
-    """Episodes of a large file; each is read when it is used.
+    """Episodes of a large file, each of which is read on use.
 
     Args:
         path: File of the episodes.
-        places: Places of their lines.
-        make: Makes an episode from the value and the place of a line.
+        places: Places of the episodes' lines.
+        make: Function that makes an episode from the value and the place of a line.
     """
 
     def __init__(
@@ -262,7 +256,7 @@ class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
         return len(self._places)
 
     def __contains__(self, key: object) -> bool:
-        """Tell whether there is an episode, without reading it."""
+        """Tell whether an episode exists, without reading it."""
         return key in self._places
 
 
@@ -273,7 +267,7 @@ def _recorded(
 
 
 def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | None:
-    """Return the reader of a run's own prompt format, if it has one.
+    """Return the reader of a run's prompt format, or None.
 
     Raises DataError if the format no longer exists.
     """
@@ -282,7 +276,7 @@ def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | N
 
 
 def _of_files(paths: Sequence[Path], mode: Mode | None, only: str | None) -> Run:
-    """Read result files of BFCL, or files that an extension knows."""
+    """Read BFCL's result files, or files that an extension knows."""
     try:
         return _of_results(paths, mode, only)
     except DataError:

@@ -1,7 +1,7 @@
-"""Cache of model answers, so that a repeated run sends no request twice.
+"""Cache of model answers, so that a repeated run does not send a request again.
 
-Each answer has a file, named by a hash of the request, entry and trial; trials never share one.
-A damaged or unwritable file counts as missing.
+Each answer has a file, named by a hash of request, entry and trial. Trials never share a file. A
+damaged or unwritable file counts as missing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class ReplyCache:
 
     Args:
         folder: Folder of the cache; created on demand.
-        asked: Model and settings without secrets: everything that a request itself lacks.
-        secrets: Secrets; an answer that holds one is not cached.
+        asked: Model and settings without secrets, which are not part of a request.
+        secrets: Secrets; an answer that contains a secret is not cached.
     """
 
     def __init__(self, folder: Path, asked: Mapping[str, Any], secrets: SecretMask) -> None:
@@ -38,7 +38,7 @@ class ReplyCache:
         self._secrets = secrets
 
     def find(self, episode: Key, request: Request) -> Reply | None:
-        """Return the cached answer to a request, at no cost."""
+        """Return the cached answer to a request, with cost 0."""
         path = self._path(episode, request)
         try:
             digest, _, text = path.read_bytes().partition(b"\n")
@@ -68,7 +68,7 @@ class ReplyCache:
 
 
 def request_digest(asked: Mapping[str, Any], episode: Key, request: Request) -> str:
-    """Return the hash of model, settings, episode and request in hex."""
+    """Return the hash of model, settings, episode and request, in hex."""
     whole = {
         "asked": asked,
         "episode": episode,

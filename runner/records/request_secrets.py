@@ -1,4 +1,4 @@
-"""Secrets in addresses, headers, request bodies and command lines, and their removal."""
+"""Finds and removes secrets in addresses, headers, request bodies and command lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECRET_MEMBER = re.compile(
     re.IGNORECASE,
 )
 _LONG_VALUE = 16
-"""Length from which a header's value may be a key, whatever its name."""
+"""Minimum length at which a header's value may be a key under any name."""
 
 
 def is_secret_header(name: str, value: str) -> bool:
@@ -28,7 +28,7 @@ def is_secret_header(name: str, value: str) -> bool:
 
 
 def secrets_in_body(body: object) -> Iterator[str]:
-    """Yield the texts of a body's members with secret names."""
+    """Yield the strings in a body's fields with secret names."""
     if isinstance(body, Mapping):
         for name, value in body.items():
             if isinstance(value, str) and _SECRET_MEMBER.search(str(name)):

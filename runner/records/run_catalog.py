@@ -1,6 +1,7 @@
 """Catalog of the runs in a folder: state, progress and command of each.
 
-It reads only id, trial, category and outcome of each episode, so that thousands of runs list fast.
+The catalog reads only id, trial, category and outcome of each episode, so that it lists thousands
+of runs fast.
 """
 
 from __future__ import annotations
@@ -13,11 +14,7 @@ from typing import Literal, NamedTuple
 
 from runner.extension import RunFeature, recorded_features
 from runner.records import bfcl_result_file
-from runner.records.annotations import (
-    NOTHING,
-    TagsAndNote,
-    read_annotations,
-)
+from runner.records.annotations import NOTHING, TagsAndNote, read_annotations
 from runner.records.codec import read
 from runner.records.definition import RunDefinition, RunFile
 from runner.records.files import LOCK_FILE, read_raw_lines, read_run_text
@@ -41,7 +38,7 @@ _BEGINNING = re.compile(
     rb'\{"id":"([^"\\]*)","trial":(\d{1,6}),"category":"([^"\\]*)",'
     rb'"outcome":"(passed|failed|error)"(?:,"base":"([^"\\]*)"|(?!,"base"))'
 )
-"""Start of a line as the store writes it."""
+"""Pattern of the start of a line that the store wrote."""
 
 
 class CatalogRun(NamedTuple):
@@ -49,19 +46,18 @@ class CatalogRun(NamedTuple):
 
     folder: Path
     state: State
-    """State of the run; ``unknown`` has no planned number, and ``recorded`` is a folder of result
-    files."""
+    """State of the run. ``unknown``: no planned number. ``recorded``: a folder of result files."""
     episodes: tuple[EpisodeRecord, ...] = ()
-    """Finished episodes, with id, trial, category and outcome only."""
+    """Finished episodes, only with id, trial, category and outcome."""
     planned: int | None = None
     """Planned number of episodes."""
     definition: RunDefinition | None = None
     created: str = ""
-    """Start as an ISO time."""
+    """Start time in ISO form."""
     command: tuple[str, ...] = ()
     """Command that started the run."""
     problem: str | None = None
-    """Why the run cannot be read."""
+    """Reason why the run cannot be read."""
     features: tuple[RunFeature, ...] = ()
     """Changes by extensions."""
     annotation: TagsAndNote = NOTHING
@@ -79,7 +75,7 @@ class CatalogRun(NamedTuple):
 
     @property
     def resume(self) -> tuple[str, ...] | None:
-        """Command that resumes the run; None if unknown or nothing is left."""
+        """Command that resumes the run; None if it is unknown or the run is finished."""
         left = self.state == "unfinished" or (self.state == "finished" and self.errors)
         if not left or len(self.command) < 2:
             return None
@@ -90,14 +86,14 @@ class CatalogRun(NamedTuple):
 
 
 def started_with(folder: Path, given: Sequence[str]) -> list[str]:
-    """Return the words of the command that started a run, without those that name its folder.
+    """Return the command line that started a run, without the arguments for its folder.
 
     Args:
         folder: A run folder, or a folder with several runs of one command.
-        given: Words of the command that resumes it.
+        given: Arguments of the command that resumes the run.
 
     Raises:
-        DataError: The command is unknown, or a secret in it is not given again.
+        DataError: The command is unknown, or one of its secrets is not given again.
     """
     if not folder.is_dir():
         raise DataError("--resume", f"{folder} is not a folder")
@@ -127,7 +123,7 @@ def list_runs(folder: Path) -> Iterator[CatalogRun]:
 
 
 def update_state(run: CatalogRun) -> CatalogRun:
-    """Update the state of a run with unchanged files: its writer may have ended or started."""
+    """Update the state of a run with unchanged files, whose writer may have ended or started."""
     if run.state not in ("unfinished", "running"):
         return run
     state: State = "running" if _is_being_written(run.folder) else "unfinished"

@@ -1,8 +1,8 @@
 """Masking of secrets in run files.
 
-A text that also occurs in the data or in the record's own names counts as an ordinary word, not as
-a secret. Masking it would protect nothing, and would change the recorded requests, calls and
-verdicts.
+A string that also occurs in the data or in the record's own names counts as an ordinary word, not
+as a secret. Masking this string would protect nothing and would change the recorded requests, calls
+and verdicts.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _MIN_SECRET_CHARS = 8
 # In a text with calls, such a secret can only be part of a word; others may be syntax.
 _WORD = re.compile(r"[\w.+/=~ -]*")
 _CONTENT = ("result", "arguments", "before", "after", "evidence")
-"""Members whose member names come from models."""
+"""Fields whose inner field names come from models."""
 
 
 class SecretMask:
     """Encoder of run lines that masks secrets in every escaped form.
 
     Args:
-        secrets: Secret texts; those shorter than eight characters are ignored.
-        said: Returns the texts of a trajectory by its id.
+        secrets: Secret strings; strings shorter than eight characters are ignored.
+        said: Function that returns the text of a trajectory by id.
 
     Attributes:
         masked: Number of masked occurrences in episodes.
-        altered: Episodes with masked calls, which may get another verdict when executed again.
-        kept: Lines that keep such a text because it is an ordinary word there.
+        altered: Episodes with masked calls; a new execution may give another verdict.
+        kept: Lines that keep a secret string because it is an ordinary word there.
     """
 
     def __init__(self, secrets: Sequence[str], said: Callable[[str], str] = lambda _: "") -> None:
@@ -61,11 +61,11 @@ class SecretMask:
         return f"{text}\n".encode()
 
     def spare(self, text: str, where: str) -> None:
-        """Treat the secrets in a text of the data as ordinary words from now on.
+        """Treat secrets that occur in the data as ordinary words from now on.
 
         Args:
             text: The data's text as JSON.
-            where: Its name in ``kept``.
+            where: Name of the data in ``kept``.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:
@@ -78,8 +78,8 @@ class SecretMask:
         """Return the line of an episode.
 
         Args:
-            episode: Its members.
-            known: Members that are already encoded.
+            episode: Fields of the episode.
+            known: Fields that are already encoded.
         """
         text = encode_members({**episode, **(known or {})})
         if any(_in(text, forms) for forms in self._forms):
@@ -117,7 +117,7 @@ def _in(text: str, forms: Sequence[str]) -> bool:
 
 
 def _masked(value: Any, secrets: Sequence[Sequence[str]]) -> tuple[Any, int]:
-    """Return a JSON value with masked texts, and their number."""
+    """Return a JSON value with masked secrets, and the number of masked secrets."""
     number = 0
 
     def mask(value: Any) -> Any:
@@ -137,7 +137,7 @@ def _masked(value: Any, secrets: Sequence[Sequence[str]]) -> tuple[Any, int]:
 
 
 def _forms(secret: str) -> list[str]:
-    """Return the escaped forms of a text, longest first, and the text itself last."""
+    """Return the escaped forms of a string, longest first, and the string itself last."""
     forms = {secret}
     # Texts in a record may hold JSON within JSON, or Python literals.
     for _ in range(3):
@@ -148,7 +148,7 @@ def _forms(secret: str) -> list[str]:
 
 
 def _words(episode: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts of an episode that no model wrote, such as names, ids and kinds."""
+    """Yield the strings of an episode that no model wrote, such as names, ids and kinds."""
     yield from (
         episode["id"],
         episode["category"],
@@ -166,7 +166,7 @@ def _words(episode: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield the names of members, except those from a model."""
+    """Yield the field names, except names from a model."""
     if isinstance(value, Mapping):
         for name, member in value.items():
             yield str(name)
@@ -178,7 +178,7 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def _calls(episode: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the calls that an episode made, and the texts in which it made some."""
+    """Yield the calls that an episode made, and the replies that contain calls."""
     for step in episode.get("steps", ()):
         yield from step["calls"]
         if step["calls"]:
@@ -188,7 +188,7 @@ def _calls(episode: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a JSON value, names of members too."""
+    """Yield the strings in a JSON value, including field names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Files of a run folder: names, and readers of their lines."""
+"""Files of a run folder: their names, and readers of their lines."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ RUN_FILE = "run.json"
 EPISODES_FILE = "episodes.jsonl"
 """One line per finished episode, in order of completion."""
 TOOLS_FILE = "tools.jsonl"
-"""One line per tool list: its ``digest`` and the ``tools``."""
+"""One line per tool list, with ``digest`` and ``tools``."""
 SUPERSEDED_FILE = "superseded.jsonl"
 """Lines of episodes that were repeated."""
 
 UNDERWAY_FILE = "underway.jsonl"
-"""One line per answered request of unfinished episodes, with the budget spent by then."""
+"""One line per answered request of unfinished episodes, with the budget spent so far."""
 
 LIVES_FILE = "lives.jsonl"
 """One line per finished or interrupted segment of the run, with its duration."""
@@ -30,7 +30,7 @@ _Unique = TypeVar("_Unique")
 
 
 def read_run_file(folder: Path) -> dict[str, Any]:
-    """Read ``run.json``, and check its format only.
+    """Read ``run.json`` and check only its format.
 
     Raises DataError if the file is missing or has another format.
     """
@@ -59,12 +59,12 @@ _GROUPED = {"prompt_format": "formats", "protocol": "formats", "retrieve": "retr
     "vary": "experiments",
     "search": "search",
 }
-"""Members of definitions by earlier revisions, and their extensions."""
+"""Fields of earlier revisions' definitions, and the extensions for them."""
 _GROUPED_SETTINGS = {"compress": "compression", "tokenizer": "compression"}
 
 
 def _upgrade(definition: dict[str, Any]) -> None:
-    """Convert the members of a definition by an earlier revision."""
+    """Convert the fields of an earlier revision's definition."""
     settings, selection = definition.get("settings"), definition.get("selection")
     if isinstance(selection, dict) and "split" in selection:
         selection["subset"] = selection.pop("split")
@@ -78,7 +78,7 @@ def _upgrade(definition: dict[str, Any]) -> None:
 
 
 def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:
-    """Return digest and tools of a line. Raises DataError if the line has other members."""
+    """Return digest and tools of a line. Raises DataError if the line has other fields."""
     match line.value:
         case {"digest": str(digest), "tools": list(tools)} if all(
             isinstance(tool, dict) for tool in tools

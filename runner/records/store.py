@@ -1,9 +1,9 @@
-"""Store of a running run: definition, finished episodes, answers so far and offered tools.
+"""Store of a run in progress: definition, finished episodes, answers so far and offered tools.
 
 Each line is written in one piece and never edited. The answers of unfinished episodes are written
-as they arrive. A kill loses nothing: opening the folder again drops at most an unfinished last
-line, and each episode resumes from its last answer. A thread syncs the files to disk, because
-waiting for the disk would delay all episodes; a power failure may lose the last few lines.
+as they arrive. A killed run loses no answers: the next start drops at most an unfinished last line,
+and each episode resumes from its last answer. A thread syncs the files to disk, because waiting for
+the disk would delay all episodes; a power failure may lose the last few lines.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from runner.records.record import (
     RunSegment,
     RunSpending,
     StepRecord,
-    UnfinishedEpisodeStep,
+    UnderwayStep,
 )
 from runner.records.request_secrets import MASK
 from runner.records.run_file_mask import SecretMask
@@ -70,9 +70,9 @@ else:
 _NEXT_SUPERSEDED_FILE = "superseded.next"
 _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
-"""Size of finished episodes' answers at which the file of answers is rewritten."""
+"""Size of finished episodes' answers above which the file of answers is rewritten."""
 _BEFORE_STEP = b'"step":'
-"""Marks the step in its line; texts before it cannot hold it, because their quotes are escaped."""
+"""Mark of the step in a line; earlier strings cannot contain it, because quotes are escaped."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -87,13 +87,13 @@ class EpisodeSink(Protocol):
         """Store a tool list before an episode names it."""
         ...
 
-    def put_step(self, step: UnfinishedEpisodeStep, spent: RunSpending) -> None:
+    def put_step(self, step: UnderwayStep, spent: RunSpending) -> None:
         """Store an answer of an unfinished episode and the budget spent so far."""
         ...
 
 
 class _AnswerLine(NamedTuple):
-    """A line of ``underway.jsonl``: an ``UnfinishedEpisodeStep`` and the budget spent by then."""
+    """A line of ``underway.jsonl``: an ``UnderwayStep`` and the budget spent so far."""
 
     id: str
     trial: int
@@ -108,7 +108,8 @@ class _StoredAnswer(NamedTuple):
     place: int
     raw: bytes
     step: StepRecord | None = None
-    """Source of the line if this process wrote it; ``begin`` and ``end`` delimit its text."""
+    """Source of the line, if this process wrote it; ``begin`` and ``end`` delimit the step's text.
+    """
     begin: int = 0
     end: int = 0
 
@@ -119,13 +120,13 @@ class _StoredAnswer(NamedTuple):
 
 
 class _SpendingLine(NamedTuple):
-    """A line with the budget spent by then."""
+    """A line with the budget spent so far."""
 
     spent: RunSpending
 
 
 class RunStore(LockedFolder):
-    """Run folder that this process alone writes; made by ``create`` or ``resume``.
+    """Run folder that only this process writes; made by ``create`` or ``resume``.
 
     Attributes:
         secrets: Mask of secrets, with its counts.
@@ -186,9 +187,9 @@ class RunStore(LockedFolder):
         Args:
             folder: The run folder.
             definition: All settings that determine the run's result.
-            note: Other facts about its start: time, command line, concurrency, budgets.
-            secrets: Texts written as ``***``, unless they are ordinary words of the data.
-            said: Returns the texts of a trajectory by its id; nothing in them is secret.
+            note: Other facts about the start: time, command line, concurrency, budgets.
+            secrets: Strings written as ``***``, unless they are ordinary words of the data.
+            said: Function that returns the text of a trajectory by id, which contains no secret.
         """
         with report_write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -204,10 +205,10 @@ class RunStore(LockedFolder):
         secrets: Sequence[str] = (),
         said: Callable[[str], str] = lambda _: "",
     ) -> RunStore:
-        """Resume a run, or start it if it was killed before its first write; see ``create``.
+        """Resume a run, or start a run that was killed before its first write; see ``create``.
 
-        Raises DataError if the folder holds no run, a run with another definition, or an
-        unreadable run; or it is in use, or cannot be written.
+        Raises DataError if the folder holds no run, a run with another definition, or an unreadable
+        run, or if the folder is in use or cannot be written.
         """
         if not (folder / RUN_FILE).exists() and not _is_unused(folder):
             raise DataError(str(folder), f"holds no run: {RUN_FILE} is missing")
@@ -219,7 +220,7 @@ class RunStore(LockedFolder):
         return self._done
 
     def append(self, record: EpisodeRecord) -> None:
-        """Add a finished episode; it survives a kill at once, and a thread syncs it to disk.
+        """Add a finished episode. The line survives a kill at once; a thread syncs it to disk.
 
         Raises DataError if the file cannot be written.
         """
@@ -249,8 +250,8 @@ class RunStore(LockedFolder):
             self._digests.add(digest)
             self.lost_tools.discard(digest)
 
-    def put_step(self, step: UnfinishedEpisodeStep, spent: RunSpending) -> None:
-        """Store an answer of an unfinished episode, unless it holds a secret, and the budget spent.
+    def put_step(self, step: UnderwayStep, spent: RunSpending) -> None:
+        """Store the spent budget, and an answer of an unfinished episode unless it holds a secret.
 
         Raises DataError if the file cannot be written.
         """
@@ -272,21 +273,20 @@ class RunStore(LockedFolder):
         file.append(json.dumps(members_of(life), allow_nan=False).encode() + b"\n")
         file.close()
 
-    def underway(self, key: Key) -> list[UnfinishedEpisodeStep]:
+    def underway(self, key: Key) -> list[UnderwayStep]:
         """Return the answers of an unfinished episode, in order."""
         kept = self._underway.get(key, ())
-        return [read(UnfinishedEpisodeStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
+        return [read(UnderwayStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
-        """Move finished episodes to the file of superseded ones, so that they run again.
-
-        A kill in the middle moves either all of them or none.
+        """Move finished episodes to the file of superseded episodes, so that they run again. If the
+        process is killed, either all episodes or no episodes are moved.
 
         Raises DataError if a file cannot be read or written.
 
         Args:
-            keys: The episodes; unfinished ones are ignored.
-            go_on: Whether they resume from their last answer.
+            keys: The episodes; unfinished episodes are ignored.
+            go_on: Whether the episodes resume from their last answer.
         """
         keys = self._done.keys() & set(keys)
         if not keys:
@@ -309,7 +309,7 @@ class RunStore(LockedFolder):
         sync_folder(self.folder)
 
     def _begin(self, definition: RunDefinition, note: Mapping[str, Any], resumes: bool) -> None:
-        """Write the definition, or check that it is the same as before.
+        """Write the definition, or compare it with the stored definition.
 
         Raises:
             DataError: The folder holds a run although a new one starts, or another run.
@@ -348,7 +348,7 @@ class RunStore(LockedFolder):
                 unfinished_path(self.folder / name).unlink(missing_ok=True)
 
     def _load_underway(self) -> None:
-        """Read the answers of unfinished episodes, and drop the others."""
+        """Read the answers of unfinished episodes, and drop the answers of finished episodes."""
         path, found = self.folder / UNDERWAY_FILE, 0
         if not path.exists():
             return
@@ -357,15 +357,15 @@ class RunStore(LockedFolder):
             found += 1
             self.spent = read(_SpendingLine, line.value, line.where).spent
             if "step" in line.value:
-                answered = read(UnfinishedEpisodeStep, line.value, line.where)
+                answered = read(UnderwayStep, line.value, line.where)
                 self._go_on(answered.key, _StoredAnswer(answered.place, line.raw))
         for key in self._done.keys() & self._underway.keys():
             del self._underway[key]
         if found > sum(map(len, self._underway.values())):
             self._write_underway()
 
-    def _line_of(self, answered: UnfinishedEpisodeStep) -> _StoredAnswer | None:
-        """Return the stored form of an answer; None if it holds a secret."""
+    def _line_of(self, answered: UnderwayStep) -> _StoredAnswer | None:
+        """Return the stored form of an answer; None for an answer with a secret."""
         id, trial, step, message = answered
         text = EncodedJson(encode(step))
         raw = self.secrets.of_step(_AnswerLine(id, trial, text, message, self.spent))
@@ -375,14 +375,16 @@ class RunStore(LockedFolder):
         return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
-        """Add an answer, and drop those from an earlier start, at the same or a later place."""
+        """Add an answer; drop answers at the same or a later place, which are from an earlier
+        start.
+        """
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()
         before.append(kept)
 
     def _take_up(self, taken: Iterator[FileLine]) -> None:
-        """Reopen finished episodes; those with masked texts restart from the beginning."""
+        """Reopen finished episodes; episodes with masked strings restart from the beginning."""
         for line in taken:
             record = EpisodeRecord.from_json(line.value, line.where)
             if MASK.encode() not in line.raw:
@@ -430,13 +432,13 @@ class RunStore(LockedFolder):
         self._episodes.sync()
 
     def _wait_for_disk(self) -> None:
-        """Wait for the thread, and raise its error."""
+        """Wait for the thread and raise its error."""
         if self._syncing is not None:
             self._syncing.result()
 
 
 def _written(record: EpisodeRecord, kept: Sequence[_StoredAnswer]) -> dict[str, Sequence[object]]:
-    """Return an episode's steps, with the text of those that this process already wrote."""
+    """Return an episode's steps; steps that this process already wrote come as text."""
     texts = {id(each.step): each for each in kept if each.step is not None}
     steps = [texts[id(step)].text if id(step) in texts else step for step in record.steps]
     return {"steps": steps} if texts else {}
@@ -449,7 +451,7 @@ def default_folder(model: str, now: datetime) -> Path:
 
 
 def create_folder(folder: Path) -> Path:
-    """Create a new folder and return it: this one, or one with a number appended.
+    """Create a new folder and return its path, with a number appended if necessary.
 
     Raises DataError if the folder cannot be created.
     """
@@ -463,7 +465,7 @@ def create_folder(folder: Path) -> Path:
 
 
 def _episode_of(line: FileLine) -> tuple[Key, Outcome]:
-    """Return key and outcome of a line's episode; nothing else of the line is checked."""
+    """Return the key and outcome of a line's episode; the rest of the line is not checked."""
     match line.value:
         case {"id": str(id), "trial": int(trial), "category": str(), "outcome": outcome}:
             if outcome in ("passed", "failed", "error"):
@@ -489,7 +491,7 @@ def _key(line: FileLine) -> Key:
 def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Check that two definitions mean the same.
 
-    Raises DataError if they differ; the message names each member.
+    Raises DataError if they differ; the message names each differing field.
     """
     changes = [
         f"{path} was {a!r:.120}, is {b!r:.120}"
@@ -502,7 +504,7 @@ def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> N
 
 
 def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
-    """Return the meaning of a definition's member, for comparison."""
+    """Return the meaning of a definition's field, for comparison."""
     if path in ("dataset.name", "dataset.version"):
         # The hash identifies the data.
         return None
@@ -515,7 +517,7 @@ def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
 
 
 def server_meant(address: str) -> tuple[str, str | None, str, str]:
-    """Return scheme, host, path and query of an address; the port of a server may change."""
+    """Return scheme, host, path and query of an address, without the port, which may change."""
     parts = urlsplit(address)
     host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
     return parts.scheme, host, parts.path.rstrip("/"), parts.query
@@ -534,6 +536,6 @@ def _changes(
 
 
 def _is_unused(folder: Path) -> bool:
-    """Tell whether a folder holds at most the files of a process that was killed at its start."""
+    """Tell whether a folder has at most the files of a process that was killed at its start."""
     left = {LOCK_FILE, unfinished_path(Path(RUN_FILE)).name}
     return folder.is_dir() and all(path.name in left for path in folder.iterdir())

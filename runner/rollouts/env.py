@@ -38,10 +38,10 @@ from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 FORMAT = 1
-"""Version of the bytes of ``snapshot``; others are rejected."""
+"""Format version of ``snapshot``; other versions are rejected."""
 
 Action = str | Mapping[str, Any] | Sequence[Call]
-"""A text, a chat-completions assistant message, or calls; no calls end the turn."""
+"""Text, a chat-completions assistant message, or calls. An empty list ends the turn."""
 
 _COURSE = ("_dialogue", "_replies", "_passed")
 """Attributes that a snapshot restores."""
@@ -53,7 +53,7 @@ class Observation(NamedTuple):
     """New messages and available tools."""
 
     messages: tuple[ChatMessage, ...]
-    """Chat messages since the last observation, without the model's own."""
+    """Chat messages since the last observation, without the model's messages."""
     tools: Sequence[dict[str, Any]]
     """Available functions as chat-completions tools; empty in ``prompt`` mode."""
 
@@ -66,10 +66,11 @@ class Transition(NamedTuple):
     terminated: bool
     """Whether the trajectory is over."""
     truncated: bool
-    """Whether the step limit ended it."""
+    """Whether the step limit ended the trajectory."""
     info: dict[str, Any]
-    """JSON object: ``turn`` of the step, ``calls`` and ``results`` as texts, ``problem`` of an
-    unreadable answer or null, ``turns_passed`` so far, final ``verdict`` or null."""
+    """JSON object: ``turn`` of the step, ``calls`` and ``results`` as strings, ``problem`` of an
+    unreadable answer or null, ``turns_passed`` so far, final ``verdict`` or null.
+    """
 
 
 class ActionError(DataError, ValueError):
@@ -84,7 +85,7 @@ class EpisodeStatus(NamedTuple):
     passed_now: int
     """1 if this step passed a turn, else 0."""
     verdict: Verdict | None
-    """None until the episode is over."""
+    """Verdict; None until the episode is over."""
 
 
 REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
@@ -92,26 +93,27 @@ REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
     "turns_passed": lambda s: s.verdict.turns_passed / s.turns if s.verdict else 0.0,
     "progress": lambda s: s.passed_now / s.turns,
 }
-"""Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is the
-share of passed turns, at the end. ``progress`` pays the same share turn by turn until the first
-failure."""
+"""Rewards by name. ``verdict`` is 1 at the end of a passed trajectory. ``turns_passed`` is, at the
+end, the share of passed turns. ``progress`` gives the same share turn by turn until the first
+failure.
+"""
 
 
 @dataclass(eq=False, repr=False)
 class RolloutEnv:
     """One trajectory as an environment.
 
-    Raises DataError if the initial config does not fit the backends, the ground truth fails
-    under the seed, or the ``observations`` texts are missing.
+    Raises DataError if the initial config does not fit the backends, the ground truth fails under
+    the seed, or the ``observations`` are missing.
 
     Args:
-        seed: Seed of the backends' random streams, instead of the trajectory's own. The ground
+        seed: Seed of the backends' random streams, in place of the trajectory's seed. The ground
             truth must not contain identifiers that a backend draws at random.
         dataset: Data set of the trajectory; required for BFCL's data only.
         mode: ``fc`` for tool calls, ``prompt`` for calls in text.
         step_limit: Maximum steps with calls per turn, or None.
-        observations: Source of the error texts that the model reads; by default BFCL's for its
-            data under its profile, else Turnwise's.
+        observations: Source of the error messages that the model reads; default: BFCL's messages
+            for its data under its profile, otherwise Turnwise's.
         extensions: Settings of extensions by name, as in a run definition, such as
             ``{"compression": {"compress": "1024,ends"}}``.
     """
@@ -180,7 +182,7 @@ class RolloutEnv:
         return self._take(self._reply(action))
 
     async def astep(self, action: Action) -> Transition:
-        """Call ``step`` from asynchronous code; it never waits."""
+        """Call ``step`` from asynchronous code, without waiting."""
         return self.step(action)
 
     def fork(self) -> Self:
@@ -211,8 +213,8 @@ class RolloutEnv:
     def restore(self, snapshot: bytes) -> None:
         """Restore a snapshot of this trajectory, from this or another process.
 
-        Raises DataError if it is not a snapshot, belongs to another environment, or leads
-        to another state here.
+        Raises DataError if the bytes are not a snapshot, belong to another environment, or lead to
+        another state.
         """
         held = _read_snapshot(snapshot)
         restored = self.fork()

@@ -60,12 +60,13 @@ class Evaluation(NamedTuple):
     folder: Path
     """Run folder, for ``turnwise table``, ``report``, ``replay``, ``compare`` and others."""
     episodes: int
-    """Finished episodes: entries times trials, unless the run stopped early."""
+    """Number of finished episodes: entries times trials, unless the run stopped early."""
     passed: int
     errors: int
-    """Episodes without a verdict: the agent raised an exception or returned no message."""
+    """Number of episodes without a verdict: the agent raised an exception or returned no message.
+    """
     stopped: str | None
-    """Why the run stopped early, or None."""
+    """Reason for an early end of the run, or None."""
     score: float | None = None
     """Share of trials that passed, averaged over entries; None with more than 2% errors."""
     interval: tuple[float, float] | None = None
@@ -105,21 +106,21 @@ def evaluate(
     """Run an agent on a data set, judge it, and save the run in a folder.
 
     Args:
-        agent: ``agent(messages, tools)`` returns the assistant message, all three as in OpenAI's
-            chat completions. A function is called in threads; a coroutine function is awaited; a
-            class is instantiated for every episode. An exception is an error of the episode.
+        agent: ``agent(messages, tools)`` returns the assistant message, as in chat completions. A
+            function is called in threads; a coroutine function is awaited; a class is instantiated
+            for every episode. An exception counts as an error of the episode.
         dataset: Passed to ``load_dataset``, like ``categories``.
         agent_factory: Creates an agent for every episode; use instead of ``agent``.
-        name: Name of the agent in tables (default: where it is defined).
-        ids: Runs these trajectories only; ``limit`` keeps the first ones.
+        name: Name of the agent in tables (default: the place of its definition).
+        ids: Ids of the trajectories to run; ``limit`` keeps the first ones.
         trials: Episodes per trajectory.
-        profile: A profile or its name (default: the one for the data).
+        profile: A profile or its name (default: the profile for the data).
         run_dir: Run folder (default: a new folder in ``runs``).
         concurrency: Maximum number of concurrent episodes.
         resume: Whether to resume the run in ``run_dir``.
-        engine: Where the agent runs; see ``turnwise eval``, also for ``workers`` and ``address``.
+        engine: Where the agent runs; see ``turnwise eval``, also for ``workers``, ``address``.
         checks: Checks of every episode: functions marked with ``check``, or objects as in entries.
-        policy: Text that every conversation begins with, as a system message.
+        policy: System message at the start of every conversation.
 
     Raises:
         DataError: An argument or the folder cannot be used.
@@ -184,7 +185,7 @@ def _summarize(folder: Path, stopped: str | None) -> Evaluation:
 def _choose(data: Dataset, ids: Sequence[str] | None, limit: int | None) -> list[Trajectory]:
     """Return the selected trajectories.
 
-    Raises DataError if none is selected, or one cannot be judged here.
+    Raises DataError if no trajectory is selected, or if a trajectory cannot be judged here.
     """
     require_names("ids", ids)
     everything = list(data.trajectories.values())
@@ -210,10 +211,10 @@ def judge(
         data: Data set of the trajectory, or the trajectory itself, without ``id``.
         id: ID of the trajectory.
         turns: Turns of steps, as in BFCL's result files (``EpisodeRecord.result``). A step is a
-            text, a list of ``{function: arguments as JSON}`` or of OpenAI's tool calls, or an
+            string, a list of ``{function: arguments as JSON}`` or of OpenAI's tool calls, or an
             assistant message. None stands for an error.
-        messages: The whole conversation, in place of ``turns``: messages of OpenAI, Anthropic or
-            LangChain, or Responses items. Every user message begins a turn.
+        messages: The whole conversation, in place of ``turns``: messages in the format of OpenAI,
+            Anthropic or LangChain, or Responses items. Every user message begins a turn.
         mode: ``fc`` for tool calls, ``prompt`` for calls in text; messages have tool calls.
         profile: See ``evaluate``.
 
@@ -272,7 +273,7 @@ def _connect(make: Callable[[], Agent], _: RunPlan) -> Model:
 def _maker(
     agent: Agent | type[Any] | None, agent_factory: Callable[[], Agent] | None
 ) -> Callable[[], Agent]:
-    """Return the factory of the agent. Raises DataError if not exactly one of the two is given."""
+    """Return the factory of the agent. Raises DataError unless exactly one parameter is given."""
     if (agent is None) == (agent_factory is None) or not callable(agent or agent_factory):
         raise DataError("agent", "pass either a function of messages and tools or agent_factory")
     if agent_factory is not None:
@@ -282,7 +283,7 @@ def _maker(
 
 
 def _definition_place(agent: Any) -> str:
-    """Return where an agent is defined, in the form of ``--model python:``."""
+    """Return the place of an agent's definition, in the form of ``--model python:``."""
     named = agent if hasattr(agent, "__qualname__") else type(agent)
     return f"{named.__module__}:{named.__qualname__}"
 

@@ -1,4 +1,4 @@
-"""Recorded messages and steps of other tools as the steps that ``turnwise.judge`` executes."""
+"""Converter of other tools' recorded messages and steps to steps for ``turnwise.judge``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEP = 'is neither a step nor a message; a step is a text or a list of {"functi
 def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
     """Return the steps in the messages of a conversation.
 
-    Raises DataError if one of them is not a message.
+    Raises DataError if an item is not a message.
     """
     names = toolbox_of(trajectory).names
     try:
@@ -35,7 +35,7 @@ def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
 
 
 def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
-    """Return turns of steps, in which calls may have OpenAI's form, or a list of messages.
+    """Return steps by turn; the input may be a list of messages, or have calls in OpenAI's form.
 
     Raises DataError if a value is neither a step nor a message.
     """
@@ -54,7 +54,7 @@ def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
 
 
 def _read_step(step: object, path: str, names: FunctionNames) -> Sequence[Step]:
-    """Return a step; none for a message that is no answer, such as a result."""
+    """Return a step; None for a message that is not an answer, such as a result."""
     try:
         if isinstance(step, Mapping):
             role = step.get("role", "assistant")

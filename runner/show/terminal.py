@@ -1,4 +1,4 @@
-"""Terminal output: lines, tables and progress, without control characters from data."""
+"""Terminal output: lines, tables and progress; escapes control characters in data."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 Tone = Literal["plain", "strong", "faint", "good", "bad", "new"]
 
 WIDTH = 80
-"""Columns of the narrowest supported terminal."""
+"""Width in columns of the narrowest supported terminal."""
 
 _BAR = 30
 _IS_WHOLE: ContextVar[bool] = ContextVar("is_whole", default=False)
@@ -52,7 +52,7 @@ def paint(line: OutputLine, *, colour: bool) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a text with unprintable characters escaped, line breaks included."""
+    """Return a string with unprintable characters escaped, line breaks included."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
@@ -79,7 +79,7 @@ def whole_texts() -> Iterator[None]:
 
 
 def fitted(text: str, limit: int | None = None) -> str:
-    """Return a text cut for a terminal; whole if the output is a pipe or a file.
+    """Return a string cut for a terminal, or unchanged for a pipe or a file.
 
     ``limit`` is the maximum number of characters (default: the terminal's width).
     """
@@ -89,7 +89,7 @@ def fitted(text: str, limit: int | None = None) -> str:
 
 
 def tell(text: str, stream: TextIO) -> None:
-    """Write progress or notes; a closed stream is no error."""
+    """Write progress or notes; a closed stream is not an error."""
     try:
         stream.write(text)
         stream.flush()
@@ -104,10 +104,10 @@ def discard_output(stream: TextIO) -> None:
 
 
 def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
-    """Return rows, the heading first, as aligned columns: the first left, the others right.
+    """Return rows, the heading first, as aligned columns: the first column left, the others right.
 
-    Columns that do not fit the terminal (80 columns if there is none) follow in further blocks,
-    each with the first column repeated, unless ``split`` is false.
+    Columns that do not fit the terminal (default: 80 characters) follow in further blocks, unless
+    ``split`` is false. Each block repeats the first column.
     """
     shown = [[*map(visible, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -133,12 +133,12 @@ def _block(rows: Sequence[Sequence[str]], widths: Sequence[int], columns: Sequen
 
 
 def bar(share: float) -> str:
-    """Return a share from 0 to 1 as a bar."""
+    """Return a share between 0 and 1 as a bar."""
     return f"[{'#' * int(_BAR * share):.<{_BAR}}]"
 
 
 def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> Iterator[Item]:
-    """Yield items and show progress: a bar on a terminal, else a line per tenth."""
+    """Yield items and show progress: a bar on a terminal, otherwise a line per tenth."""
     moving = stream.isatty()
     shown = 0
     for done, item in enumerate(items, start=1):

@@ -184,9 +184,7 @@ def allocated(make, worlds):
 
 def executor():
     """Return what makes calls on a world; the instances live on under the name of the entry."""
-    from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils import (
-        execute_multi_turn_func_call,
-    )
+    from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils import execute_multi_turn_func_call
 
     def execute(calls, world, name=None):
         return execute_multi_turn_func_call(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from checkers.answer_text.numbers import list_mentions
 from checkers.answer_text.words import FinalAnswer
-from checkers.calls.types_and_errors import UnjudgeableEntry, UnreadableOutput
+from checkers.calls.types import UnjudgeableEntry, UnreadableOutput
 from checkers.causes.turn_endings import classify_unparsed_calls, is_question, is_refusal
 from checkers.profile import PROFILES, Mode, Profile
 from checkers.replies.formats import read_json, read_xml

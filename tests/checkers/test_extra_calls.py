@@ -1,13 +1,7 @@
 from __future__ import annotations
 
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    ExpectedCall,
-    FunctionDocument,
-    Language,
-    SingleTurnTask,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Hallucinations, Verdict
 from envs.calls import parse_call
@@ -56,7 +50,7 @@ def answered(kind, *texts, mode="prompt"):
         if kind is ComparisonKind.IRRELEVANCE
         else (ExpectedCall("weather.now", {"city": ["Rome"]}),)
     )
-    task = SingleTurnTask(kind, Language.PYTHON, (WEATHER,), answers)
+    task = CallEntry(kind, Language.PYTHON, (WEATHER,), answers)
     return judge(task, f"[{', '.join(texts)}]", mode, STRICT).hallucinated
 
 

@@ -10,13 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.calls.judge import find_unmatched
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.reasons import Reason
-from checkers.results import (
-    Comparison,
-    check_result,
-    check_results,
-)
+from checkers.results import Comparison, check_result, check_results
 from envs.errors import Refused
 from envs.results import Result
 

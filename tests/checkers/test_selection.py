@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    ExpectedCall,
-    FunctionDocument,
-    Language,
-    SingleTurnTask,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.verdict import FunctionSelection, Verdict
@@ -72,7 +66,7 @@ def test_a_turn_that_is_not_reached_has_chosen_nothing():
     assert chosen([LAMP, DOOR]) == FunctionSelection(3, 2, 2, 0)
 
 
-TASK = SingleTurnTask(
+TASK = CallEntry(
     ComparisonKind.MULTIPLE,
     Language.PYTHON,
     (

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from checkers.calls.types_and_errors import ComparisonKind, ExpectedCall, Language, SingleTurnTask
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, Language
 
 Output = list[dict[str, dict[str, Any]]]
 """Calls, each ``{function: arguments}``."""
 
 
-def random_outputs(task: SingleTurnTask, random: Random, count: int) -> Iterator[Output]:
+def random_outputs(task: CallEntry, random: Random, count: int) -> Iterator[Output]:
     """Yield outputs: answers as they are, and with one to three changes."""
     for _ in range(count):
         output = [_call(answer, task.language, random) for answer in task.answers]
@@ -65,11 +65,11 @@ def _as_code(value: Any, random: Random) -> Any:
 
 
 def _on_arguments(
-    change: Callable[[dict[str, Any], SingleTurnTask, Random], None],
-) -> Callable[[Output, SingleTurnTask, Random], Output]:
+    change: Callable[[dict[str, Any], CallEntry, Random], None],
+) -> Callable[[Output, CallEntry, Random], Output]:
     """Return the change of an output that a change of one call's arguments makes."""
 
-    def changed(output: Output, task: SingleTurnTask, random: Random) -> Output:
+    def changed(output: Output, task: CallEntry, random: Random) -> Output:
         if not output:
             return output
         index = random.randrange(len(output))
@@ -82,35 +82,35 @@ def _on_arguments(
 
 
 @_on_arguments
-def _drop(arguments: dict[str, Any], task: SingleTurnTask, random: Random) -> None:
+def _drop(arguments: dict[str, Any], task: CallEntry, random: Random) -> None:
     if arguments:
         del arguments[random.choice(list(arguments))]
 
 
 @_on_arguments
-def _add(arguments: dict[str, Any], task: SingleTurnTask, random: Random) -> None:
+def _add(arguments: dict[str, Any], task: CallEntry, random: Random) -> None:
     parameters = [name for document in task.documents for name in document.parameters]
     arguments[random.choice((*parameters, "unknown"))] = random.choice(_ODD)
 
 
 @_on_arguments
-def _replace(arguments: dict[str, Any], task: SingleTurnTask, random: Random) -> None:
+def _replace(arguments: dict[str, Any], task: CallEntry, random: Random) -> None:
     if arguments:
         name = random.choice(list(arguments))
         arguments[name] = _altered(arguments[name], random)
 
 
-def _rename(output: Output, task: SingleTurnTask, random: Random) -> Output:
+def _rename(output: Output, task: CallEntry, random: Random) -> Output:
     names = [document.name for document in task.documents]
     other = random.choice((*names, "unknown", names[0].replace(".", "_"), names[0].upper()))
     return [{other: arguments} for call in output[:1] for arguments in call.values()] + output[1:]
 
 
-def _recount(output: Output, task: SingleTurnTask, random: Random) -> Output:
+def _recount(output: Output, task: CallEntry, random: Random) -> Output:
     return random.choice(([], output[:-1], [*output, *output[:1]], output[::-1]))
 
 
-def _shuffle(output: Output, task: SingleTurnTask, random: Random) -> Output:
+def _shuffle(output: Output, task: CallEntry, random: Random) -> Output:
     return random.sample(output, len(output))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import BFCL
 from checkers.replies.decoding import Step
 from envs.calls import Call, parse_call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import SingleTurnTask, UnjudgeableEntry
+from checkers.calls.types import CallEntry, UnjudgeableEntry
 from checkers.profile import BFCL, STRICT, CallRules, Mode, Profile
 from checkers.replies.decoding import Step
 
@@ -13,7 +13,7 @@ RULES = CallRules._fields
 """Names of the rules: the fields in which the profiles differ."""
 
 
-def deciding_rules(task: SingleTurnTask, step: Step, mode: Mode) -> tuple[str, ...]:
+def deciding_rules(task: CallEntry, step: Step, mode: Mode) -> tuple[str, ...]:
     """Return the rules that make the profiles disagree on an entry; none where they agree.
 
     They are those without which the strict verdict would be another one. Where each of several
@@ -42,7 +42,7 @@ def _mixed(profile: Profile, rule: str, other: Profile) -> Profile:
     return profile._replace(calls=profile.calls._replace(**taken))
 
 
-def _outcome(task: SingleTurnTask, step: Step, mode: Mode, profile: Profile) -> str | None:
+def _outcome(task: CallEntry, step: Step, mode: Mode, profile: Profile) -> str | None:
     try:
         return judge(task, step, mode, profile).error_type
     except UnjudgeableEntry:

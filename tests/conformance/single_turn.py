@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 from checkers.calls.judge import check_calls, judge
 from checkers.calls.one_call import EntryRules
-from checkers.calls.types_and_errors import (
+from checkers.calls.types import (
     TYPES,
+    CallEntry,
     ExpectedType,
     Language,
-    SingleTurnTask,
     UnjudgeableEntry,
     UnreadableOutput,
 )
@@ -176,7 +176,7 @@ def recorded_run(verdicts: Path, entries: Mapping[Category, Sequence[Trajectory]
     )
 
 
-def _show_strict(tasks: Mapping[str, SingleTurnTask], steps: Mapping[str, Step]) -> None:
+def _show_strict(tasks: Mapping[str, CallEntry], steps: Mapping[str, Step]) -> None:
     """Print on which entries the strict profile disagrees, by the rule that makes it do so."""
     differing: dict[str, list[str]] = {}
     for id, step in steps.items():
@@ -259,7 +259,7 @@ def _converted(language: Language, text: str, word: str, item_word: str | None) 
 
 
 def _check_question(
-    entry: Trajectory, task: SingleTurnTask, output: Output, underscores: bool
+    entry: Trajectory, task: CallEntry, output: Output, underscores: bool
 ) -> dict[str, Any]:
     assert isinstance(entry.expects, ExpectedCalls)
     return {
@@ -273,7 +273,7 @@ def _check_question(
     }
 
 
-def _checked(task: SingleTurnTask, output: Output, underscores: bool) -> str | None:
+def _checked(task: CallEntry, output: Output, underscores: bool) -> str | None:
     calls = [Call(name, (), given) for call in output for name, given in call.items()]
     try:
         failure = check_calls(calls, task, EntryRules(task.language, BFCL.calls, underscores))

@@ -4,22 +4,16 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    ExpectedCall,
-    FunctionDocument,
-    Language,
-    SingleTurnTask,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
 from tests.conformance.rules import RULES, deciding_rules
 
 SHARES = {"type": "array", "items": {"type": "float"}}
 
 
-def task(schema: dict[str, Any], allowed: list[Any], language: Language) -> SingleTurnTask:
+def task(schema: dict[str, Any], allowed: list[Any], language: Language) -> CallEntry:
     """Return an entry with one function of one parameter."""
     document = FunctionDocument("f", {"a": schema}, ())
-    return SingleTurnTask(
+    return CallEntry(
         ComparisonKind.SIMPLE, language, (document,), (ExpectedCall("f", {"a": allowed}),)
     )
 
@@ -54,7 +48,7 @@ def test_the_rule_that_decides(
 
 
 def test_a_broken_call_where_none_fits_takes_two_rules() -> None:
-    entry = SingleTurnTask(ComparisonKind.IRRELEVANCE, Language.PYTHON, ())
+    entry = CallEntry(ComparisonKind.IRRELEVANCE, Language.PYTHON, ())
     rules = deciding_rules(entry, [{"f": "{"}], "fc")
     assert rules == ("read_tool_calls", "counts_broken_calls")
     assert set(rules) < set(RULES)

@@ -5,20 +5,14 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    ExpectedCall,
-    FunctionDocument,
-    Language,
-    SingleTurnTask,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
 from tests.conformance.bfcl_single_turn_driver import typed, untyped
 from tests.conformance.code_texts import random_replies, random_values
 from tests.conformance.mutants import random_outputs
 from tests.conformance.single_turn import _compare
 
 ALLOWED = {"a": [1, ""], "b": [["x", "y"]], "c": [{"k": [True, ""]}]}
-TASK = SingleTurnTask(
+TASK = CallEntry(
     ComparisonKind.SIMPLE,
     Language.PYTHON,
     (FunctionDocument("f.g", {"a": {"type": "integer"}}, ()),),

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import (
+from checkers.calls.types import (
+    CallEntry,
     ComparisonKind,
     ExpectedCall,
     FunctionDocument,
     Language,
-    SingleTurnTask,
     UnjudgeableEntry,
     expected,
 )
@@ -25,15 +25,15 @@ each_profile = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda p: 
 
 def task(
     schema: dict[str, Any], *allowed: Any, language: str = "python", **members: Any
-) -> SingleTurnTask:
+) -> CallEntry:
     """Return a task whose one function has one required parameter."""
     document = FunctionDocument("clock.tick", {"x": schema}, ["x"])
     answers = (ExpectedCall("clock.tick", {"x": allowed}),) if allowed else ()
-    made = SingleTurnTask(ComparisonKind.SIMPLE, Language(language), (document,), answers)
+    made = CallEntry(ComparisonKind.SIMPLE, Language(language), (document,), answers)
     return made._replace(**members)
 
 
-def argument(made: SingleTurnTask, profile: Any = STRICT) -> Any:
+def argument(made: CallEntry, profile: Any = STRICT) -> Any:
     (call,) = make_right_step(made, profile)  # type: ignore[misc]
     ((name, text),) = call.items()
     assert name == "clock_tick"
@@ -63,7 +63,7 @@ def test_the_first_right_value_is_given(schema: Any, allowed: Any, given: Any) -
 
 def test_what_may_only_be_left_out_is_left_out() -> None:
     document = FunctionDocument("f", {"x": {"type": "integer"}}, [])
-    made = SingleTurnTask(
+    made = CallEntry(
         ComparisonKind.SIMPLE, Language.PYTHON, (document,), (ExpectedCall("f", {"x": [""]}),)
     )
     assert make_right_step(made, STRICT) == [{"f": "{}"}]
@@ -71,7 +71,7 @@ def test_what_may_only_be_left_out_is_left_out() -> None:
 
 def test_a_parameter_that_the_document_lacks_is_not_given() -> None:
     document = FunctionDocument("f", {}, [])
-    made = SingleTurnTask(
+    made = CallEntry(
         ComparisonKind.SIMPLE, Language.PYTHON, (document,), (ExpectedCall("f", {"x": [1]}),)
     )
     assert make_right_step(made, STRICT) == [{"f": "{}"}]

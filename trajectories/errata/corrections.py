@@ -1,4 +1,4 @@
-"""Corrections of a data set by errata: the trajectories by which an answer is judged."""
+"""Corrections of a data set by errata, which give the trajectories to judge answers by."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trajectories.schema import ExpectedCalls, Message, Trajectory
 Found = TypeVar("Found")
 
 _MAX_PATHS = 64
-"""Maximum interpretations of an entry."""
+"""Maximum number of interpretations per entry."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class CorrectedEntries:
 
     Attributes:
         name: The user's name of the errata.
-        right: Trajectories by id; an answer may be right by any of them, and the first is
-            reported. Empty if answers to the published entry do not count.
-        judged: Assessments by id, if they still hold.
+        right: Trajectories by id. An answer is right if it is right by one of them; the first right
+            one is reported. Empty if answers to the published entry do not count.
+        judged: Assessments by id that are still valid.
         stale: Ids of entries that differ from the judged version; they remain as published.
-        needless: Ids of entries that need no correction any more.
+        needless: Ids of entries that no longer need a correction.
     """
 
     name: str
@@ -43,11 +43,11 @@ class CorrectedEntries:
 
 
 AS_PUBLISHED = CorrectedEntries("none")
-"""No errata: every entry is judged by itself."""
+"""No errata: every entry is judged as published."""
 
 
 def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) -> Found | None:
-    """Return the first passing outcome, else the first outcome, or None if there is none."""
+    """Return the first passing outcome, else the first outcome; None without outcomes."""
     first: Found | None = None
     for found in tries:
         if passes(found):
@@ -59,7 +59,7 @@ def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) 
 def correct_dataset(dataset: Dataset, errata: Iterable[Erratum], name: str) -> CorrectedEntries:
     """Return the corrected entries of a loaded data set.
 
-    Raises DataError if an erratum names a turn or a backend that its entry does not have.
+    Raises DataError if an erratum names a turn or backend that the entry does not have.
     """
     right: dict[str, Sequence[Trajectory]] = {}
     judged: dict[str, Assessment] = {}
@@ -82,7 +82,7 @@ def correct_dataset(dataset: Dataset, errata: Iterable[Erratum], name: str) -> C
 
 
 def correct_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
-    """Return the corrected entry, then each alternative; nothing if the entry is withdrawn.
+    """Return the corrected entry and its alternatives; empty for a withdrawn entry.
 
     Raises DataError if the erratum names a turn or a backend that the entry does not have.
     """
@@ -177,7 +177,7 @@ def _correct_answer(
     published: Mapping[str, Mapping[str, Sequence[Any]]],
     changes: Mapping[str, Mapping[str, Sequence[Any] | str | None]],
 ) -> Mapping[str, Mapping[str, Sequence[Any]]]:
-    """Return an answer with corrected parameters; another function has only these."""
+    """Return an expected call with corrected parameters; another function has only these."""
     found = {}
     for function, parameters in changes.items():
         before = published.get(function, {})

@@ -21,7 +21,7 @@ _ADAPTER = TypeAdapter(Erratum)
 def read_errata(path: Path) -> list[Erratum]:
     """Read an errata file.
 
-    Raises DataError if a line is no erratum, contradicts itself, or repeats an entry.
+    Raises DataError if a line is not an erratum, contradicts itself, or repeats an entry.
     """
     found: dict[str, Erratum] = {}
     for where, line in read_objects(path):

@@ -2,8 +2,8 @@
 
 An erratum holds for the version of the entry with the same fingerprint. It refers to published
 parts: ``#2.0`` is the first ground-truth call of the third turn, ``#2.0 ~ 2023 ~ 2026`` the same
-with a replaced text. In answers of a single turn, ``#question`` means the values allowed for that
-parameter, and null removes a parameter.
+call with a replaced string. In expected calls of a single turn, ``#question`` means the published
+values of that parameter, and null removes a parameter.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any
 from trajectories.schema import StrictRecord
 
 Turns = Mapping[int, tuple[str, ...]]
-"""Corrected ground truth by index of the turn, from 0."""
+"""Corrected ground truth by index of the turn, starting at 0."""
 
 Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
 """Corrected values by function and parameter, for each answer."""
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")
-"""Reference to a published call, with replacements of texts."""
+"""Reference to a published call, with replaced strings."""
 
 
 class Assessment(StrEnum):
@@ -33,9 +33,9 @@ class Assessment(StrEnum):
     SOUND = "sound"
     """Right as published."""
     MENDED = "mended"
-    """Wrong as published, and corrected."""
+    """Wrong as published, now corrected."""
     AMBIGUOUS = "ambiguous"
-    """Open to several right interpretations."""
+    """Ambiguous: several interpretations are right."""
     WITHDRAWN = "withdrawn"
     """Impossible to judge, and excluded from scores."""
 
@@ -50,10 +50,10 @@ class Erratum(StrictRecord):
         evidence: Executed calls or look-ups, and their results.
         published: The judged entry's ``fingerprint``.
         ground_truth: Corrected ground truth.
-        alternatives: Additional right ground truths of some turns; alternatives for different
+        alternatives: Additional right ground truths of single turns; alternatives for different
             turns may be combined.
         wording: Corrected messages of the user by index of the turn.
-        config: Corrected members of the initial config by backend.
+        config: Corrected fields of the initial config by backend.
         answers: For single-turn entries, corrected parameters of the answers, by interpretation.
     """
 
@@ -70,7 +70,7 @@ class Erratum(StrictRecord):
 
     @property
     def asks_otherwise(self) -> bool:
-        """Whether the request is corrected, so that earlier answers do not count."""
+        """Whether the request itself is corrected, so that earlier answers do not count."""
         return bool(self.wording or self.config)
 
     @property

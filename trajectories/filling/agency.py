@@ -1,4 +1,4 @@
-"""Generated cards of other people, with similar numbers, and their earlier trips."""
+"""Generated cards of other people with similar card numbers, and these people's earlier trips."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CLASSES = tuple(CLASS_FACTORS.items())
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add cards with intermediate balances, and trips on routes that nobody names."""
+    """Add cards with medium balances, and trips on routes that no request names."""
     own, booked = whole["credit_card_list"], whole["booking_record"]
     holders = [card["cardholder_name"] for card in own.values() if "cardholder_name" in card]
     people = vocabulary.namesakes(holders)

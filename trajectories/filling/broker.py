@@ -11,15 +11,15 @@ from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import FastRandom, Vocabulary
 
 WATCH_LIST = "watchlist"
-"""Word that leaves the watch list as it is."""
+"""Word that leaves the watch list unchanged."""
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
-"""Symbols that the broker knows, traded or not."""
+"""All symbols that the broker knows, traded or not."""
 
 
 @lru_cache(maxsize=4)
 def list_symbols(seed: int, items: int) -> tuple[str, ...]:
-    """Return symbols of more companies: known ones with one or two other letters."""
+    """Return more stock symbols: known symbols with one or two letters changed."""
     draws = FastRandom(f"{seed} symbols")
     known = [*TradingBot.stocks]
     symbols: dict[str, None] = {}
@@ -34,7 +34,7 @@ def list_symbols(seed: int, items: int) -> tuple[str, ...]:
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add finished orders and transactions before the existing ones."""
+    """Add finished orders and transactions before the existing items."""
     symbols = list_symbols(bulk.seed, bulk.count("stocks"))
     stocks = {
         symbol: _make_figures(vocabulary) for symbol in symbols if symbol not in whole["stocks"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 FEW = 40
-"""Maximum items of a kind that an entry does not read."""
+"""Maximum number of items of a kind that the entry does not read."""
 KINDS = (
     "lines", "files", "tickets", "logs", "users", "messages", "tweets", "comments", "following",
     "orders", "transactions", "stocks", "cards", "bookings", "car", "towns",
@@ -14,7 +14,7 @@ KINDS = (
 
 
 MAX_STOCKS = 1_000
-"""Maximum generated stocks, half of them per sector; no broker has a longer list."""
+"""Maximum number of generated stocks, and twice the maximum per sector."""
 
 
 class BulkSettings(NamedTuple):
@@ -24,11 +24,11 @@ class BulkSettings(NamedTuple):
     items: int
     """Items per kind."""
     without: tuple[str, ...]
-    """Words that items avoid, and days that all items precede."""
+    """Words that items avoid, and days before which all items lie."""
     lengthens: bool = True
     """Whether existing texts are lengthened, too."""
     kinds: tuple[str, ...] = ()
-    """Kinds with this number of items; all if empty."""
+    """Kinds with this number of items; empty for all kinds."""
 
     def count(self, kind: str) -> int:
         """Return the number of items of a kind."""

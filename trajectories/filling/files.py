@@ -1,4 +1,4 @@
-"""Generated files next to existing ones, and older entries appended to some of them."""
+"""Generated files next to existing files, and older entries appended to some files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 _ENTRIES = 5
-"""Items per line appended to a file."""
+"""Number of items for each line that is appended to a file."""
 _BESIDE = 4
-"""Items per added file."""
+"""Number of items for each added file."""
 
 
 def fill(

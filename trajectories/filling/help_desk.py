@@ -1,4 +1,4 @@
-"""Generated finished tickets of the same people, and a log appended to existing ones."""
+"""Generated finished tickets of the same people, and logs appended to existing tickets."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 _LOG = 8
-"""Items per line of a ticket's log."""
+"""Number of items for each line of a ticket's log."""
 
 
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add tickets with free ids below the first one, and a log to existing ones."""
+    """Add tickets with free ids below the first existing id, and a log to existing tickets."""
     queue = whole["ticket_queue"]
     first = min((ticket["id"] for ticket in queue), default=whole["ticket_counter"])
     people = list(dict.fromkeys(ticket["created_by"] for ticket in queue if "created_by" in ticket))

@@ -12,7 +12,7 @@ from trajectories.vocabulary import Vocabulary
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add users with ids far beyond the next ones, and messages to them before all others."""
+    """Add users with ids far above the next free id, and messages to them before all others."""
     people = whole["user_map"]
     count = bulk.count("users") // 4
     names = [*vocabulary.namesakes(people), *(vocabulary.person() for _ in range(4 * count))]

@@ -1,4 +1,4 @@
-"""Generated tweets of existing accounts and accounts of similar names, comments and follows."""
+"""Generated tweets of existing and similarly named accounts, comments and followed accounts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 FOLLOWED = "followed"
-"""Word that leaves the followed accounts as they are."""
+"""Word that leaves the followed accounts unchanged."""
 _COMMENTS = 8
-"""Items per comment on an existing tweet."""
+"""Number of items for each comment on an existing tweet."""
 _MAX_COMMENTS = 2
-"""Maximum comments on an added tweet."""
+"""Maximum number of comments on an added tweet."""
 _ENDINGS = ("daily", "archive", "club", "news", "official")
 
 
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add tweets with free ids below the first one, comments, and users to follow."""
+    """Add tweets with free ids below the first existing id, comments, and followed users."""
     tweets = whole["tweets"]
     first = min((tweet["id"] for tweet in tweets.values()), default=whole["tweet_counter"])
     people = list(dict.fromkeys(tweet["username"] for tweet in tweets.values()))

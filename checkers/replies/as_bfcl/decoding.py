@@ -1,8 +1,8 @@
 """Decoder of a model's steps into calls for execution, with BFCL's results.
 
 BFCL converts tool calls and text to Python source and back, and alters some of it. This module
-reproduces these changes, so that recorded runs keep their verdicts. Arithmetic, which BFCL
-executes, is computed on literals within limits.
+reproduces the changes, so that recorded runs keep their verdicts. Arithmetic, which BFCL executes,
+is computed on literals within limits.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
     """Read the tool calls of a step.
 
     Raises:
-        MalformedCall: The step is text or None, or the arguments of a call are not a JSON object.
+        MalformedCall: The step is a string or None, or the arguments of a call are not a JSON
+            object.
     """
     if step is None or (isinstance(step, str) and step):
         raise MalformedCall("The step has no tool calls.")
@@ -78,8 +79,8 @@ def _read_tool_call(name: str, arguments: object) -> Call | MalformedCall:
 def decode_text(step: Step) -> list[Call | MalformedCall]:
     """Read a prompting model's text like BFCL's default decoder.
 
-    For example, positional arguments are dropped, names become texts, and any sign negates. A call
-    that BFCL would convert to invalid source is returned as an error.
+    For example, positional arguments are dropped, names become strings, and any sign negates. A
+    call that BFCL would convert to invalid source is returned as an error.
 
     Raises MalformedCall if the text is not a list of calls, or has an invalid value.
     """
@@ -91,7 +92,7 @@ def decode_text(step: Step) -> list[Call | MalformedCall]:
 
 
 def add_brackets(step: Step) -> str:
-    """Return a prompting model's text with brackets added like BFCL does.
+    """Return a prompting model's text with the brackets that BFCL adds.
 
     Raises MalformedCall if the step is not text, or too long.
     """
@@ -134,7 +135,7 @@ def _resolve_call(node: ast.Call, depth: int) -> tuple[str, dict[str | None, Any
 
 
 def _get_dotted_name(node: ast.expr) -> str:
-    """Return the dotted name of a called expression, without anything before it."""
+    """Return the dotted name at the end of a called expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -249,7 +250,7 @@ def _compute(node: ast.expr, depth: int) -> Any:
 
 
 def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
-    """Check the size of an operation's result beforehand.
+    """Check the size of an operation's result before the operation.
 
     Raises MalformedCall if the result might exceed the limits.
     """
@@ -288,7 +289,7 @@ def _apply(operation: Callable[..., Any], *terms: Any) -> Any:
 
 
 def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | MalformedCall:
-    """Return the call that BFCL's source text means.
+    """Return the call that BFCL's source code stands for.
 
     Raises MalformedCall if an argument is an empty dict, which BFCL cannot write.
     """
@@ -303,7 +304,7 @@ def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | Malformed
 
 
 def _rewrite(value: Any) -> Any:
-    """Convert one argument like BFCL's source text.
+    """Convert one argument like BFCL's source code.
 
     Raises MalformedCall if BFCL cannot write the value.
 
@@ -328,7 +329,7 @@ def _rewrite(value: Any) -> Any:
 
 
 def _quote_key(key: str) -> str | None:
-    """Return the value of a key in single quotes, None if it is invalid there."""
+    """Return the value of a key in single quotes; None for an invalid key."""
     if key.isprintable() and "'" not in key and "\\" not in key:
         return key
     try:

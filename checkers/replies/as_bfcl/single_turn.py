@@ -2,7 +2,7 @@
 
 In Java and JavaScript, only one call is read. The Java grammar lacks the final semicolon, so that
 reading depends on its error recovery: calls with long arguments are read, short ones are not.
-Values are read by patterns; other texts remain texts and fail as values of the wrong type.
+Values are read by patterns. Other strings stay strings and fail as values of the wrong type.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from checkers.calls.types_and_errors import (
-    ExpectedType,
-    Language,
-    UnjudgeableEntry,
-    UnreadableOutput,
-)
+from checkers.calls.types import ExpectedType, Language, UnjudgeableEntry, UnreadableOutput
 from checkers.reasons import Reason
 from checkers.replies.as_bfcl.decoding import add_brackets, resolve_calls
 from checkers.replies.code import get_text, list_nodes, parse
@@ -30,14 +25,14 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 UNNAMED = "*"
-"""Name of a single identifier among the arguments; no parameter has it."""
+"""Parameter name given to a bare identifier among the arguments; no real parameter has it."""
 _MAX_DEPTH = 200
 
 
 def read_tool_calls(step: Step) -> list[Call]:
     """Read the tool calls of a step.
 
-    Raises UnreadableOutput if the step is text or None, or the arguments are not a JSON object.
+    Raises UnreadableOutput if the step is a string or None, or the arguments are not a JSON object.
     """
     if step is None or (isinstance(step, str) and step):
         raise UnreadableOutput("the step has no tool calls")
@@ -180,11 +175,11 @@ def _add(named: dict[str, str], name: str, value: str) -> None:
 
 
 INTEGER = r"-?\d{1,1000}"
-"""Bounded, since longer integers would be an attack."""
+"""Pattern of integers, bounded against attacks."""
 
 
 def parse_number(text: str) -> int | float | str:
-    """Return the number in a text, else the text."""
+    """Return the number in a string, else the string."""
     for number in (int, float):
         try:
             return number(text)
@@ -194,13 +189,13 @@ def parse_number(text: str) -> int | float | str:
 
 
 def unquote(text: str) -> str:
-    """Remove a pair of equal quotes around a text."""
+    """Remove a pair of equal quotes around a string."""
     quoted = text[:1] in ("'", '"') and text[:1] == text[-1:]
     return text[1:-1] if quoted else text
 
 
 def parse_boolean(text: str) -> bool | str:
-    """Return the boolean in a text, else the text."""
+    """Return the boolean in a string, else the string."""
     return text == "true" if text in ("true", "false") else text
 
 

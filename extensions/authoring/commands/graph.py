@@ -9,14 +9,7 @@ from pathlib import Path
 from envs.registry import BACKENDS
 from extensions.authoring.graph.drawing import to_dot, to_svg
 from extensions.authoring.graph.graph import Graph, load
-from extensions.authoring.graph.sampling import (
-    Coverage,
-    PathStep,
-    cover,
-    coverage,
-    sample,
-    trace,
-)
+from extensions.authoring.graph.sampling import Coverage, PathStep, cover, coverage, sample, trace
 from extensions.authoring.graph.sampling import Path as Walk
 from runner.commands import DONE
 from runner.commands.options import index, option, positive, switch

@@ -17,11 +17,11 @@ from math import isclose
 from typing import Any
 
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import (
+from checkers.calls.types import (
+    CallEntry,
     ComparisonKind,
     Language,
     MissingGrammar,
-    SingleTurnTask,
     UnjudgeableEntry,
     expected,
 )
@@ -182,7 +182,7 @@ def _error(entry: Entry, field: str, message: str) -> Finding:
     return entry.finding(ANSWERS, Severity.ERROR, None, field, message)
 
 
-def _check_documents(entry: Entry, task: SingleTurnTask) -> Iterator[Finding]:
+def _check_documents(entry: Entry, task: CallEntry) -> Iterator[Finding]:
     # Providers do not accept dots, so two names must differ without them.
     shown = Counter([document.name.replace(".", "_") for document in task.documents])
     for position, document in enumerate(task.documents):
@@ -198,7 +198,7 @@ def _check_documents(entry: Entry, task: SingleTurnTask) -> Iterator[Finding]:
             expected(schema, task.language)
 
 
-def _check_answer_calls(entry: Entry, task: SingleTurnTask) -> Iterator[Finding]:
+def _check_answer_calls(entry: Entry, task: CallEntry) -> Iterator[Finding]:
     wanted = {
         ComparisonKind.SIMPLE: 1,
         ComparisonKind.MULTIPLE: 1,
@@ -222,7 +222,7 @@ def _check_answer_calls(entry: Entry, task: SingleTurnTask) -> Iterator[Finding]
                 yield entry.finding(ANSWERS, severity, None, f"{field}.{name}", message)
 
 
-def _check_right_step(entry: Entry, task: SingleTurnTask) -> Iterator[Finding]:
+def _check_right_step(entry: Entry, task: CallEntry) -> Iterator[Finding]:
     if task.kind is ComparisonKind.RELEVANCE and not task.documents:
         yield _error(entry, "expects.functions", "a call is expected, but no function is offered")
         return
@@ -233,7 +233,7 @@ def _check_right_step(entry: Entry, task: SingleTurnTask) -> Iterator[Finding]:
             yield _error(entry, "expects.answers", f"{profile.name}: no call can pass: {why}")
 
 
-def _check_values(entry: Entry, task: SingleTurnTask) -> Iterator[Finding]:
+def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
     """Yield required values that a model cannot know or that the document rules out."""
     told = KnownValues("")
     for turn in entry.trajectory.turns:

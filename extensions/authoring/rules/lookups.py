@@ -7,12 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
-from checkers.known_values import (
-    contains_value,
-    list_literals,
-    list_spoken_numbers,
-    unescape_text,
-)
+from checkers.known_values import contains_value, list_literals, list_spoken_numbers, unescape_text
 from envs.calls import Call
 from envs.errors import BackendFault
 from envs.results import Result, encode

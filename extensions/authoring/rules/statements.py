@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import BFCL
 from checkers.verdict import TurnOutcome
 from envs.calls import Call

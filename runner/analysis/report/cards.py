@@ -21,11 +21,11 @@ from runner.records.recorded_run import Run
 from trajectories.schema import Trajectory, Turn
 
 _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost", "attempts")
-"""Recorded members of a step on the page; calls and results come from the new execution."""
+"""Recorded fields of a step on the page; calls and results come from the new execution."""
 
 
 class SharedValues:
-    """Values that episodes of a run share, written once and referred to by number.
+    """Values that the episodes of a run share, stored once and referenced by number.
 
     ``run`` is None if its requests are not recorded.
     """
@@ -85,7 +85,7 @@ class EpisodeCard:
     bounds: ValueBounds
 
     def turns(self, examined: RejudgedTurns) -> Json:
-        """Return turns with those of the ground truth."""
+        """Return turns beside the ground truth's turns."""
         failure, bounds = examined.verdict.failure, self.bounds
         shown = view(examined)
         return {
@@ -97,7 +97,7 @@ class EpisodeCard:
         }
 
     def pairs(self, examined: RejudgedCalls) -> Json:
-        """Return an answer with its calls paired with the expected ones."""
+        """Return an answer, whose calls are paired with the expected calls."""
         bounds, paired, failure = self.bounds, examined.paired, examined.verdict.failure
         words, problem, _ = paired.said
         asked = self._requests(0)
@@ -136,7 +136,7 @@ class EpisodeCard:
         ]
 
     def _turn(self, turn: TurnView) -> Json:
-        """Return one turn, without steps if it was not reached."""
+        """Return one turn; a turn that was not reached has no steps."""
         shown = {**self._said(turn.asked), "truth": [self._call(call) for call in turn.truth_calls]}
         if not turn.moments:
             return shown
@@ -216,7 +216,7 @@ class EpisodeCard:
         }
 
     def _pairs(self, differences: Sequence[Difference]) -> list[list[str]]:
-        """Return path, expected and actual value of differences; ``nothing`` if missing."""
+        """Return path, expected and actual value of each difference; ``nothing`` if missing."""
         text, most = self.bounds
         kept, left = differences[:most], len(differences) - most
         shown = [[path, brief(one, text), brief(other, text)] for path, one, other in kept]
@@ -232,7 +232,7 @@ def _argument(argument: ArgumentPair, longest: int) -> list[str | None]:
 
 
 def _is_data(value: Any) -> bool:
-    """Tell whether a field is data rather than a working object of a backend."""
+    """Tell whether a field is data and not an internal object of a backend."""
     return value is None or isinstance(
         value, (str, int, float, list, tuple, set, frozenset, Mapping)
     )

@@ -1,7 +1,7 @@
 """Self-contained HTML pages.
 
-Styles and scripts are inline, and the content security policy allows only their hashes. Data are
-packs (compressed JSON in base64), so no text can close its element. Scripts never insert texts as
+Styles and scripts are inline. The content security policy allows only their hashes. Data are packs
+(compressed JSON in base64), so no text can close its element. Scripts never insert strings as
 markup.
 """
 
@@ -48,7 +48,8 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: boo
         title: Title of the page.
         packs: Data for the scripts.
         assets: Names of style and script files, added after the frame's.
-        served: Whether the viewer serves the page, so that it loads packs and links to other pages.
+        served: Whether the viewer serves the page, so that the page loads packs and links to other
+            pages.
     """
     names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
     style = _joined(name for name in names if name.endswith(".css"))
@@ -67,7 +68,7 @@ def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: boo
 
 
 def still_page(title: str, heading: str, body: str, assets: Iterable[str]) -> str:
-    """Return a page without scripts; ``body`` is markup with escaped texts."""
+    """Return a page without scripts; ``body`` is markup with escaped strings."""
     style = _joined(["frame.css", *assets])
     return Template(_asset("still.html")).substitute(
         title=_escaped(title),
@@ -98,7 +99,7 @@ def comparison_json(comparison: RunComparison) -> dict[str, Any]:
 
 
 def scores_page(runs: Sequence[RunScores]) -> str:
-    """Return the page with the scores of runs; its chart overlays the first five."""
+    """Return the page with the scores of runs; its chart overlays the first five runs."""
     names = ", ".join(run.name for run in runs)
     assets = ("report.css", "scores.css", "radar.js", "groups.js", "scores.js")
     fields = [run.profile == BFCL.name for run in runs]
@@ -113,7 +114,7 @@ def scores_page(runs: Sequence[RunScores]) -> str:
 def groups(runs: Sequence[RunFigures], fields: Sequence[bool]) -> dict[str, Any]:
     """Return the scores of runs and BFCL's table.
 
-    ``fields`` selects the runs for which BFCL's own figures are shown, too.
+    ``fields`` selects the runs for which BFCL's figures are shown, too.
     """
     tables = [each.rows for each in runs]
     charts = [classic(each.rates) for each in runs]

@@ -12,7 +12,7 @@ from runner.analysis.report.value_bounds import ValueBounds
 
 
 class PageCard(NamedTuple):
-    """Card of the overview: a table of labels and texts."""
+    """Card of the overview: a table of labels and values."""
 
     title: str
     rows: Sequence[tuple[str, str]]
@@ -26,15 +26,15 @@ class PagePart:
         return ()
 
     def about(self) -> Json:
-        """Return members for the run's data."""
+        """Return additional fields of the run's data."""
         return {}
 
     def row(self, episode: ReplayedEpisode) -> Json:
-        """Return members for an episode's row in the list."""
+        """Return additional fields of an episode's row in the list."""
         return {}
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
-        """Return members for an episode's data, within ``bounds``."""
+        """Return additional fields of an episode's data, within ``bounds``."""
         return {}
 
 

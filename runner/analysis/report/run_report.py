@@ -1,4 +1,4 @@
-"""Report on runs: one page with the figures, the episodes and all of their steps."""
+"""Report on runs: one page with the figures, and with all steps of the episodes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from runner.records.annotations import NOTHING
 from runner.records.record import RunProgress
 
 _BUDGET = 4_400
-"""Average characters per episode's pack; 1,000 episodes stay under 5 MB."""
+"""Average number of characters per episode's pack, so that 1,000 episodes stay under 5 MB."""
 _FEWEST = 1_000
-"""Number of episodes that the total budget covers at least."""
+"""Minimum number of episodes for which the total budget is computed."""
 _OPENING = 160
-"""Maximum characters of the first message in the list."""
+"""Maximum number of characters of the first message in the list."""
 
 BOUNDS = (
     ValueBounds(text=20_000, members=200),
@@ -38,8 +38,8 @@ BOUNDS = (
     ValueBounds(text=600, members=20),
     ValueBounds(text=120, members=8),
 )
-"""Limits for texts and values: the first if all episodes fit, else smaller ones for long
-episodes."""
+"""Limits for values: the first limits if all episodes fit, else smaller limits for long episodes.
+"""
 
 REPORT_ASSETS = (
     "report.css",
@@ -139,7 +139,7 @@ def overview(
     machine: GpuServerUsage | None = None,
     progress: RunProgress | None = None,
 ) -> Json:
-    """Return the figures of a run, without a score if there are too many errors."""
+    """Return the figures of a run; too many errors leave out the score."""
     totals = totals_of(episode.recorded.record for episode in episodes)
     figures = replace(_figures(episodes, progress), totals=replace(totals, machine=machine))
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
@@ -163,7 +163,7 @@ def overview(
 
 
 def group_scores(run: ReplayedRun) -> Json | None:
-    """Return BFCL's table; None without single turns or with too many errors."""
+    """Return BFCL's table; None without single-turn entries or with too many errors."""
     figures = _figures(run.episodes, run.source.progress)
     return groups([figures], [run.profile is BFCL]) if figures.grouped else None
 
@@ -229,7 +229,7 @@ def row(episode: ReplayedEpisode) -> Json:
 
 
 def _place(examined: RejudgedEpisode) -> list[int | None] | None:
-    """Return turn, step and call of the cause; the step after the last one is the turn's end.
+    """Return turn, step and call of the cause; a step after the last step is the turn's end.
 
     A single turn is one page without places.
     """
@@ -242,7 +242,7 @@ def _place(examined: RejudgedEpisode) -> list[int | None] | None:
 
 
 def _recorded_otherwise(episode: ReplayedEpisode) -> str | None:
-    """Return the recorded outcome if the new execution has another one."""
+    """Return the recorded outcome if the new execution has another outcome."""
     then, now = episode.recorded.record.outcome, episode.judged.outcome
     return None if then in (None, now) else then
 
@@ -262,7 +262,7 @@ class _Count:
 
 
 def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
-    """Return all packs, with tighter bounds for the largest ones if they exceed the budget."""
+    """Return all packs; the largest packs get tighter bounds if the budget is exceeded."""
     packs = [write(BOUNDS[0]) for write in writers]
     budget = _BUDGET * max(_FEWEST, len(writers))
     for bounds in BOUNDS[1:]:

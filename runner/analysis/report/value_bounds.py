@@ -18,22 +18,22 @@ class ValueBounds(NamedTuple):
     """Size limits for values."""
 
     text: int
-    """Maximum characters of a text."""
+    """Maximum number of characters of a string."""
     members: int
-    """Maximum members of a list or an object."""
+    """Maximum number of items in a list or an object."""
 
     def cut(self, text: str) -> str:
-        """Return a text, cut to the limit with a note of its full length."""
+        """Return a string, cut to the limit with a note of the full length."""
         if len(text) <= self.text:
             return text
         return f"{text[: self.text]}\n… cut off here: {len(text):,} characters in all"
 
     def state(self, value: Any) -> Any:
-        """Return a state value with leaves as Python literals, which tells 1 from 1.0."""
+        """Return a state value with leaves as Python literals, which distinguish 1 from 1.0."""
         return self._tree(value, lambda leaf: brief(leaf, self.text), 0)
 
     def json(self, value: Any) -> Any:
-        """Return a JSON value; numbers that a browser cannot represent exactly become texts."""
+        """Return a JSON value; numbers that a browser cannot represent exactly become strings."""
         return self._tree(value, self._json_leaf, 0)
 
     def _tree(self, value: Any, leaf: Callable[[Any], Any], depth: int) -> Any:

@@ -1,1 +1,1 @@
-"""Types of calling formats, and the built-in format; an extension has the others."""
+"""Types of calling formats, and the built-in format. An extension has the other formats."""

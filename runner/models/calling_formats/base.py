@@ -1,8 +1,8 @@
 """Types of calling formats: how functions are shown, and how calls and results are written.
 
 In a ``native`` format, the server itself supports functions. In a ``text`` format, ordinary
-messages contain functions and calls. In a ``raw`` format, they stand between control tokens of a
-model family. Recorded steps always have structured calls.
+messages contain functions and calls. In a ``raw`` format, a model family's control tokens enclose
+functions and calls. Recorded steps always have structured calls.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kind = Literal["native", "text", "raw"]
 Tool = dict[str, Any]
 
 NOTED = {"noted": "It is not executed here. Call again if more is to be called; else say so."}
-"""Result of a call that is only compared, in formats with one call a step."""
+"""Result of a call that is only compared, in formats with one call per step."""
 
 
 class ReplyContent(NamedTuple):
@@ -31,7 +31,7 @@ class ReplyContent(NamedTuple):
 
 
 def as_said(text: str) -> ReplyContent:
-    """Return a reply whose whole text is for the user."""
+    """Return the content of a reply whose whole text is for the user."""
     return ReplyContent(text)
 
 
@@ -42,12 +42,12 @@ class PromptFrame(NamedTuple):
     cue: str
     begin: str = ""
     closing: Callable[[str], str] | None = None
-    """Returns the text after a reply; None for the role's text."""
+    """Function that returns the text after a reply; None for the role's text."""
     joins: frozenset[str] = frozenset()
-    """Roles after whose messages a reply begins without an opening text."""
+    """Roles after whose messages a reply begins without opening tokens."""
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
-        """Return a conversation up to the next reply."""
+        """Return the text of a conversation up to the next reply."""
         parts, last = [self.begin], ""
         for message in messages:
             parts.append(self._render_message(message, last))
@@ -66,11 +66,11 @@ class PromptFrame(NamedTuple):
 
 
 class FinishFunction(NamedTuple):
-    """The function with which models of a family end a turn or give up; it is never executed."""
+    """Function by which models of a family end a turn or give up; never executed."""
 
     name: str
     arguments: Callable[[str], Mapping[str, Any] | None]
-    """Returns the arguments of its call in a reply; None without a call."""
+    """Function that returns the arguments of the call in a reply; None without a call."""
 
 
 class TextFormat(NamedTuple):
@@ -80,24 +80,24 @@ class TextFormat(NamedTuple):
     kind: Kind
     parallel: bool
     show: Callable[[Sequence[Document]], list[ChatMessage]]
-    """Returns the first messages of a conversation."""
+    """Function that returns the first messages of a conversation."""
     write: Callable[[Sequence[Call], str, Sequence[Document]], str]
-    """Writes calls, and the text before them, as a model of the family."""
+    """Function that writes calls and the preceding text as a model of the family does."""
     answer: Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
-    """Returns the messages for calls, their results, and the reply with the calls."""
+    """Function that returns the messages for a reply with calls and for the results."""
     read: Callable[[str, Sequence[Document]], list[Call]]
-    """Reads the calls of a reply, none from prose; raises MalformedCall."""
+    """Function that reads the calls of a reply; prose has no calls. Raises MalformedCall."""
     stops: tuple[str, ...] = ()
     frame: PromptFrame | None = None
     identifiers: bool = False
     """Whether names of functions must be Python identifiers."""
     says: Callable[[str], ReplyContent] = as_said
-    """Splits a reply without calls into text and reasoning."""
+    """Function that splits a reply without calls into text and reasoning."""
     finish: FinishFunction | None = None
 
     @property
     def wire(self) -> Wire | None:
-        """The API of requests; None for any chat API."""
+        """API of requests; None for every chat API."""
         return None if self.frame is None else "completions"
 
 
@@ -108,13 +108,13 @@ class NativeFormat(NamedTuple):
     wire: Wire
     parallel: bool
     show: Callable[[Sequence[Tool]], list[Tool]]
-    """Converts the tools of all functions into the sent tools."""
+    """Function that converts the tools of all functions to the sent tools."""
     write: Callable[[Sequence[Call], str], ChatMessage]
-    """Returns the server's message with calls, and the text before them."""
+    """Function that returns the server's message with calls and the preceding text."""
     answer: Callable[[Sequence[ToolCall], Sequence[str]], list[ChatMessage]]
-    """Returns the messages for sent tool calls and their results."""
+    """Function that returns the messages for sent tool calls and their results."""
     read: Callable[[Sequence[ToolCall]], list[ToolCall]]
-    """Converts sent tool calls into calls of functions."""
+    """Function that converts sent tool calls to calls of functions."""
     kind: Kind = "native"
 
 

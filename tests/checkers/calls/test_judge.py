@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.calls.judge import inference_error, judge
-from checkers.calls.types_and_errors import (
+from checkers.calls.types import (
+    CallEntry,
     ComparisonKind,
     ExpectedCall,
     FunctionDocument,
     Language,
-    SingleTurnTask,
     UnjudgeableEntry,
     expected,
 )
@@ -45,12 +45,10 @@ def task(
     allowed: dict[str, list[Any]],
     kind: ComparisonKind = ComparisonKind.SIMPLE,
     required: tuple[str, ...] = (),
-) -> SingleTurnTask:
+) -> CallEntry:
     """Return an entry with one function and one answer."""
     document = DOCUMENT._replace(required=required)
-    return SingleTurnTask(
-        kind, Language.PYTHON, (document,), (ExpectedCall("shop.order", allowed),)
-    )
+    return CallEntry(kind, Language.PYTHON, (document,), (ExpectedCall("shop.order", allowed),))
 
 
 def step(**arguments: Any) -> list[dict[str, str]]:
@@ -235,7 +233,7 @@ def test_a_failed_request_is_the_models_fault_to_the_reference_only(
 
 def test_an_unknown_type_is_no_verdict() -> None:
     document = FunctionDocument("f", {"a": {"type": "quaternion"}}, ())
-    entry = SingleTurnTask(
+    entry = CallEntry(
         ComparisonKind.SIMPLE, Language.PYTHON, (document,), (ExpectedCall("f", {"a": [1]}),)
     )
     with pytest.raises(UnjudgeableEntry, match="'quaternion' is not a type of python"):
@@ -265,10 +263,10 @@ def test_an_answer_without_a_list_of_values_is_no_verdict(
         outcome({**allowed, "count": [1, ""]}, by_first, **given)
 
 
-def code_task(language: Language, word: str, allowed: list[Any]) -> SingleTurnTask:
+def code_task(language: Language, word: str, allowed: list[Any]) -> CallEntry:
     """Return an entry of Java or JavaScript with one parameter."""
     document = FunctionDocument("A.f", {"a": {"type": word}}, ())
-    return SingleTurnTask(
+    return CallEntry(
         ComparisonKind.SIMPLE, language, (document,), (ExpectedCall("A.f", {"a": allowed}),)
     )
 
@@ -338,7 +336,7 @@ def test_a_verdict_shows_its_evidence() -> None:
     ],
 )
 def test_evidence_has_no_member_for_an_argument_that_was_left_out(
-    entry: SingleTurnTask, expected: dict[str, Any]
+    entry: CallEntry, expected: dict[str, Any]
 ) -> None:
     shown = judge(entry, step(), "fc", BFCL).to_json()["calls"]
     assert {name: shown[name] for name in ("expected", "actual") if name in shown} == expected

@@ -7,22 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    ExpectedCall,
-    FunctionDocument,
-    Language,
-    SingleTurnTask,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
 from checkers.profile import BFCL, STRICT
 
 DOCUMENTS = tuple(FunctionDocument(name, {"x": {"type": "integer"}}, ("x",)) for name in ("f", "g"))
 
 
-def task(*answers: tuple[str, list[Any]]) -> SingleTurnTask:
+def task(*answers: tuple[str, list[Any]]) -> CallEntry:
     """Return an entry with parallel calls."""
     expected = tuple(ExpectedCall(name, {"x": allowed}) for name, allowed in answers)
-    return SingleTurnTask(ComparisonKind.PARALLEL, Language.PYTHON, DOCUMENTS, expected)
+    return CallEntry(ComparisonKind.PARALLEL, Language.PYTHON, DOCUMENTS, expected)
 
 
 def step(*calls: tuple[str, int]) -> list[dict[str, str]]:

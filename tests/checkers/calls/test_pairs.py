@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 from checkers.calls.judge import check_calls
 from checkers.calls.one_call import EntryRules
 from checkers.calls.pairs import MAX_PAIRS, pair_answers
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    ExpectedCall,
-    FunctionDocument,
-    Language,
-    SingleTurnTask,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
 from checkers.profile import BFCL, STRICT
 from envs.calls import Call
 from envs.state import ABSENT
@@ -24,7 +18,7 @@ RING = FunctionDocument("clock.ring", NUMBERS, ("n",))
 
 
 def task(*answers, kind=ComparisonKind.PARALLEL):
-    return SingleTurnTask(kind, Language.PYTHON, (WAIT, RING), answers)
+    return CallEntry(kind, Language.PYTHON, (WAIT, RING), answers)
 
 
 def wait(*values, unit=("s", "")):
@@ -67,7 +61,7 @@ def test_what_is_left_out_is_absent():
 def test_an_empty_text_is_a_value_where_the_parameter_is_required():
     say = FunctionDocument("say", {"text": {"type": "string"}}, ("text",))
     answer = ExpectedCall("say", {"text": [""]})
-    entry = SingleTurnTask(ComparisonKind.SIMPLE, Language.PYTHON, (say,), (answer,))
+    entry = CallEntry(ComparisonKind.SIMPLE, Language.PYTHON, (say,), (answer,))
     (pair,) = pair_answers([Call("say", (), {"text": ""})], entry, rules())
     assert (pair.arguments[0].allowed, pair.arguments[0].optional) == (("",), False)
     assert pair.expected == "say(text='')"

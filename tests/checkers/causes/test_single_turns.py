@@ -7,12 +7,12 @@ import pytest
 from checkers.calls.judge import judge
 from checkers.calls.one_call import EntryRules
 from checkers.calls.pairs import CallPair, pair_answers
-from checkers.calls.types_and_errors import (
+from checkers.calls.types import (
+    CallEntry,
     ComparisonKind,
     ExpectedCall,
     FunctionDocument,
     Language,
-    SingleTurnTask,
     UnreadableOutput,
 )
 from checkers.causes.diagnosis import Cause
@@ -35,7 +35,7 @@ def call(name="wait", **arguments):
 
 def why(step, *answers, kind=ComparisonKind.PARALLEL, profile=STRICT):
     """Return why a function-calling model's step fails."""
-    task = SingleTurnTask(kind, Language.PYTHON, (WAIT, RING), answers)
+    task = CallEntry(kind, Language.PYTHON, (WAIT, RING), answers)
     verdict = judge(task, step, "fc", profile)
     assert verdict.failure is not None
     assert verdict.failure.calls is not None
@@ -120,7 +120,7 @@ RATE = FunctionDocument("grow", {"rate": {"type": "float"}}, ("rate",))
 
 @pytest.mark.parametrize("given", [5, 5.0])
 def test_five_percent_given_as_five_is_a_wrong_scale(given):
-    task = SingleTurnTask(
+    task = CallEntry(
         ComparisonKind.SIMPLE, Language.PYTHON, (RATE,), (ExpectedCall("grow", {"rate": [0.05]}),)
     )
     step = [call("grow", rate=given)]
@@ -195,7 +195,7 @@ def test_no_call_where_any_would_do():
 
 
 def test_a_failed_request_leaves_no_record():
-    task = SingleTurnTask(ComparisonKind.PARALLEL, Language.PYTHON, (WAIT,), (FIVE,))
+    task = CallEntry(ComparisonKind.PARALLEL, Language.PYTHON, (WAIT,), (FIVE,))
     failure = judge(task, None, "fc", STRICT).failure
     pairs = pair_answers([], task, EntryRules(task.language, STRICT.calls, underscores=True))
     assert failure.calls is not None

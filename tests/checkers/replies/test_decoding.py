@@ -9,10 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.replies.as_bfcl import decoding as as_bfcl
-from checkers.replies.decoding import (
-    decode_text,
-    decode_tool_calls,
-)
+from checkers.replies.decoding import decode_text, decode_tool_calls
 from envs import state
 from envs.bounds import BOUNDS
 from envs.calls import MAX_DEPTH, MAX_INT_BITS, MAX_TEXT, Call, check_bounds

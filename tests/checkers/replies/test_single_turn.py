@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.types_and_errors import Language, MissingGrammar, UnreadableOutput
+from checkers.calls.types import Language, MissingGrammar, UnreadableOutput
 from checkers.reasons import Reason
 from checkers.replies import code as grammars
 from checkers.replies.as_bfcl import single_turn as as_bfcl
 from checkers.replies.as_bfcl.single_turn import UNNAMED
-from checkers.replies.single_turn import (
-    read_text,
-    read_tool_calls,
-)
+from checkers.replies.single_turn import read_text, read_tool_calls
 from envs.calls import Call
 
 PYTHON, JAVA, JAVASCRIPT = Language

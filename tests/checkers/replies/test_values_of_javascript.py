@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.types_and_errors import TYPES, ExpectedType
+from checkers.calls.types import TYPES, ExpectedType
 from checkers.replies.values import javascript_value
 
 JAVASCRIPT = TYPES["javascript"]  # type: ignore[index]

@@ -12,13 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from envs.backends import file_system
 from envs.backends.file_system import MAX_DEPTH, GorillaFileSystem
 from envs.calls import Call, parse_call
-from envs.errors import (
-    AlreadyExists,
-    ConfigError,
-    InvalidArgument,
-    NotFound,
-    Refused,
-)
+from envs.errors import AlreadyExists, ConfigError, InvalidArgument, NotFound, Refused
 from envs.long_context import LongContextPack
 from envs.schema import make_spec
 from envs.session import Session

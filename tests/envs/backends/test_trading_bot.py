@@ -13,14 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from envs.backend import AS_BFCL
 from envs.backends.trading_bot import TradingBot
 from envs.calls import Call
-from envs.errors import (
-    AccessDenied,
-    ConfigError,
-    InvalidArgument,
-    NotFound,
-    Refused,
-    ToolError,
-)
+from envs.errors import AccessDenied, ConfigError, InvalidArgument, NotFound, Refused, ToolError
 from envs.long_context import LongContextPack
 from envs.results import Result
 from envs.session import Session

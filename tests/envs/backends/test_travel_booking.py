@@ -14,14 +14,7 @@ from envs.backend import AS_BFCL, OWN
 from envs.backends.travel_booking import TravelAPI
 from envs.backends.travel_facts import AIRPORTS, CITIES, FARES
 from envs.calls import Call
-from envs.errors import (
-    AccessDenied,
-    AlreadyExists,
-    InvalidArgument,
-    NotFound,
-    Refused,
-    ToolError,
-)
+from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
 from envs.long_context import LongContextPack
 from envs.results import Result
 from envs.session import Session

@@ -12,13 +12,7 @@ import pytest
 
 import trajectories
 from checkers.calls.judge import judge
-from checkers.calls.types_and_errors import (
-    ComparisonKind,
-    ExpectedCall,
-    Language,
-    SingleTurnTask,
-    expected,
-)
+from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, Language, expected
 from checkers.profile import PROFILES, Profile
 from envs.calls import Call
 from extensions.authoring.rule_sets import validate
@@ -52,11 +46,11 @@ def of(category: str) -> list[Trajectory]:
     return [t for t in entries() if t.category == category]
 
 
-def passes(task: SingleTurnTask, calls: list[Call], profile: Profile) -> bool:
+def passes(task: CallEntry, calls: list[Call], profile: Profile) -> bool:
     return judge(task, to_tool_calls(calls), "fc", profile).valid
 
 
-def wants_calls(task: SingleTurnTask) -> bool:
+def wants_calls(task: CallEntry) -> bool:
     return task.kind not in (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
@@ -196,7 +190,7 @@ def _with(calls: list[Call], position: int, call: Call) -> list[Call]:
     return [*calls[:position], call, *calls[position + 1 :]]
 
 
-def _python(task: SingleTurnTask) -> bool:
+def _python(task: CallEntry) -> bool:
     return task.language is Language.PYTHON
 
 

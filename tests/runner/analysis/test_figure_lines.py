@@ -2,12 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.analysis.figure_lines import (
-    group_lines,
-    group_lines_of_several,
-    summary,
-    worth_showing,
-)
+from runner.analysis.figure_lines import group_lines, group_lines_of_several, summary, worth_showing
 from runner.analysis.figures import RunFigures
 from runner.analysis.groups import Rate, table
 from tests.runner.records.made import episode

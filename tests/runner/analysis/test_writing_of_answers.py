@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from checkers.calls.types_and_errors import UnjudgeableEntry
+from checkers.calls.types import UnjudgeableEntry
 from checkers.causes.diagnosis import Cause
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.calls.types_and_errors import MissingGrammar
+from checkers.calls.types import MissingGrammar
 from checkers.profile import BFCL, STRICT
 from runner.episodes.evaluate import evaluate
 from runner.episodes.offline import run_null, run_oracle

@@ -21,7 +21,7 @@ from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
 from runner.records.codec import read, to_json_value
-from runner.records.record import Change, TurnEnd, UnfinishedEpisodeStep
+from runner.records.record import Change, TurnEnd, UnderwayStep
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
@@ -575,7 +575,7 @@ PARTS = VerbatimText({"content": [{"type": "thinking", "thinking": "", "signatur
 def remembered(run):
     """Return the answers of an episode as they come back from a file."""
     kept = json.loads(json.dumps([to_json_value(step) for step in run.answered]))
-    return [read(UnfinishedEpisodeStep, step, "a file") for step in kept]
+    return [read(UnderwayStep, step, "a file") for step in kept]
 
 
 def gone_on(prepared, mode, course, *replies):

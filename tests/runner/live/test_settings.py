@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from runner.live.settings import Settings, known_keys, read_settings
-from runner.records.definition import RecordedModelSettings
+from runner.records.definition import ModelSettings
 from trajectories.errors import DataError
 
 CALLS = "parallel_tool_calls"
@@ -346,7 +346,7 @@ def test_everything_else_defines_a_run(written):
     calling = {"tool_choice": "none", CALLS: "on"}
     given = replace(read_settings(written(EVERYTHING), {}), **calling)
     settings, default = given.defining(), Settings().defining()
-    assert set(RecordedModelSettings._fields) == {*known_keys()} - PUSHING
+    assert set(ModelSettings._fields) == {*known_keys()} - PUSHING
     assert all(one != other for one, other in zip(settings, default, strict=True))
     assert settings.extra_body == {"top_k": 20, "guided": {"kind": "none", "stops": [1, 2]}}
     assert json.loads(json.dumps(settings)) == list(settings)

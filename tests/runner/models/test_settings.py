@@ -17,7 +17,7 @@ from runner.models.agent import refuse_options
 from runner.models.base import RequestOptions
 from runner.models.settings import LiveSettings, about, recorded, setting
 from runner.records.codec import read
-from runner.records.definition import RecordedModelSettings, recorded_settings_class
+from runner.records.definition import ModelSettings, recorded_settings_class
 from trajectories.errors import DataError
 
 USUAL = Settings().defining().to_json()
@@ -40,13 +40,13 @@ class More(Fake, Settings):
 class MoreAsked(recorded_settings_class(More)):  # type: ignore[misc]
     """What defines a run by them."""
 
-    to_json = RecordedModelSettings.to_json
+    to_json = ModelSettings.to_json
 
 
 @pytest.fixture
 def more(monkeypatch: pytest.MonkeyPatch) -> type[More]:
     """Let everything know of the further settings."""
-    monkeypatch.setattr(live, "RecordedModelSettings", MoreAsked)
+    monkeypatch.setattr(live, "ModelSettings", MoreAsked)
     monkeypatch.setattr(live, "Settings", More)
     monkeypatch.setattr(agent, "LiveSettings", More)
     return More
@@ -122,5 +122,5 @@ def test_places_in_a_definition_are_each_of_one_setting() -> None:
     places = [about(member).place for member in fields(LiveSettings) if about(member).place]
     assert sorted(places) == [*range(1, len(places) + 1)]
     members = recorded(LiveSettings)
-    assert [member.name for member in members] == [*RecordedModelSettings._fields]
+    assert [member.name for member in members] == [*ModelSettings._fields]
     assert [*USUAL] == [m.name for m in members if m.always]

@@ -9,17 +9,12 @@ from checkers.profile import Mode
 from checkers.verdict import Verdict
 from envs import __version__
 from runner.models.base import Usage
-from runner.records.definition import (
-    DatasetReference,
-    RecordedModelSettings,
-    RunDefinition,
-    Selection,
-)
+from runner.records.definition import DatasetReference, ModelSettings, RunDefinition, Selection
 from runner.records.record import EpisodeRecord, Outcome, RecordedEpisode, ReplyRecord, StepRecord
 
 Turns = Sequence[Sequence[Any]]
 
-ASKED = RecordedModelSettings(**dict.fromkeys(RecordedModelSettings._fields))._replace(
+ASKED = ModelSettings(**dict.fromkeys(ModelSettings._fields))._replace(
     mode="prompt", reasoning="all", extra_headers=[], extra_body={}
 )
 EVERYTHING = Selection(None, None, None, None, None, 1)

@@ -1,4 +1,4 @@
-"""Functions, types and answers of a single-turn entry, and errors in outputs and entries."""
+"""Types of single-turn entries, and exceptions for unreadable outputs and invalid entries."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class UnreadableOutput(Exception):
 
     Args:
         message: Parse error.
-        reason: Reason of the failure if calls were expected.
-        attempted: Whether the output is an attempt at a call.
+        reason: Failure reason if calls were expected.
+        attempted: Whether the output looks like a call.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class ComparisonKind(StrEnum):
     """Kind of comparison of an entry's calls."""
 
     SIMPLE = "simple"
-    """One function, one call."""
+    """One function is offered, one call is expected."""
     MULTIPLE = "multiple"
-    """Several functions, one call."""
+    """Several functions are offered, one call is expected."""
     PARALLEL = "parallel"
-    """Several calls, in any order."""
+    """Several calls are expected, in any order."""
     IRRELEVANCE = "irrelevance"
-    """No function fits, and none should be called."""
+    """No function fits, so no function should be called."""
     RELEVANCE = "relevance"
     """A function fits, and any call is right."""
 
@@ -93,7 +93,7 @@ class ExpectedCall(NamedTuple):
 
     function: str
     allowed: Mapping[str, Sequence[Any]]
-    """Right values by parameter; the empty text marks an optional one."""
+    """Right values by parameter; an empty string among them marks an optional parameter."""
 
     @classmethod
     def from_json(cls, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> Self:
@@ -116,7 +116,7 @@ _VARIABLE = re.compile(r"(?<![\w.])[A-Za-z_]\w*", re.ASCII)
 _VALUES = {"True", "False", "None", "true", "false", "null"}
 
 
-class SingleTurnTask(NamedTuple):
+class CallEntry(NamedTuple):
     """Data of an entry that determine the verdict on an output."""
 
     kind: ComparisonKind
@@ -128,7 +128,7 @@ class SingleTurnTask(NamedTuple):
 
     @property
     def named(self) -> frozenset[str]:
-        """Words in the question that may be names of variables."""
+        """Words in the user's message that may be names of variables."""
         return frozenset(_VARIABLE.findall(self.question)) - _VALUES
 
     def document(self, name: str) -> FunctionDocument:
@@ -142,7 +142,7 @@ class SingleTurnTask(NamedTuple):
         raise UnjudgeableEntry(f"an answer calls {name}, which has no document")
 
     def document_of(self, answer: ExpectedCall) -> FunctionDocument:
-        """Return the document of an answer's function; simple entries have only one document.
+        """Return the document of an expected call's function, or the only document.
 
         Raises UnjudgeableEntry if the function has no document.
         """
@@ -166,13 +166,13 @@ TYPES: Mapping[Language, Mapping[str, type]] = {
         "dict": dict, "array": list, "any": str,
     },
 }  # fmt: skip
-"""Exact Python types by type word; neither True nor 5.0 is an integer."""
+"""Exact Python types by the word for the type; neither True nor 5.0 is an integer."""
 
 _WITH_ITEMS = (
     *("array", "tuple", "Tuple", "Array", "ArrayList", "LinkedList"),
     *("Set", "Queue", "Stack"),
 )
-"""Type words with typed elements."""
+"""Words for types whose elements have a type."""
 
 
 class ExpectedType(NamedTuple):
@@ -183,7 +183,7 @@ class ExpectedType(NamedTuple):
     items: ExpectedType | None = None
     """Type of the elements, if documented."""
     members: Mapping[str, ExpectedType] = {}
-    """Types of an object's members, if documented."""
+    """Types of an object's fields, if documented."""
 
 
 def expected(schema: Mapping[str, Any], language: Language) -> ExpectedType:
@@ -206,7 +206,7 @@ def expected(schema: Mapping[str, Any], language: Language) -> ExpectedType:
 
 
 def misfits(documents: Iterable[object]) -> Iterator[tuple[str, str]]:
-    """Yield JSON path and message of each error in function documents."""
+    """Yield the JSON path and message of each error in function documents."""
     for index, document in enumerate(documents):
         path = f"[{index}]"
         if not isinstance(document, Mapping):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.types_and_errors import ExpectedCall, FunctionDocument, UnjudgeableEntry
+from checkers.calls.types import ExpectedCall, FunctionDocument, UnjudgeableEntry
 
 
 def test_the_form_of_the_data_files() -> None:
