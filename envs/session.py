@@ -44,10 +44,8 @@ class Session:
         backends: Backends by name, in the trajectory's order.
         tools: All functions of the backends by name.
         offered: Names of the functions that may be called; None for all functions.
-        checks_arguments: Whether arguments are validated and inner calls are replaced by the value
-            in their result; otherwise Python's rules apply, as in BFCL.
-        tolerant: Whether the initial config was not checked, so that a backend may fail because of
-            an irregular state.
+        checks_arguments: Whether to validate arguments and to unwrap the results of inner calls.
+        tolerant: Whether the initial config was not checked, so that its state may be irregular.
         has_worlds: Whether the state may change by itself: see ``envs.worlds``.
     """
 
@@ -93,8 +91,7 @@ class Session:
     ) -> Self:
         """Create a session from an initial config.
 
-        Raises ConfigError if a name is unknown, or a config does not fit its backend; DataError if
-        a parameter has another type.
+        Raises ConfigError for an unknown name or a wrong config, DataError for a wrong type.
 
         Args:
             environments: Names of the backends, in the order of comparison; worlds may be left out.
@@ -103,8 +100,7 @@ class Session:
             tolerant: See the class.
             checks_arguments: See the class; default: unless the backends behave as BFCL's.
             checks_config: Whether the config is checked; default: unless the session is tolerant.
-            behaviour: Deviations from BFCL's backends; default: none if the session is tolerant,
-                else all.
+            behaviour: Deviations from BFCL's backends; default: all unless the session is tolerant.
         """
         is_list = isinstance(environments, (list, tuple))
         named = is_list and all(isinstance(name, str) for name in environments)
