@@ -95,9 +95,9 @@ def lines(
     return [
         *rows,
         "",
-        f"Over {len(outcomes)} models, Spearman's rank correlation of `mini` with all entries is "
+        f"Across {len(outcomes)} models, Spearman's rank correlation of `mini` with all entries is "
         f"{by_these:.3f}.",
-        f"Over as many other models, which were not used to choose `mini`, it is {by_others:.3f}.",
+        f"Across as many other models, which the choice of `mini` did not use, it is {by_others:.3f}.",
     ]
 
 
