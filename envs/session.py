@@ -113,13 +113,12 @@ class Session:
                 raise ConfigError(problems)
         if behaviour is None:
             behaviour = AS_BFCL if tolerant else OWN
-        if checks_arguments is None:
-            checks_arguments = behaviour.keeps_all
         names = with_worlds(tuple(environments))
         backends = {n: load_backend(n, config.get(n, {}), pack, behaviour) for n in names}
         needed = [each.session_class for each in backends.values() if each.session_class]
         kind: type[Self] = cls if cls.has_worlds or not needed else needed[0]
-        return kind(backends, checks_arguments=checks_arguments, tolerant=tolerant)
+        checks = behaviour.keeps_all if checks_arguments is None else checks_arguments
+        return kind(backends, checks_arguments=checks, tolerant=tolerant)
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
         """Return an independent copy, which may have another ``checks_arguments``."""
@@ -156,16 +155,14 @@ class Session:
         """
         if isinstance(call, MalformedCall):
             return Result.refused(call)
-        if type(call) is not Call:
-            raise DataError("call", f"must be a Call, is {call!r:.60}; use parse_call for a text")
+        if type(call) is not Call or type(call.args) is not tuple:
+            raise DataError("call", f"must be a Call of a tuple, is {call!r:.60}; use parse_call")
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:
             refusal = self._account.refusal(count)
             if refusal is not None:
                 return Result.refused(refusal)
         name, args, kwargs, nested = call
-        if type(args) is not tuple:
-            raise DataError("call", f"args must be a tuple, is {args!r:.60}; use Call(f, (), args)")
         tool = self.tools.get(name)
         offered = self.offered
         if tool is None or (offered is not None and name not in offered):

@@ -73,7 +73,7 @@ def _make_call(answer: ExpectedCall, task: CallEntry, profile: Profile) -> Call:
     for name, allowed in answer.allowed.items():
         left_out = [*allowed] == [""] and name not in document.required
         if name in document.parameters and not left_out:
-            type_ = expected(document.parameters[name], task.language)
+            type_ = expected(document.parameters[name], task.language, allowed)
             arguments[name] = _make_argument(
                 make_right_value(allowed, type_), type_, task.language, profile
             )

@@ -86,8 +86,9 @@ def _check_given(
             known = [name for name in document.parameters if name in answer.allowed]
             message = "unknown parameter, or it should not be given"
             return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, brief(value))
-        type_ = expected(document.parameters[parameter], rules.language)
-        failure = _check_argument(value, answer.allowed[parameter], type_, rules)
+        schema, allowed = document.parameters[parameter], answer.allowed[parameter]
+        type_ = expected(schema, rules.language, allowed)
+        failure = _check_argument(value, allowed, type_, rules)
         if failure is not None:
             return failure._replace(parameter=parameter)
     return None

@@ -186,9 +186,29 @@ class ExpectedType(NamedTuple):
     """Types of an object's fields, if documented."""
 
 
-def expected(schema: Mapping[str, Any], language: Language) -> ExpectedType:
-    """Read a type from a schema. Raises UnjudgeableEntry if a type word is missing or unknown."""
+_WORDS = {
+    str: "string",
+    int: "integer",
+    float: "float",
+    bool: "boolean",
+    list: "array",
+    dict: "dict",
+}
+"""Type words of Python values."""
+
+
+def expected(
+    schema: Mapping[str, Any], language: Language, allowed: Sequence[object] = ()
+) -> ExpectedType:
+    """Read a type from a schema.
+
+    Without a type, the first accepted value of a Python parameter decides. Raises UnjudgeableEntry
+    if a type is missing or unknown.
+    """
     word = schema.get("type")
+    if "type" not in schema and language is Language.PYTHON:
+        kinds = (_WORDS.get(type(value)) for value in allowed if value != "")
+        word = next(filter(None, kinds), None)
     found = TYPES[language].get(word) if isinstance(word, str) else None
     if word is None or found is None:
         raise UnjudgeableEntry(f"{word!r} is not a type of {language}")

@@ -34,6 +34,7 @@ from runner.models.calling_formats.base import (
     TextFormat,
     parameters_of,
 )
+from runner.models.tools import LANGCHAIN_ARGUMENT
 
 _THOUGHT = "what is to be done next, and why"
 
@@ -229,6 +230,8 @@ def _read_objects(text: str, documents: Documents) -> Iterator[Call]:
         name, given = value["action"], value.get("action_input")
         if name == _LAST:
             break
+        if isinstance(given, dict) and given.keys() == {LANGCHAIN_ARGUMENT}:
+            given = str(given[LANGCHAIN_ARGUMENT])
         if isinstance(given, str) and not given.lstrip().startswith("{"):
             yield _only_parameter(name, given, documents)
         else:

@@ -71,6 +71,7 @@ def run(options: Options) -> int:
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
     choose.require_languages(trajectories)
+    choose.report_untyped(dataset, trajectories, note)
     if not model.is_live:
         trajectories = choose.leave_out_nesting(
             trajectories, options.category, profile, "prompt", note

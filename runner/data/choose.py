@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.calls.types import MissingGrammar
+from checkers.calls.types import Language, MissingGrammar, UnjudgeableEntry, expected
 from checkers.profile import PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.lazy_modules import lazy_module
@@ -301,6 +301,36 @@ def require_languages(trajectories: Iterable[Trajectory]) -> None:
             except MissingGrammar as error:
                 raise DataError(trajectory.category, str(error)) from None
     return None
+
+
+def report_untyped(
+    dataset: Dataset, trajectories: Iterable[Trajectory], notify: Notify = _warn
+) -> None:
+    """Report parameters of expected calls that have no type.
+
+    Raises DataError if a type of own data is unknown, so that no request is paid in vain.
+    """
+    untyped = []
+    for entry in trajectories:
+        named = (
+            {name for answer in entry.expects.answers for name in answer} if entry.expects else ()
+        )
+        for document in entry.documents or ():
+            if document["name"] not in named:
+                continue
+            for name, schema in document["parameters"]["properties"].items():
+                where = f"{entry.id}: parameter {name} of {document['name']}"
+                if "type" not in schema and entry.language == Language.PYTHON:
+                    untyped.append(where)
+                    continue
+                try:
+                    expected(schema, Language(entry.language))
+                except UnjudgeableEntry as error:
+                    if not dataset.tolerant:
+                        raise DataError(where, str(error)) from None
+    if untyped:
+        more = f" and {len(untyped) - 1} more" if untyped[1:] else ""
+        notify(f"{untyped[0]}{more}: no type; accepted values decide the type")
 
 
 def leave_out_nesting(

@@ -31,7 +31,7 @@ from runner.models.prompting import (
     with_results,
 )
 from runner.models.settings import ReasoningPolicy
-from runner.models.tools import Document, Toolbox, legal_name
+from runner.models.tools import Document, Toolbox, legal_name, name_only_argument
 from trajectories.schema import Message
 
 _NO_IDENTIFIER = re.compile(r"\W")
@@ -256,8 +256,10 @@ class ToolCallConversation(Conversation):
         ]
         self._put_answer(message, reply)
         names = self._style.toolbox.names
+        tools = self.tools.tools if self.tools else ()
         return [
-            {names.real(call.name): call.arguments} for call in self._native.read(self._open_calls)
+            {names.real(call.name): name_only_argument(call, tools)}
+            for call in self._native.read(self._open_calls)
         ]
 
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:

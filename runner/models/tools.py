@@ -15,7 +15,7 @@ from envs.registry import backend_class, with_worlds
 from envs.session import Session
 from envs.tool import Document as Document
 from envs.tool import Tool
-from runner.models.base import IdentityKey, ToolList
+from runner.models.base import IdentityKey, ToolCall, ToolList
 from trajectories import bfcl
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
@@ -132,6 +132,27 @@ def with_syntax_note(document: Document, note: str = _SYNTAX_NOTES["python"]) ->
 def legal_name(name: str) -> str:
     """Return a function's name in a form that providers accept."""
     return _ILLEGAL.sub("_", name)[:_MAX_NAME_CHARS]
+
+
+LANGCHAIN_ARGUMENT = "__arg1"
+"""Argument of LangChain's tools with one parameter."""
+
+
+def name_only_argument(call: ToolCall, tools: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the arguments of a call; LangChain's only argument gets the parameter's name."""
+    given = call.arguments
+    if not (isinstance(given, (str, dict)) and LANGCHAIN_ARGUMENT in given):
+        return given
+    try:
+        [(name, value)] = (json.loads(given) if isinstance(given, str) else given).items()
+        functions = [tool.get("function", tool) for tool in tools]
+        [function] = [each for each in functions if each.get("name") == call.name]
+        [(parameter, schema)] = function["parameters"]["properties"].items()
+        if isinstance(value, str) and schema.get("type") in ("boolean", "integer", "number"):
+            value = json.loads(value)
+    except (ValueError, KeyError, AttributeError, RecursionError):
+        return given
+    return {parameter: value} if name == LANGCHAIN_ARGUMENT else given
 
 
 class FunctionNames:

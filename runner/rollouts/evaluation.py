@@ -192,6 +192,7 @@ def _choose(data: Dataset, ids: Sequence[str] | None, limit: int | None) -> list
     with name_parameters():
         some = choose.select_entries(everything, _join_names(ids), limit, None, 0)
     choose.require_languages(some)
+    choose.report_untyped(data, some)
     require_up(some, FIXTURE_ONLY)
     return some
 

@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envs.registry import BACKENDS
-from runner.models.base import ToolList
+from runner.models.base import ToolCall, ToolList
 from runner.models.tools import (
     FunctionNames,
     FunctionNotes,
     Toolbox,
     as_tool,
     bfcl_documents,
+    name_only_argument,
     own_documents,
     toolbox_of,
     with_syntax_note,
@@ -406,3 +407,26 @@ def test_a_single_turn_entry_has_its_own_functions_in_its_own_language(single_tu
 
 def test_trajectories_over_the_same_backends_share_their_functions(help_desk):
     assert toolbox_of(help_desk) is toolbox_of(help_desk)
+
+
+ONE = {"name": "close", "parameters": {"properties": {"ticket_id": {"type": "integer"}}}}
+TWO = {"name": "move", "parameters": {"properties": {"source": {}, "target": {}}}}
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize(
+    ("name", "given", "read"),
+    [
+        ("close", '{"__arg1": "7"}', {"ticket_id": 7}),
+        ("close", {"__arg1": "seven"}, {"__arg1": "seven"}),
+        ("close", '{"__arg1": 7, "x": 1}', '{"__arg1": 7, "x": 1}'),
+        ("close", '{"__arg1": ', '{"__arg1": '),
+        ("close", '{"ticket_id": 7}', '{"ticket_id": 7}'),
+        ("move", '{"__arg1": "a"}', '{"__arg1": "a"}'),
+        ("unknown", {"__arg1": "a"}, {"__arg1": "a"}),
+        ("close", None, None),
+    ],
+)
+def test_the_only_argument_of_langchain_gets_the_name_of_the_parameter(wrapped, name, given, read):
+    tools = [{"type": "function", "function": each} if wrapped else each for each in (ONE, TWO)]
+    assert name_only_argument(ToolCall("a", name, given), tools) == read

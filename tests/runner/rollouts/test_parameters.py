@@ -62,12 +62,12 @@ WRONG = {
     "environments, config: must be a list .*names": lambda: turnwise.Session.load(3, {}),
     "environments, config: must be .* and a dict": lambda: turnwise.Session.load([None], {}),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
-    r"call: must be a Call, is 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
+    r"call: must be a Call of a tuple, is 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
         ["TicketAPI"], {}
     ).call("ls()"),
-    r"call: args must be a tuple, is \{'ticket_id': 1\}": lambda: turnwise.Session.load(
-        ["TicketAPI"], {}
-    ).call(turnwise.Call("get_ticket", {"ticket_id": 1})),
+    r"call: must be a Call of a tuple, is Call\(name='get_ticket', args=\{'ticket_id': 1\}": lambda: (
+        turnwise.Session.load(["TicketAPI"], {}).call(turnwise.Call("get_ticket", {"ticket_id": 1}))
+    ),
 }
 
 
