@@ -65,7 +65,7 @@ WRONG = {
     r"call: must be a Call of a tuple, is 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
         ["TicketAPI"], {}
     ).call("ls()"),
-    r"call: must be a Call of a tuple, is Call\(name='get_ticket', args=\{'ticket_id': 1\}": lambda: (
+    r"call: must be a Call of a tuple, is Call\(name='get_ticket', args=\{'ticket_id'": lambda: (
         turnwise.Session.load(["TicketAPI"], {}).call(turnwise.Call("get_ticket", {"ticket_id": 1}))
     ),
 }
