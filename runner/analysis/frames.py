@@ -117,7 +117,9 @@ def _episode_row(
         "sub_reason": found and found.sub_reason,
         "cause_turn": found and found.turn,
         "cause_step": found and found.step,
+        "cause_call": found and found.call,
         "detail": found and found.detail,
+        "sentence": found and found.sentence,
         "needed_calls": needed,
         "calls": calls,
         "redundant_calls": max(0, calls - needed)

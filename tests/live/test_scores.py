@@ -14,7 +14,9 @@ from extensions.viewer.run_cache import RunCache
 from runner.analysis.report.run_report import about_run
 from runner.cli import main
 from runner.rollouts.evaluation import Evaluation
+from tests.extensions.viewer.viewing import viewing
 from tests.live.running import Ended, says, spoiled
+from tests.runner.analysis.report.making import unpacked
 from tests.servers.serving import Answerer, FakeServer
 
 pytest_plugins = ["tests.live.run_fixtures"]
@@ -121,9 +123,22 @@ def test_score_and_interval_are_the_same_on_all_surfaces(
     lines = [line_of(say("table", made.folder)), shown["headline"]]
     assert {*lines, made.line or lines[0]} == {lines[0]}
     assert ("the run is unfinished" in lines[0]) is score["unfinished"]
+    page = folder.parent / "report.html"
+    say("report", made.folder, "-o", page)
+    [[reported], *_] = unpacked(page.read_text(encoding="utf-8"))
+    assert reported["overview"]["headline"] == lines[0]
+    assert reported["overview"]["scores"][-1]["rate"] == score["score"]
     if kind == "recorded":
         return
     # The lists of `runs` and the viewer.
     [listed] = json.loads(say("runs", made.folder, "--json"))["runs"]
     assert {name: listed[name] for name in score} == score
     assert lines[0].split()[1] in say("runs", made.folder)
+    with viewing(made.folder.parent) as viewer:
+        listed = {run["name"]: run for run in viewer.data("runs")["runs"]}[made.folder.name]
+        overview = viewer.data(f"run/{made.folder.name}")["overview"]
+    assert [listed["score"], listed["interval"]] == [score["score"], score["interval"]]
+    assert (overview["headline"], overview["scores"][-1]) == (
+        lines[0],
+        reported["overview"]["scores"][-1],
+    )

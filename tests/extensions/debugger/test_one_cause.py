@@ -15,6 +15,7 @@ from extensions.debugger import views
 from extensions.debugger.breakpoints import stops
 from extensions.debugger.stepper import Stepper
 from runner.analysis.episode_output import EpisodeJson, EpisodeText
+from runner.analysis.frames import load_runs
 from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import about_run, row
 from runner.analysis.view import EpisodePart
@@ -22,9 +23,11 @@ from runner.cli import main
 from runner.records.definition import DatasetReference
 from runner.records.record import call_text
 from runner.records.recorded_run import open_run
+from tests.extensions.viewer.viewing import viewing
 from tests.planted_faults import KINDS, plant
 from tests.planted_faults import dataset_of as entries_of
 from tests.runner.analysis.replayed_runs import RunDefinition, write_run
+from tests.runner.analysis.report.making import unpacked
 from tests.runner.records.made import ASKED, defining
 from trajectories.schema import Category
 
@@ -123,6 +126,39 @@ def test_fifty_episodes_have_one_sentence_on_pages(run):
         steps = len(episode.examined.model.turns[found.turn].steps)
         step = steps if found.step is None else found.step
         assert shown["place"] == [found.turn, step, found.call]
+
+
+def test_fifty_episodes_have_one_sentence_in_the_viewer_and_in_the_report(folder, run, tmp_path):
+    page = tmp_path / "report.html"
+    assert main(["report", str(folder), "-o", str(page)]) == 0
+    [[reported], *_] = unpacked(page.read_text(encoding="utf-8"))
+    with viewing(folder.parent) as viewer:
+        rows = viewer.data("run/planted")["rows"]
+        opened = [viewer.data(f"run/planted?id={row['id']}&trial=0")["rows"][0] for row in rows]
+    names = ("sentence", "where", "place", "cause")
+    told = [
+        [[row[name] for name in names] for row in each] for each in (reported["rows"], rows, opened)
+    ]
+    assert told[0] == told[1] == told[2]
+    found = [episode.examined.diagnosis for episode in run.episodes]
+    assert [row[:2] for row in told[0]] == [[each.sentence, str(each.place)] for each in found]
+
+
+def test_fifty_episodes_have_one_sentence_in_data_frames(folder, run):
+    for episode, kept in zip(run.episodes, load_runs(folder).episodes, strict=True):
+        found = episode.examined.diagnosis
+        assert kept["sentence"] == found.sentence
+        assert [kept[f"cause_{name}"] for name in ("turn", "step", "call")] == [*found[2:5]]
+
+
+def test_one_command_shows_the_sentence_and_json_agrees(folder, run, capsys):
+    for episode in run.episodes[:5]:
+        found = episode.examined.diagnosis
+        of = episode.trajectory.id, "--run", str(folder)
+        assert main(["replay", *of]) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == f"cause: {found.sentence}"
+        assert main(["replay", *of, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["diagnosis"] == found.to_json()
 
 
 def test_fifty_episodes_have_one_sentence_in_the_debugger(run):
