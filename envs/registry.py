@@ -311,6 +311,17 @@ def get_example_file(backend: type[Backend]) -> Path:
     return get_file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
 
 
+def check_types(environments: object, config: object) -> None:
+    """Raise DataError unless the parameters of a session are a list of names and a dict."""
+    names = environments if isinstance(environments, (list, tuple)) else [environments, None]
+    if not all(isinstance(name, str) for name in names):
+        raise DataError(
+            "environments", f'must be a list such as ["TicketAPI"], is {environments!r:.60}'
+        )
+    if not isinstance(config, Mapping):
+        raise DataError("config", f"must be a dict by environment, is {config!r:.60}")
+
+
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
     """Return all errors of a trajectory's initial config, in the order of the config."""
     environments = with_worlds(tuple(environments))

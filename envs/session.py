@@ -25,7 +25,7 @@ from envs.errors import (
     ToolError,
 )
 from envs.long_context import LongContextPack
-from envs.registry import check_config, list_tools, load_backend, with_worlds
+from envs.registry import check_config, check_types, list_tools, load_backend, with_worlds
 from envs.results import Result, get_inner_value
 from envs.state import Snapshot, copy_lists, has_changed
 from envs.tool import Tool, make_unknown_function_error
@@ -102,11 +102,7 @@ class Session:
             checks_config: Whether the config is checked; default: unless the session is tolerant.
             behaviour: Deviations from BFCL's backends; default: all unless the session is tolerant.
         """
-        is_list = isinstance(environments, (list, tuple))
-        named = is_list and all(isinstance(name, str) for name in environments)
-        if not named or not isinstance(config, Mapping):
-            wanted = 'must be a list of names and a dict, such as ["TicketAPI"] and {}'
-            raise DataError("environments, config", wanted)
+        check_types(environments, config)
         if checks_config or (checks_config is None and not tolerant):
             problems = check_config(environments, config)
             if problems:

@@ -58,9 +58,12 @@ WRONG = {
     "function: must be a method, is 3": lambda: turnwise.reads(3),
     "function: must be a method, is 'f'": lambda: turnwise.irreversible("f"),
     "function: must be a function, is 3": lambda: turnwise.check(3),
-    "environments, config: must be a list": lambda: turnwise.Session.load("TicketAPI", {}),
-    "environments, config: must be a list .*names": lambda: turnwise.Session.load(3, {}),
-    "environments, config: must be .* and a dict": lambda: turnwise.Session.load([None], {}),
+    "environments: must be a list .*, is 'TicketAPI'": lambda: turnwise.Session.load(
+        "TicketAPI", {}
+    ),
+    "environments: must be a list .*, is 3": lambda: turnwise.Session.load(3, {}),
+    r"environments: must be a list .*, is \[None\]": lambda: turnwise.Session.load([None], {}),
+    "config: must be a dict by environment, is 3": lambda: turnwise.Session.load([], 3),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
     r"call: must be a Call of a tuple, is 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
         ["TicketAPI"], {}
