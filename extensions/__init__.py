@@ -1,4 +1,4 @@
-"""Features that a user could do without: a folder each, found by ``runner.extension``."""
+"""Optional features, one folder each, which ``runner.extension`` finds."""
 
 NAMES = (
     "align",

@@ -1,1 +1,1 @@
-"""Adapters of rollouts and functions to other libraries."""
+"""Adapters that make rollouts and functions usable in other libraries."""

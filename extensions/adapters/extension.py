@@ -6,7 +6,7 @@ from runner.extension import Extension
 
 
 class AdaptersExtension(Extension):
-    """Adapters of rollouts and functions to other libraries."""
+    """Extension that makes rollouts and functions usable in other libraries."""
 
     name = "adapters"
 

@@ -1,9 +1,9 @@
-"""Agents of frameworks that call tools in a loop of their own, as agents for ``evaluate``.
+"""Agent for ``evaluate`` around a framework that runs its own loop of tool calls.
 
     turnwise.evaluate(agent_factory=lambda: FrameworkAgent(play_turn))
 
-``play_turn`` plays one turn with the framework and returns the answer. The tools that it gets wait
-for the results of the episode's session, so that every call is executed and judged there.
+``play_turn`` plays one turn with the framework and returns the answer. Its tools wait for results
+from the episode's session, which executes and judges every call.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ ChatMessage = dict[str, Any]
 
 
 class FrameworkTool:
-    """A function of the episode, for a framework.
+    """An offered function in the form of a framework's tool.
 
     Attributes:
-        name: Name, in the form that every provider takes.
+        name: Name without characters that some provider refuses.
         description: Description for the model.
         parameters: JSON schema of the arguments.
     """
@@ -91,7 +91,7 @@ class FrameworkAgent:
         return asyncio.run_coroutine_threadsafe(call, self._event_loop).result()
 
     async def _next(self, turn: asyncio.Task[Any]) -> Any:
-        """Wait for a call or the end of the turn. Calls at the same time follow one by one."""
+        """Wait for a call or the end of the turn. Concurrent calls are returned one by one."""
         called = asyncio.ensure_future(self._calls.get())
         try:
             await asyncio.wait({turn, called}, return_when=asyncio.FIRST_COMPLETED)

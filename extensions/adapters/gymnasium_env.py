@@ -25,7 +25,7 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     """Environment that plays one entry per episode.
 
     An observation is JSON with new chat ``messages`` and ``tools``. An action is an assistant
-    message as JSON, or plain text, including the calls of a prompted model.
+    message as JSON, or plain text, which may contain calls of a prompted model.
     """
 
     def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:

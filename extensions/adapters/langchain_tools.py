@@ -22,9 +22,9 @@ with extra("langchain"):
 
 
 def tools(session: Session) -> list[StructuredTool]:
-    """Return the functions that a session offers as tools; their calls change the session.
+    """Return the functions of a session as tools. Calls of the tools change the session.
 
-    Names are those that every provider takes.
+    The names have no characters that some provider refuses.
     """
     offered = [make_spec(tool).document() for tool in offered_tools(session).values()]
     names = FunctionNames(document["name"] for document in offered)

@@ -1,4 +1,4 @@
-"""Shared code of the adapters: loads data set and profile by name, and creates environments."""
+"""Suite of the adapters: loads a data set and profile by name and creates environments."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ def extra(name: str) -> Iterator[None]:
 
 
 class Suite(NamedTuple):
-    """Data set and profile."""
+    """A data set with the profile that judges its entries."""
 
     dataset: Dataset
     profile: Profile
 
     def env(self, id: str, reward: RewardName = "verdict", mode: Mode = "fc") -> RolloutEnv:
-        """Return the environment of an entry at its start."""
+        """Return an environment at the start of an entry."""
         trajectory = self.dataset.trajectories[id]
         return RolloutEnv(trajectory, self.profile, dataset=self.dataset, reward=reward, mode=mode)
 

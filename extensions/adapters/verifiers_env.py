@@ -1,6 +1,6 @@
 """Taskset and harness for the verifiers library.
 
-``vf-eval MODULE`` finds them in the ``__all__`` of a top-level module.
+``vf-eval MODULE`` finds both in the ``__all__`` of a top-level module.
 """
 
 from __future__ import annotations

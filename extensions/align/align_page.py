@@ -1,4 +1,4 @@
-"""Page with aligned runs of one trajectory."""
+"""Page that shows several runs of one trajectory side by side."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ def _end_lines(turn: AlignedTurn, width: int) -> Iterator[OutputLine]:
 
 
 def _describe_state(turn: TurnView) -> str:
-    """Describe the state at the end of a turn, compared to the ground truth's."""
+    """Compare the state at the end of a turn with the ground truth's."""
     if turn.model is None:
         return "not reached"
     wrong = len(turn.differences)

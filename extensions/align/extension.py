@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class AlignExtension(Extension):
-    """Episodes of several runs side by side."""
+    """Extension that shows episodes of several runs side by side."""
 
     name = "align"
     commands = {

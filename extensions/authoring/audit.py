@@ -69,7 +69,7 @@ def read_runs(paths: Iterable[Path]) -> dict[str, Run]:
 
 
 def group_by_model(runs: Iterable[str], groups: Iterable[tuple[str, Sequence[str]]]) -> Models:
-    """Group runs by model, given names or patterns; any other run is its own model.
+    """Group runs by model, given names or patterns. Each remaining run counts as a model.
 
     Raises DataError if a pattern matches no run, or a run is in two groups.
     """
@@ -122,7 +122,7 @@ def execute_runs(
 def _judge(
     prepared: Sequence[PreparedTrajectory], recorded: RecordedEpisode, profile: Profile
 ) -> JudgingResult:
-    """Judge an episode by any of the entry's corrected versions, of which there is at least one."""
+    """Judge an episode by the corrected versions of its entry; one passed version suffices."""
     judged = select_first_right(
         (judge_again(each, recorded, JudgingTerms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,
@@ -132,7 +132,7 @@ def _judge(
 
 
 class MajorityState(NamedTuple):
-    """State that most models reach instead of the ground truth's."""
+    """Final state of most models, which differs from the ground truth's."""
 
     models: tuple[str, ...]
     turn: int
@@ -160,7 +160,7 @@ class AuditFinding(NamedTuple):
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """Evidence against the data: agreeing models, models if all fail, and failing runs."""
+        """Evidence against the entry: agreeing models, failing models, failing runs."""
         agreeing = len(self.agreement.models) if self.agreement else 0
         return agreeing, self.failing if self.all_fail else 0, len(self.reasons)
 
@@ -191,7 +191,7 @@ def audit(
 ) -> list[AuditFinding]:
     """Return the entries that all models fail, or whose final state differs for most models.
 
-    The entries with the most evidence come first. By default, each run is a model of its own.
+    The entries with the most evidence come first. By default, each run counts as a separate model.
     """
     models = models or {name: [name] for name in runs}
     findings = []
@@ -214,7 +214,7 @@ def audit(
 def find_agreement(
     truth: Sequence[TurnOutcome], models: Mapping[str, Mapping[str, JudgingResult]]
 ) -> MajorityState | None:
-    """Return the final state that most models, at least two, reach instead of the truth's."""
+    """Return the wrong final state that most models share; at least two models must share it."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
     ]
@@ -230,7 +230,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[TurnOutcome], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run with the final state of more than half of a model's runs, if there is one."""
+    """Return a run with the final state that more than half of a model's runs reach, or None."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):
@@ -253,7 +253,7 @@ def _group_by_state(
 
 
 def _find_divergence(truth: Sequence[TurnOutcome], runs: Sequence[Sequence[TurnOutcome]]) -> int:
-    """Return the first turn after which the runs share another state than the truth's."""
+    """Return the first turn after which the runs share a state that differs from the truth's."""
     for turn, expected in enumerate(truth):
         states = [outcomes[turn].snapshot for outcomes in runs]
         if states[0] != expected.snapshot and all(state == states[0] for state in states):

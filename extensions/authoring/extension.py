@@ -23,7 +23,7 @@ _COMMANDS = f"{__package__}.commands"
 
 
 class AuthoringExtension(Extension):
-    """Creation, validation, statistics and audit of data sets."""
+    """Extension that creates, validates, describes and audits data sets."""
 
     name = "authoring"
     commands = {

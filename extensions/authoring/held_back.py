@@ -1,4 +1,4 @@
-"""Held-back entries: packed in the repository, but not in clear text.
+"""Held-back entries, which the repository stores in packed form.
 
 The key is public. Packing only keeps the text of the entries out of automatically collected
 corpora.
@@ -37,7 +37,7 @@ _MAX_BYTES = 100_000_000
 
 
 def pack(files: Mapping[str, str]) -> bytes:
-    """Pack files by name, not in clear text."""
+    """Pack files by name, so that no file is in clear text."""
     return sealed(zlib.compress(json.dumps(files, sort_keys=True).encode(), 9))
 
 

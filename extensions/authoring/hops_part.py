@@ -14,13 +14,13 @@ from trajectories.schema import MULTI_TURN
 
 
 class HopsPart(PagePart):
-    """Score by the longest chain of calls that use the result of the one before."""
+    """Score by hops: the longest chain of calls that each use the result of the previous call."""
 
     def __init__(self, run: ReplayedRun) -> None:
         self._run = run
 
     def about(self) -> Json:
-        """Return the scores by number of hops, if these differ."""
+        """Return the scores by number of hops, if entries differ in this number."""
         known: dict[str, int | None] = {}
         groups: defaultdict[int, list[ReplayedEpisode]] = defaultdict(list)
         for each in self._run.episodes:

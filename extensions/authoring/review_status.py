@@ -77,7 +77,7 @@ class Review(StrictRecord):
 
     @property
     def is_open(self) -> bool:
-        """Whether the review is an objection, and the entry was not changed."""
+        """Whether the review is an objection to the current version of the entry."""
         return self.found is not ReviewOutcome.SOUND and not (self.mended or self.withdrawn)
 
 
@@ -120,7 +120,7 @@ def problems(reading: Review) -> Iterator[str]:
 
 
 def to_json(reading: Review) -> dict[str, Any]:
-    """Return a review as a JSON object, without members at their default."""
+    """Return a review as a JSON object. Fields with default values are omitted."""
     shown: dict[str, Any] = _ADAPTER.dump_python(
         reading, mode="json", by_alias=True, exclude_defaults=True
     )
@@ -129,7 +129,7 @@ def to_json(reading: Review) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class EntryReviewStatus:
-    """Reviews of an entry, and its fingerprint ``now``, which is empty if it was withdrawn."""
+    """Reviews of an entry, and its fingerprint ``now``, which is empty for a withdrawn entry."""
 
     entry: str
     now: str
@@ -172,7 +172,7 @@ def compute_statuses(
 
 
 def summary(entries: Sequence[EntryReviewStatus]) -> str:
-    """Return the number of entries in each state as one line."""
+    """Format the number of entries in each state as one line."""
     states = Counter(status.state for status in entries)
     always = (State.SOUND, State.MENDED, State.WITHDRAWN)
     return ", ".join(f"{states[s]} {s}" for s in State if s in always or states[s])
@@ -194,12 +194,12 @@ class ReviewerTally(NamedTuple):
 
     @property
     def not_sound(self) -> float:
-        """Share of the entries with another outcome than sound, from 0 to 1."""
+        """Share of the entries with an outcome other than sound, from 0 to 1."""
         return 1 - self.found[ReviewOutcome.SOUND] / self.found.total()
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% Wilson score interval of that share."""
+        """95% Wilson score interval of ``not_sound``."""
         total = self.found.total()
         return wilson(total - self.found[ReviewOutcome.SOUND], total)
 
@@ -239,10 +239,10 @@ class ReviewerAgreement(NamedTuple):
 
 
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
-    """Return the agreement of any two reviewers, on unchanged entries and, if others exist, on all.
+    """Return the agreement of each two reviewers, on unchanged entries and on all entries.
 
-    If a reviewer has several reviews of an entry, the review of the same version as the other
-    reviewer's counts, else the last.
+    Of several reviews of an entry by one reviewer, the review of the version that the other
+    reviewer saw counts, else the last review.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:
@@ -264,7 +264,7 @@ def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
 def _pair(
     one: Mapping[str, ReviewOutcome], other: Mapping[str, ReviewOutcome]
 ) -> tuple[bool, ReviewOutcome, ReviewOutcome]:
-    """Return whether two reviewers saw the same version, and the outcome of each."""
+    """Tell whether two reviewers saw the same version, and return both outcomes."""
     for read in reversed(list(one)):
         if read in other:
             return True, one[read], other[read]

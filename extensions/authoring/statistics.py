@@ -1,7 +1,7 @@
 """Statistics of a data set: size, variety and difficulty.
 
 ``FIGURES`` defines every figure, so that two data sets can be compared. The ground truth is
-replayed. For entries whose calls are compared, the answers count as calls without results.
+replayed. In entries whose calls are only compared, the answers count as calls without results.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Statistics:
 
     @cached_property
     def turns(self) -> list[Sequence[str]]:
-        """Functions of every turn."""
+        """Called functions of every turn."""
         return [turn for entry in self.entries for turn in entry.turns]
 
     @cached_property
@@ -115,7 +115,7 @@ class Statistics:
 
     @cached_property
     def said(self) -> list[Sequence[str]]:
-        """Words of every turn with user messages."""
+        """User messages of every turn that has them."""
         return [words for entry in self.entries for words in entry.words]
 
     @property
@@ -190,11 +190,11 @@ class Statistics:
 
     @property
     def vocabulary(self) -> int:
-        """Number of different words among the first 7,000."""
+        """Number of distinct words among the first 7,000 words."""
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return the numbers of different and of all call sequences of a size within entries."""
+        """Count the distinct call sequences, and all call sequences, of a size within entries."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -215,7 +215,7 @@ def statistics(dataset: Dataset) -> Statistics:
 
 
 def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryCounts:
-    """Count the facts of an entry.
+    """Return the counts of an entry.
 
     Raises UnplayableEntry if the ground truth cannot be replayed.
     """
@@ -276,7 +276,7 @@ def _said(trajectory: Trajectory) -> list[str]:
 
 
 def _domains(trajectory: Trajectory) -> Iterator[str]:
-    """Yield the tables of an entry's database, or the prefixes of its functions."""
+    """Yield the domains of an entry: tables of its database, or prefixes of its functions."""
     tables = [table for config in trajectory.config.values() for table in config.get("tables", ())]
     functions = trajectory.functions or ()
     yield from tables or [name.partition(".")[0] for name in functions if "." in name]
@@ -289,7 +289,7 @@ def _types(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 class _SourceResult(NamedTuple):
-    """Result that a value may come from."""
+    """Result that may be the source of a value."""
 
     text: str
     backend: str
@@ -297,7 +297,7 @@ class _SourceResult(NamedTuple):
 
 
 def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[ArgumentCounts, int]:
-    """Return the sources of a ground truth's values, and the length of its longest chain."""
+    """Return the sources of the ground truth's values, and the length of its longest chain."""
     told, known = KnownValues(), list[_SourceResult]()
     total = from_results = elsewhere = deepest = 0
     for words, steps in zip(said, entry.turns, strict=True):
@@ -336,7 +336,7 @@ def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
 
 
 def _is_dictated(call: Any, words: str) -> bool:
-    """Tell whether a turn's words contain a part of a function's name, or a text argument."""
+    """Tell whether a user message contains a part of a function's name, or a string argument."""
     parts = [part for part in _PART.findall(call.name) if len(part) >= _TELLING]
     values = list_literals([*call.args, *call.kwargs.values()])
     named = [*parts, *(value for value in values if isinstance(value, str))]
@@ -344,7 +344,7 @@ def _is_dictated(call: Any, words: str) -> bool:
 
 
 def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Count the turns with a date from the user, in the form of the call and in another form."""
+    """Count the turns whose dates have the format of the call, and turns with another format."""
     told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):
@@ -577,7 +577,7 @@ def select_figures(sets: Sequence[Statistics]) -> Sequence[Figure]:
 
 
 def ranked(found: Counter[str], most: int) -> dict[str, float]:
-    """Return the shares of the most frequent words."""
+    """Return the most frequent words with their shares."""
     total = max(1, found.total())
     return {word: count / total for word, count in found.most_common(most)}
 

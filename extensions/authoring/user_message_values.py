@@ -1,4 +1,4 @@
-"""Values that messages of the user hold literally."""
+"""Values that user messages contain literally."""
 
 from __future__ import annotations
 

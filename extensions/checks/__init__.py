@@ -1,1 +1,1 @@
-"""Checks of episodes that users write, beside or instead of the ground truth."""
+"""User-written checks of episodes, which complement or replace the ground truth."""

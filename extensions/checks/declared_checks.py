@@ -1,4 +1,4 @@
-"""Checks as JSON: calls, their arguments, the state and the words of an episode."""
+"""Checks declared in JSON: conditions on calls, arguments, states and answers of an episode."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _EXTRA: Mapping[str, frozenset[str]] = {
 
 
 class CheckFailure(NamedTuple):
-    """What is wrong with an episode, and in which turn."""
+    """Violation of a check, with its turn."""
 
     turn: int
     message: str
 
 
 class ParsedCall(NamedTuple):
-    """A call that could be read."""
+    """Well-formed call of an episode."""
 
     turn: int
     call: Call
@@ -48,11 +48,11 @@ class ParsedCall(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CheckedEpisode:
-    """An episode as checks see it.
+    """View of an episode for checks.
 
     Attributes:
         outcomes: Outcomes of the turns that were reached.
-        words: Answer of each turn; None if words are unknown, as of the ground truth.
+        words: Answer of each turn; None if the answers are unknown, as for a ground truth.
     """
 
     entry: str
@@ -81,11 +81,11 @@ class DeclaredCheck:
     """One check.
 
     Attributes:
-        kind: Member that names the kind, such as ``must_call``.
-        subject: Value of this member.
-        details: Other members of the kind.
+        kind: Field that names the kind, such as ``must_call``.
+        subject: Value of this field.
+        details: Other fields of the check.
         weight: Share in the partial credit.
-        turn: Index of the turn that it is about; None for the whole episode.
+        turn: Index of the checked turn; None for the whole episode.
     """
 
     name: str
@@ -97,7 +97,7 @@ class DeclaredCheck:
     python: EpisodeCheck | None = None
 
     def judge(self, episode: CheckedEpisode) -> CheckFailure | bool | None:
-        """Return the failure, True, or None if the words that it needs are unknown.
+        """Return the failure, True if the check passes, or None if it needs unknown answers.
 
         Raises SimulatorError if a Python check breaks.
         """
@@ -142,7 +142,7 @@ class DeclaredCheck:
                 yield from self._misworded(episode)
 
     def _outside(self, calls: Sequence[ParsedCall]) -> Iterator[CheckFailure]:
-        """Yield the calls whose argument is not within the limits."""
+        """Yield the calls whose argument is outside the limits."""
         name, _, parameter = self.subject.partition(".")
         for made in calls:
             if made.call.name != name or parameter not in made.call.kwargs:
@@ -177,7 +177,7 @@ class DeclaredCheck:
             yield CheckFailure(places[0], f"the answer says {self.subject!r}")
 
     def _failed(self, episode: CheckedEpisode, message: str) -> CheckFailure:
-        """Return a failure at the check's turn, or at the end of the episode."""
+        """Return a failure in the check's turn, or in the last turn."""
         last = max(len(episode.outcomes) - 1, 0)
         return CheckFailure(last if self.turn is None else self.turn, message)
 
@@ -186,7 +186,7 @@ class DeclaredCheck:
         return str(Call(self.subject, (), self.details.get("with", {})))
 
     def _fits(self, call: Call) -> bool:
-        """Tell whether a call is of the function, with the given arguments."""
+        """Tell whether a call has the given function and arguments."""
         wanted = self.details.get("with", {})
         return call.name == self.subject and all(
             name in call.kwargs and call.kwargs[name] == value for name, value in wanted.items()
@@ -221,7 +221,7 @@ def _member(state: Mapping[str, Any], path: str) -> Any:
 def read_checks(members: object, where: str, turns: int | None = None) -> tuple[DeclaredCheck, ...]:
     """Return the checks of a JSON list.
 
-    Raises DataError if one cannot be used.
+    Raises DataError if a check cannot be used.
 
     Args:
         members: The list.
@@ -244,12 +244,12 @@ _KNOWN: dict[str, EpisodeCheck] = {}
 
 
 def remember(path: str, check: EpisodeCheck) -> None:
-    """Make a check known in this process."""
+    """Register a check function for this process."""
     _KNOWN[path] = check
 
 
 class _Reader:
-    """Reader of one check, with its place."""
+    """Reader of one check, which knows the JSON path for messages."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -308,7 +308,7 @@ class _Reader:
             self._refuse("state needs equals, the expected value")
 
     def _load(self, path: str) -> EpisodeCheck:
-        """Return a function marked with ``turnwise.check``, which is known or imported."""
+        """Return a function marked with ``turnwise.check``; import its module if necessary."""
         if path in _KNOWN:
             return _KNOWN[path]
         try:

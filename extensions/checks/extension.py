@@ -20,7 +20,7 @@ else:
 
 
 class ChecksExtension(Extension):
-    """Checks of episodes beside or instead of the ground truth."""
+    """Extension that judges episodes by user-written checks."""
 
     name = "checks"
 
@@ -44,7 +44,7 @@ class ChecksExtension(Extension):
         return found
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the judging of an entry with checks."""
+        """Return the entry kind of an entry with checks."""
         if self.name not in trajectory.extensions:
             return None
         found: EntryKind = judging.CheckedEntryKind(judging.EntryChecks.of(trajectory))

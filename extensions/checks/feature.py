@@ -1,4 +1,4 @@
-"""Checks of a whole run, and the policy that its conversations begin with."""
+"""Run feature of checks: checks for every episode, and a policy that starts conversations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ class CheckOptions:
 
     @property
     def feature(self) -> ChecksFeature | None:
-        """Checks and policy, if given. Raises DataError if a file cannot be used."""
+        """Run feature for the options, or None without them.
+
+        Raises DataError for an unusable file.
+        """
         if self.checks is None and self.policy is None:
             return None
         checks: Any = []
@@ -92,7 +95,10 @@ class ChecksFeature(RunFeature):
 
 
 def feature_of(checks: Sequence[Any], policy: str | None) -> ChecksFeature:
-    """Return the feature of a Python call. Raises DataError if a check cannot be used."""
+    """Return the run feature for arguments of a Python call.
+
+    Raises DataError if a check cannot be used.
+    """
     members = [
         {"python": _path(each)} if isinstance(each, EpisodeCheck) else each for each in checks
     ]
@@ -103,7 +109,7 @@ def feature_of(checks: Sequence[Any], policy: str | None) -> ChecksFeature:
 
 
 def _path(own: EpisodeCheck) -> str:
-    """Return a path under which this process knows a check, and others may import it."""
+    """Return the name of a check: registered in this process, and often importable elsewhere."""
     module, _, name = own.path.partition(":")
     if module == "__main__":
         # Other processes import a script under the name of its file.

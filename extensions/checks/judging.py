@@ -1,4 +1,4 @@
-"""Judging of entries with checks, beside or instead of their ground truth."""
+"""Judging of entries by checks, in addition to the ground truth or instead."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NAME = "checks"
 
 
 class EntryChecks(NamedTuple):
-    """Checks of an entry, as its member of ``extensions``."""
+    """Checks of an entry, stored in its field ``extensions``."""
 
     checks: Sequence[DeclaredCheck]
     instead: bool
@@ -43,7 +43,7 @@ class EntryChecks(NamedTuple):
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> EntryChecks:
-        """Return the checks of an entry. Raises DataError if its member is invalid."""
+        """Return the checks of an entry. Raises DataError if they are invalid."""
         where, member = f"entry {trajectory.id}", trajectory.extensions[NAME]
         path = f"{where}: $.extensions.{NAME}"
         if trajectory.expects is not None:
@@ -59,7 +59,7 @@ class EntryChecks(NamedTuple):
 
 
 class _ReachedEnd(ComparedState):
-    """Judging without a ground truth: an episode passes if it reached its last turn."""
+    """Entry kind without a ground truth: an episode passes if it reached its last turn."""
 
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
@@ -77,7 +77,7 @@ class _ReachedEnd(ComparedState):
 
 @dataclass(frozen=True)
 class CheckedEntryKind(ComparedState):
-    """Kind of an entry with checks."""
+    """Entry kind that judges by checks."""
 
     own: EntryChecks
 
@@ -88,7 +88,7 @@ class CheckedEntryKind(ComparedState):
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
     ) -> JudgingResult:
-        """Execute and judge answers; the ground truth has no words."""
+        """Execute and judge answers."""
         found = self._base.judge(prepared, answers, terms)
         words = None if answers is None else _words(answers.turns)
         return found._replace(verdict=self._checked(prepared, found, words))
@@ -104,7 +104,7 @@ class CheckedEntryKind(ComparedState):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge outcomes whose words are unknown."""
+        """Judge outcomes without the model's answers."""
         found = self._base.judge_outcomes(prepared, outcomes, profile, terminated)
         return found._replace(verdict=self._checked(prepared, found, None))
 
@@ -117,7 +117,7 @@ class CheckedEntryKind(ComparedState):
     def _checked(
         self, prepared: PreparedTrajectory, found: JudgingResult, words: Sequence[str] | None
     ) -> Verdict:
-        """Return a verdict with the results of the checks."""
+        """Return a verdict extended by the results of the checks."""
         episode = CheckedEpisode(prepared.trajectory.id, found.outcomes, words)
         results = [(each, each.judge(episode)) for each in self.own.checks]
         measures: dict[str, Any] = {

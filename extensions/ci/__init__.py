@@ -1,1 +1,1 @@
-"""Reports for continuous integration, and a plugin for pytest."""
+"""Reports for continuous integration, and a pytest plugin."""

@@ -17,7 +17,7 @@ else:
 
 
 class CiExtension(Extension):
-    """Reports for continuous integration."""
+    """Extension that writes reports for continuous integration."""
 
     name = "ci"
 

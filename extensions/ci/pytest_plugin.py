@@ -1,6 +1,6 @@
-"""Plugin for pytest: a fixture that runs agents, and a marker that makes a test of every entry.
+"""Plugin for pytest: a fixture that runs agents, and a marker that creates one test per entry.
 
-pytest loads it in every environment with Turnwise, so that it imports the rest only when used.
+pytest loads this module in every environment with Turnwise, so it imports other modules lazily.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SELECTION = ("categories", "ids", "limit", "tag")
 
 
 class AgentTester:
-    """Runs agents in a test; the run folders are temporary."""
+    """Runner of agents in a test, with temporary run folders."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -59,7 +59,7 @@ def agent_tester(tmp_path: Path) -> AgentTester:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Describe the marker."""
+    """Register the marker with its description."""
     config.addinivalue_line(
         "markers",
         "turnwise(dataset, categories, ids, limit, tag): run the test once for each entry, which "
@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make a test of every entry that the marker selects."""
+    """Create a test for every entry that the marker selects."""
     marker = metafunc.definition.get_closest_marker(_MARKER)
     if marker is None:
         return

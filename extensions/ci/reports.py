@@ -53,7 +53,7 @@ def write(
 
 
 def explain(record: EpisodeRecord) -> str:
-    """Return why an episode did not pass, in one or more lines."""
+    """Explain in one or more lines why an episode did not pass."""
     verdict = record.verdict
     if verdict is None or verdict.failure is None:
         return record.error or ""
@@ -70,7 +70,7 @@ def _name(record: EpisodeRecord) -> str:
 
 
 def junit(records: Sequence[EpisodeRecord], entries: Mapping[str, Trajectory]) -> str:
-    """Return JUnit XML: a suite per category, a test case per episode."""
+    """Return JUnit XML with one suite per category and one test case per episode."""
     suites: dict[str, list[EpisodeRecord]] = defaultdict(list)
     for record in records:
         suites[record.category].append(record)
@@ -115,7 +115,7 @@ def _counts(records: Sequence[EpisodeRecord]) -> dict[str, str]:
 
 
 def _xml(text: str) -> str:
-    """Return a text without characters that XML does not allow."""
+    """Return a text without the characters that XML forbids."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -130,7 +130,7 @@ def make_annotations(records: Sequence[EpisodeRecord]) -> Iterator[str]:
 
 
 def _escape(text: str) -> str:
-    """Return a text as data of a workflow command, in which no further command can begin."""
+    """Escape a text for a workflow command, so that it cannot start another command."""
     text = text.encode("utf-8", "replace").decode()
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
@@ -155,6 +155,6 @@ def step_summary(records: Sequence[EpisodeRecord]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Return a text for a cell, without effect as Markdown or HTML."""
+    """Escape a text for a table cell, so that it has no effect as Markdown or HTML."""
     shown = text.encode("utf-8", "replace").decode()
     return "<br>".join(_SPECIAL.sub(r"\\\1", line) for line in shown.splitlines())

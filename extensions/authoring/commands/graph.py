@@ -70,7 +70,7 @@ def _print_statistics(graph: Graph) -> None:
 
 
 def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
-    """Return a table of pairs of backends."""
+    """Return a table with the number of edges between each two backends."""
     rows = [[title, *[name.removesuffix("API") for name in BACKENDS]]]
     rows += [[a, *[str(pairs.get((a, b), 0) or ".") for b in BACKENDS]] for a in BACKENDS]
     return table(rows)

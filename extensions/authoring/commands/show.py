@@ -54,7 +54,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Print a data set's contents, or some of its entries."""
+    """Print the contents of a data set, or some of its entries."""
     check_writable(options.html)
     for flag, value in (("--against", options.against), ("--html", options.html)):
         if value is not None and not options.statistics:
@@ -91,7 +91,7 @@ def run(options: Options) -> int:
 
 
 def _note_standing(dataset: Dataset, ids: Sequence[str]) -> None:
-    """Print the review status of entries to standard error; standard output has only their JSON."""
+    """Print the review status of entries to standard error; standard output has only JSON."""
     chosen = {id: dataset.trajectories[id] for id in ids}
     for standing in compute_statuses(chosen, read_record()):
         if standing.entry in chosen:
@@ -114,7 +114,7 @@ def _show_readings(dataset: Dataset) -> int:
 
 
 def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
-    """Print the figures of data sets side by side, and write the page if there is a path."""
+    """Print the figures of data sets side by side, and write the page if a path is given."""
     rows = [["", *(found.name for found in sets)]]
     rows += [
         [figure.name, *(figure.text(found) for found in sets)] for figure in select_figures(sets)

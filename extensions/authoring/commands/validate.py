@@ -92,7 +92,7 @@ def run(options: Options) -> int:
 
 
 def _warn_of_silence(dataset: Dataset, trajectories: Sequence[Trajectory]) -> None:
-    """Warn if a model that says nothing passes more than a few dialogues."""
+    """Warn if a model that never answers passes more than a few dialogues."""
     dialogues = [each for each in trajectories if each.category is Category.DIALOGUE]
     profile = profile_for(dataset)
     judged = evaluate(dataset, dialogues, profile, partial(run_null, profile=profile))
@@ -139,7 +139,7 @@ def _shown(allowed: ReviewedFindings, least: Severity) -> dict[str, list[Finding
 
 
 def _listed_by_rule(shown: Mapping[str, Sequence[Finding]], lines: int | None) -> Iterator[str]:
-    """Yield findings; a limit of lines is shared equally by the rules."""
+    """Yield findings. All rules get an equal share of the lines."""
     for rule, problems in shown.items():
         share = len(problems) if lines is None else max(1, lines // len(shown) - 1)
         for problem in problems[:share]:

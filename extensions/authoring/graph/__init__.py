@@ -1,1 +1,1 @@
-"""Function graph: which result can be which argument, and random paths over the graph."""
+"""Function graph: results that can become arguments, and random paths along its edges."""

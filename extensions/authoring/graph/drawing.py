@@ -28,7 +28,7 @@ _LETTER = 6
 
 
 def to_dot(graph: Graph) -> str:
-    """Return the graph in the DOT language: a cluster for each backend, a line for each edge."""
+    """Return the graph in the DOT language: one cluster per backend, one line per edge."""
     lines = ["digraph functions {", "  rankdir=LR;", "  node [shape=box, fontname=Helvetica];"]
     for backend, colour in _colours().items():
         lines += [f"  subgraph cluster_{backend} {{", f'    label="{backend}"; color="{colour}";']

@@ -61,7 +61,7 @@ class Edge:
         parameter: Path in its arguments, such as ``file_name`` or ``updates.priority``.
         kind: Kind of the value.
         call: Example call of the source.
-        template: Example call of the target, with a mark in place of the value.
+        template: Example call of the target, with a placeholder instead of the value.
     """
 
     source: str
@@ -99,11 +99,11 @@ class Graph:
     """Functions of all backends and the edges between them.
 
     Attributes:
-        worlds: Name to initial config of all backends; the examples use the first.
+        worlds: Initial configs of all backends by world name; the examples use the first.
         edges: Edges in the order of the file.
         alone: Functions without an edge.
-        needs: Calls that a function or a backend may need first, by its name.
-        empty: Function and result field to the value of a call without effect.
+        needs: Preparing calls by the name of the function or backend that may need them.
+        empty: Result values of calls without effect, by function and result field.
     """
 
     worlds: Mapping[str, Mapping[str, Mapping[str, Any]]]
@@ -119,7 +119,7 @@ class Graph:
 
     @cached_property
     def into(self) -> Mapping[str, Sequence[Edge]]:
-        """Function to its incoming edges."""
+        """Incoming edges by function."""
         found: dict[str, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.target, []).append(edge)
@@ -127,7 +127,7 @@ class Graph:
 
     @cached_property
     def starts(self) -> Mapping[str, Sequence[Call]]:
-        """Function to calls of it that need no earlier result."""
+        """Calls that need no earlier result, by function."""
         found: dict[str, list[Call]] = {}
         for edge in self.edges:
             calls = found.setdefault(edge.source, [])
@@ -160,7 +160,7 @@ class Graph:
         return Session.load(tuple(config), config, checks_arguments=True)
 
     def fruitful(self, call: Call, result: Result) -> bool:
-        """Tell whether a call succeeded with an effect or a result."""
+        """Tell whether a call succeeded and had an effect or a result."""
         if not result.ok or result.held == []:
             return False
         members = result.held.items() if isinstance(result.held, dict) else ()
@@ -171,11 +171,10 @@ class Graph:
         )
 
     def prepared(self, session: Session, call: Call) -> tuple[list[Call], Result] | None:
-        """Make a call, preceded by the calls that it needs first.
+        """Make a call after the calls that prepare it.
 
         Returns:
-            The calls and the last one's result; None if the call fails, without changes to the
-            session.
+            The calls and the last result. None if the call fails; the session is then unchanged.
         """
         own = self.needs.get(call.name, ())
         login = self.needs.get(TOOLS[call.name].backend, ())
@@ -193,7 +192,7 @@ _NONE = object()
 
 
 class EdgeExample(NamedTuple):
-    """Executed example of an edge: all calls, and the value that flowed."""
+    """Executed example of an edge: all calls, and the value that was passed on."""
 
     calls: tuple[Call, ...]
     value: Any
@@ -292,7 +291,7 @@ def _find_errors(edge: Edge) -> Iterator[str]:
 
 
 def places(template: Call) -> list[str]:
-    """Return the paths of a template's arguments that contain a mark."""
+    """Return the paths of a template's arguments that contain a placeholder."""
     return [path for path, leaf in _leaves(dict(template.kwargs)) if _PLACE.search(str(leaf))]
 
 
@@ -310,7 +309,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def find_values(value: Any, path: str) -> list[Any]:
     """Return the distinct values at a path, in order.
 
-    A path has names joined by dots. ``[]`` stands for all members of a list, ``{key}`` and
+    A path has names joined by dots. ``[]`` stands for all items of a list, ``{key}`` and
     ``{value}`` for all keys and values of an object.
     """
     found = [value]
@@ -337,7 +336,7 @@ def _take_step(value: Any, step: str) -> list[Any]:
 
 
 def find_carried_values(edge: Edge, result: Any) -> list[Any]:
-    """Return the values of a result that an edge can carry, without empty ones and booleans."""
+    """Return the values of a result that an edge can carry, except empty values and booleans."""
     return [
         value
         for value in find_values(result, edge.field)
@@ -346,7 +345,7 @@ def find_carried_values(edge: Edge, result: Any) -> list[Any]:
 
 
 def fill(template: Call, value: Any) -> Call | None:
-    """Return a template with a value at its mark; None if the value does not fit."""
+    """Return a template with a value at its placeholder; None if the value does not fit."""
     try:
         arguments = {name: _fill_argument(inner, value) for name, inner in template.kwargs.items()}
     except ValueError:
@@ -355,7 +354,7 @@ def fill(template: Call, value: Any) -> Call | None:
 
 
 def blank_argument(argument: Any, blank: str) -> Any:
-    """Return an argument of a template with a text in place of its mark."""
+    """Return an argument of a template with a string instead of its placeholder."""
     if isinstance(argument, list):
         return [blank_argument(member, blank) for member in argument]
     if isinstance(argument, dict):
@@ -377,9 +376,9 @@ def _fill_argument(argument: Any, value: Any) -> Any:
 
 
 def _convert(value: Any, form: str | None) -> Any:
-    """Convert a value to the form that an argument takes.
+    """Convert a value to the type of an argument.
 
-    Raises ValueError if the value has no such form.
+    Raises ValueError if the value cannot be converted.
     """
     match form:
         case None:
@@ -428,7 +427,7 @@ def _carries(argument: Any, value: Any) -> bool:
 def example(graph: Graph, edge: Edge) -> EdgeExample:
     """Run an edge's example in the first world.
 
-    Raises DataError if one of its calls fails, or the second takes no value of the field.
+    Raises DataError if one of the calls fails, or the second call takes no value of the field.
     """
     session = graph.session()
     first = graph.prepared(session, edge.call)

@@ -49,7 +49,7 @@ class Binding(NamedTuple):
 
 
 class PathStep(NamedTuple):
-    """Call of a path with the origins of its arguments."""
+    """Call of a path, with the origin of each argument."""
 
     text: str
     bindings: tuple[Binding, ...]
@@ -99,10 +99,11 @@ def sample(
     want: Sequence[str] | None = None,
     focus: Sequence[str] | None = None,
 ) -> Path:
-    """Sample a path that first visits the wanted functions and edges, as long as there is room.
+    """Sample a path that first visits the wanted functions and edges, up to its maximum length.
 
-    Random moves stay in the backends of ``focus``, by default one to three random ones, or all if
-    there are wishes. With wishes, every turn has the maximum of calls.
+    Random moves stay in the backends of ``focus``. By default these are one to three random
+    backends, or all backends if functions or edges are wanted. In the latter case, every turn has
+    the maximum number of calls.
     """
     random = Random(seed)
     wishes = list(want or ())
@@ -180,7 +181,7 @@ class _Walk:
         return self._start(self.random.choice(names))
 
     def visit(self, wish: str) -> None:
-        """Visit a function or an edge, if it can be reached and there is room for it."""
+        """Visit a function or an edge, if it can be reached within the maximum length."""
         walked = {binding.place for step in self.steps for binding in step.bindings}
         if wish in walked or any(call.name == wish for call, _ in self.made):
             return
@@ -195,7 +196,7 @@ class _Walk:
                 return
 
     def _lead(self, edge: Edge) -> bool:
-        """Follow an edge, if necessary after a call of its source."""
+        """Follow an edge; call its source first if necessary."""
         if self._follow(edge):
             return True
         before = self.session, self.made, self.steps
@@ -233,7 +234,7 @@ class _Walk:
                     yield index, value
 
     def _make(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> bool:
-        """Make a call, if possible with more arguments from results."""
+        """Make a call, and take further arguments from results if possible."""
         return self._try(*self._enrich(call, bound)) or self._try(call, bound)
 
     def _try(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> bool:
@@ -310,7 +311,7 @@ def _scalars(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Coverage of functions, edges, backends and pairs of backends: number of paths with each."""
+    """Number of paths that cover each function, edge, backend and pair of backends."""
 
     paths: int
     functions: Mapping[str, int]
@@ -323,7 +324,7 @@ class Coverage:
 
 
 def trace(session: Session, texts: Iterable[str]) -> Trace:
-    """Make calls and return them with their results, without malformed calls."""
+    """Make the well-formed calls, and return them with their results."""
     made = []
     for text in texts:
         try:

@@ -1,1 +1,1 @@
-"""Maker of trajectories: derives all categories from scenarios."""
+"""Makers that derive the trajectories of all categories from scenarios."""

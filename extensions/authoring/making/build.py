@@ -36,7 +36,7 @@ _WAIT_FOR_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 def long(
     scenario: Scenario, seed: int | None = None, chars: int | None = None, said: Sequence[str] = ()
 ) -> Trajectory | None:
-    """Return a scenario's base with a long context; None if its results cannot be long.
+    """Return a scenario's base with a long context; None if no result can be long enough.
 
     Raises DataError if the trajectory cannot be made.
     """
@@ -50,8 +50,8 @@ def compose(
 ) -> Trajectory | None:
     """Return the composite trajectory; None if it has no bulk to read.
 
-    The search for a suitable world starts at the seed, by default one derived from the id.
-    Substitutes of the held-out functions are searched for by ``hold_out`` only, without bulk.
+    The search for a suitable world starts at the seed, which by default is derived from the id.
+    ``hold_out`` alone searches for substitutes of the held-out functions, in a world without bulk.
 
     Raises DataError if a variant cannot be made, or every world contains the missing value.
     """
@@ -104,7 +104,7 @@ def build(
 ) -> dict[Category, list[Trajectory]]:
     """Return the trajectories of each category with the canary, except some ids.
 
-    Without a seed, the bulk of each trajectory has its own.
+    Without a seed, the bulk of each trajectory has a separate seed.
 
     Raises DataError if a trajectory cannot be made.
     """

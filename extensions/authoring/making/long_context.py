@@ -101,8 +101,8 @@ def lengthen(
 def choose_size(bare: Trajectory, bulk: LongContext, chars: int) -> LongContext | None:
     """Return the bulk with the kinds that the ground truth reads, and with enough items of them.
 
-    The results have the wanted characters, or as many as ``MAX_ITEMS`` items give. None if the
-    ground truth reads no kind.
+    The results have the wanted number of characters, or the number that ``MAX_ITEMS`` items give.
+    None if the ground truth reads no kind.
     """
     kinds = _find_kinds(bare, bulk)
     if not kinds:
@@ -273,7 +273,7 @@ class _LongFacts:
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a fact lists all items of a listing that is too long now."""
+        """Tell whether a fact lists all items of a list that is now too long."""
         return isinstance(fact, Items) and any(
             all(any(contains_value(item, member) for item in fact.items) for member in members)
             for members in self._listings
@@ -300,7 +300,7 @@ class _LongFacts:
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
-        """Return a number's new value; its unit decides between members."""
+        """Return a number's new value. If several fields have the number, its unit decides."""
         found = _find_number(self._places, number) or _find_number(self._earlier, number)
         stems = _singulars(unit)
         named = {now for name, now in found if stems & _singulars(name)}
@@ -312,7 +312,7 @@ class _LongFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return a text's new value; a text to which only bulk was added stays."""
+        """Return a string's new value. A string that only got bulk appended does not change."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
@@ -323,7 +323,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the old items of each listing that is now too long to report item by item."""
+    """Yield the old items of each list that is now too long to report item by item."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:
@@ -348,7 +348,7 @@ class _ResultPlace(NamedTuple):
 
 
 def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[str, float]]:
-    """Return the member names and new values of a number."""
+    """Return the new values of a number with the names of their fields."""
     return [
         (place.name, now)
         for place in places
@@ -357,7 +357,7 @@ def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[st
 
 
 def _parse_number(value: _Value) -> float | None:
-    """Return a number, or a text as a number if it is nothing else."""
+    """Return a number, or the number that a string consists of."""
     if not isinstance(value, str):
         return None if isinstance(value, bool) else value
     whole = NUMBER.fullmatch(value)
@@ -365,7 +365,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Yield the values in the same places of two results, and the lengths of unequal lists."""
+    """Yield the values at equal paths of two results, and the lengths of unequal lists."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -393,7 +393,7 @@ def _adapt_alternative(
 def _still_shows(
     was: AlternativeCall, is_now: AlternativeCall, short: Session, long: Session
 ) -> bool:
-    """Tell whether an alternative shows in the longer world a value that it showed in the base.
+    """Tell whether an alternative still shows a value of the base in the longer world.
 
     The end of a lengthened file, for instance, shows bulk only. A changed number is also right if
     the call shows it.
@@ -405,7 +405,7 @@ def _still_shows(
 
 
 def _list_lines(texts: Sequence[str], session: Session) -> set[_Value]:
-    """Return the values that calls show, texts line by line."""
+    """Return the values that calls show; strings are split into lines."""
     there = session.fork()
     results = there.play([parse_call(text) for text in texts])
     values = list_literals([result.held for result in results if result.ok])
@@ -455,7 +455,7 @@ class _LongArguments:
         return taken
 
     def _text(self, value: str) -> str:
-        """Return a text with the results in it replaced by the new ones."""
+        """Return a string in which new results replace the old results."""
         taken = value
         if value in self.changes:
             taken = str(self.changes[value])
@@ -480,7 +480,7 @@ class _LongArguments:
 
 
 def _find_changes(old: Any, new: Any) -> list[tuple[_Value, _Value]]:
-    """Return the old and new values in the places of two results that differ."""
+    """Return the differences between two results as old and new values."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return [pair for key in old if key in new for pair in _find_changes(old[key], new[key])]
     if isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):

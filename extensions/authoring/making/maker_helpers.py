@@ -24,7 +24,7 @@ def variant_id(base: Trajectory, category: Category) -> str:
 
 
 def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
-    """Return a base trajectory with changed members as a variant of a category."""
+    """Return a base trajectory with changed fields as a variant of a category."""
     id = variant_id(base, category)
     provenance = {"author": base.provenance.get("author", "Turnwise"), "base": base.id}
     if "worked_out" in base.provenance:

@@ -1,6 +1,6 @@
 """Maker of missing-parameter and missing-function variants: a needed part comes one turn later.
 
-Until then, a model should do nothing. So no other source may have the missing value, and no other
+Until then, a model should do nothing. So the missing value may have no other source, and no other
 function may do the task.
 """
 

@@ -1,4 +1,4 @@
-"""Words that a scenario refers to, and that generated items therefore avoid."""
+"""Words of a scenario that generated items must avoid."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Tr
 
 
 def sizes(config: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of items in each member of a backend's config; folders count by files."""
+    """Return the number of items in each field of a backend's config. A folder counts its files."""
     found = {
         name: _count_items(member)
         for name, member in config.items()

@@ -51,7 +51,7 @@ class MissingFunction(StrictRecord):
     Attributes:
         turn: Index of the base's turn that needs them.
         functions: Names of the needed functions.
-        stand_ins: Functions that could do a part of the task; held out as well.
+        stand_ins: Functions that could do a part of the task, and are held out as well.
     """
 
     turn: int
@@ -89,13 +89,14 @@ class Scenario(StrictRecord):
         config: Handwritten part of the initial config, by backend.
         missing_parameter: Note on the variant ``miss_param``, if there is one.
         missing_function: Note on the variant ``miss_func``, if there is one.
-        labels: Difficulties of the scenario; none for a plain one.
+        labels: Difficulties of the scenario; empty for a plain scenario.
         world: Generated items around the handwritten ones, if any.
-        not_long: Why there is no long-context variant; empty if there is one.
+        not_long: Reason for the lack of a long-context variant; empty if the scenario has this
+            variant.
         kept_whole: Files and folders by name, stock sectors (``technology``), tickets
             (``ticket 614``), ``watchlist`` and ``followed``: a long context leaves them as they
             are, since the words mean all of their content.
-        provenance: Origin of the scenario, as short texts by keyword.
+        provenance: Origin of the scenario, as short strings by keyword.
     """
 
     id: str
@@ -117,7 +118,7 @@ class Scenario(StrictRecord):
 
     @property
     def notes(self) -> VariantNotes:
-        """Notes on its variants; turn -1 if there is no such variant."""
+        """Notes on the variants; turn -1 stands for a missing variant."""
         nothing = MissingParameter(-1, "", ""), MissingFunction(-1, ())
         return VariantNotes(
             self.id, self.missing_parameter or nothing[0], self.missing_function or nothing[1]
@@ -174,7 +175,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
-    """Read all scenarios of a folder, in the order of their names, with the tier expert last.
+    """Read all scenarios of a folder in the order of their names; the expert tier comes last.
 
     Raises DataError if the folder has no scenario, or an invalid one.
     """
@@ -190,6 +191,6 @@ def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
 
 
 def written(scenario: Scenario) -> str:
-    """Return a scenario as the text of its file, without members at their default."""
+    """Serialize a scenario as the text of its file. Fields with default values are omitted."""
     members = _ADAPTER.dump_python(scenario, mode="json", exclude_defaults=True)
     return f"{json.dumps(members, ensure_ascii=False, indent=1, allow_nan=False)}\n"

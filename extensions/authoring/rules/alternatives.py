@@ -1,6 +1,7 @@
 """ACCEPTS: every accepted alternative shows something that its ground-truth call shows.
 
-Numbers say the same in other ways: a count in place of the counted lines. Only texts are compared.
+Only strings are compared, because a number can replace other data, as a count replaces the counted
+lines.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _WORD = re.compile(r"\w+")
 
 
 def check_alternatives(entry: Entry) -> Iterator[Finding]:
-    """Yield alternatives whose results share no word with that of their call."""
+    """Yield alternatives whose results share no word with the result of the ground-truth call."""
     for index, turn in enumerate(entry.trajectory.turns):
         for position, alternative in enumerate(turn.accepts):
             step = entry.turns[index][turn.ground_truth.index(alternative.call)]

@@ -140,7 +140,7 @@ Defect = tuple[Severity, str, str]
 
 
 def defects(document: Mapping[str, Any], tool: Tool | None) -> Iterator[Defect]:
-    """Yield the errors in a function document; ``tool`` is None if there is no such function."""
+    """Yield the errors in a function document; ``tool`` is None if the function does not exist."""
     schema = document.get("parameters")
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties"), Mapping):
         yield Severity.ERROR, "parameters", "is not an object with properties"

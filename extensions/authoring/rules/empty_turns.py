@@ -1,7 +1,8 @@
 """WAITS: a turn without ground truth waits for a value or function that only comes later.
 
 The user must supply the value, or the entry must offer the function, in a following turn. The value
-must not be known earlier, and not every value may be right. No other function may give the results.
+must be unknown before that turn, and wrong values must be possible. No other function may give the
+results.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
 
 
 def _is_request(entry: Entry, index: int) -> bool:
-    """Tell whether a turn's words ask for anything; thanks do not."""
+    """Tell whether the user messages of a turn contain a request; thanks are no request."""
     said = " ".join(list_messages([entry.trajectory.turns[index]]))
     if _REQUEST.search(said):
         return True
@@ -100,7 +101,7 @@ def _waiting_values(entry: Entry, index: int) -> list[_AwaitedValue]:
 
 
 def _known_values(entry: Entry, index: int) -> KnownValues:
-    """Return the values that words and short results give up to the end of a turn."""
+    """Return the values in user messages and short results up to the end of a turn."""
     told = KnownValues()
     for said in list_messages(entry.trajectory.turns[: index + 1]):
         told.hear(said)
@@ -145,7 +146,7 @@ def _check_values(entry: Entry, index: int, values: Sequence[_AwaitedValue]) -> 
 
 
 def _is_chance(value: str | float) -> bool:
-    """Tell whether words may contain a value by chance."""
+    """Tell whether a message may contain a value by chance."""
     return len(value) < MIN_VALUE_CHARS if isinstance(value, str) else is_small(value)
 
 
@@ -157,7 +158,7 @@ def _takes_any(entry: Entry, value: _AwaitedValue) -> bool:
 
 
 def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
-    """Return a call that shows a value and little else; empty if there is none."""
+    """Return a call that shows a value and little else; empty if no call does."""
     said = list_messages(entry.trajectory.turns[: index + 1])
     session = entry.turns[value.step.turn][0].before
     for lookup in lookups(session, entry.offered(index), said, _results_before(entry, index)):

@@ -37,7 +37,7 @@ def check_calls(entry: Entry) -> Iterator[Finding]:
 
 
 def _find_schema_mismatch(entry: Entry, call: Call | MalformedCall) -> str:
-    """Return how the arguments of a successful call violate its schema; empty if they do not."""
+    """Describe how the arguments of a successful call violate its schema; empty if they fit."""
     if isinstance(call, MalformedCall) or call.nested or entry.profile.execution.checks_arguments:
         return ""
     try:
@@ -146,7 +146,7 @@ def check_sound(entry: Entry) -> Iterator[Finding]:
 
 
 def check_complete(entry: Entry) -> Iterator[Finding]:
-    """Yield ground-truth calls that ask for missing things, and unknown files in user messages.
+    """Yield ground-truth calls that need missing objects, and unknown files in user messages.
 
     A file is unknown if neither config, ground truth nor any result has its name.
     """
@@ -178,7 +178,7 @@ Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
 
 
 def _find_equal(field: str, *keys: str) -> Existing:
-    """Return a search in a list for an object that has the same members as the arguments."""
+    """Return a function that finds the object of a list whose fields equal the arguments."""
 
     def find(state: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
         kept = state[field]

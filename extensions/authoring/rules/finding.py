@@ -55,7 +55,7 @@ class Finding(NamedTuple):
 
 
 def brief(value: object, limit: int = 80) -> str:
-    """Return a value as text of limited length for a message."""
+    """Format a value for a message, shortened to a limited length."""
     return clip_text(value if isinstance(value, str) else repr(value), limit)
 
 
@@ -80,7 +80,7 @@ class FindingException(NamedTuple):
     """Member; None for every member."""
 
     def covers(self, finding: Finding, base: str) -> bool:
-        """Tell whether the exception covers a finding about an entry with this base."""
+        """Tell whether the exception covers a finding about an entry of this base entry."""
         return (
             self.rule == finding.rule
             and self.id in (finding.id, base)
@@ -125,8 +125,8 @@ def apply(
 ) -> ReviewedFindings:
     """Split findings by whether an exception covers them, and report stale exceptions.
 
-    An exception is stale only if the ``whole`` data set was checked, contains the entry, and the
-    rule was applied.
+    An exception is stale only if the ``whole`` data set was checked, the data set contains the
+    entry, and the rule was applied.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}

@@ -1,4 +1,4 @@
-"""BULK, WHOLE and DATES: generated items matter, change no meaning and fit the scenario's time.
+"""BULK, WHOLE and DATES: generated items are read, change no meaning and fit the dates.
 
 WHOLE compares each result of the ground truth with the same call without bulk. It reports words
 about the end, the number or the completeness of something that bulk extends.
@@ -88,7 +88,7 @@ def check_whole(entry: Entry) -> Iterator[Finding]:
 
 
 def check_dates(entry: Entry) -> Iterator[Finding]:
-    """Yield days of the config that are years away from those that the scenario speaks of."""
+    """Yield days of the config that are years away from the days in the scenario."""
     trajectory = entry.trajectory
     texts = [turn.words for turn in trajectory.turns]
     calls = [call for turn in entry.calls for call in turn if isinstance(call, Call)]

@@ -57,7 +57,7 @@ _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precisio
 
 
 def check_provenance(entry: Entry) -> Iterator[Finding]:
-    """Yield ground-truth values that nothing before them states or shows.
+    """Yield ground-truth values that no earlier message or result contains.
 
     An entry's provenance may explain, under ``worked_out``, how a value is derived.
     """
@@ -75,12 +75,12 @@ def check_provenance(entry: Entry) -> Iterator[Finding]:
 
 
 def weight(doubt: OriginNote) -> Severity:
-    """Return the severity of a doubtful origin."""
+    """Return the severity of a value without a certain source."""
     return Severity.WARNING if doubt.serious else Severity.INFO
 
 
 class _KnownValues:
-    """Values that are known before a call, or that a read would show."""
+    """Values that are known before a call, or that a read could show."""
 
     def __init__(self) -> None:
         self.told = KnownValues()
@@ -100,7 +100,7 @@ class _KnownValues:
     def look_up(
         self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: OriginNote
     ) -> OriginNote | None:
-        """Return why a value is unknown even after all possible reads, or None."""
+        """Explain why a value is unknown even after all possible reads; None if it is known."""
         found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
             found += self._lookups_at(entry, entry.turns[step.turn][moment])
@@ -122,7 +122,7 @@ class _KnownValues:
 
 
 def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) -> str:
-    """Return how a number follows from a number in a read's result, or None."""
+    """Describe how a number follows from a number in a read's result; None if it does not."""
     whole = number == int(number)
     bounds = set()
     if lookup.backend == tool.backend:
@@ -141,7 +141,7 @@ def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) ->
 
 
 def _literals_used(entry: Entry) -> Iterator[tuple[TruthStep, str, str | float, _KnownValues]]:
-    """Yield each ground-truth literal with its call, its parameter and the values known then."""
+    """Yield each ground-truth literal with its call, its parameter and the values known before."""
     known = _KnownValues()
     for turn, steps in zip(entry.trajectory.turns, entry.turns, strict=True):
         for message in turn.messages:
@@ -265,7 +265,7 @@ def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence
 
 
 def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> list[Any]:
-    """Return the values, or members of list values, that an enum does not have."""
+    """Return the values, or items of list values, that are not in an enum."""
     items = schema.get("items")
     choices = schema.get("enum") or (items.get("enum") if isinstance(items, Mapping) else None)
     if not isinstance(choices, list):
@@ -277,7 +277,7 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> OriginNote | None:
-    """Return why the first value is unknown; None if an option is known or may be omitted."""
+    """Explain why the first value is unknown; None if one option is known or may be omitted."""
     text, type_ = json.dumps(schema, ensure_ascii=False), expected(schema, language)
     found = []
     for option in allowed:

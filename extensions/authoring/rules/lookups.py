@@ -1,4 +1,4 @@
-"""Bounded search for results that reading functions return for known values."""
+"""Bounded search over reading functions, called with known values."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ReadingCall:
         return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:
-        """Tell whether the result shows a value; a small number counts only under that name."""
+        """Tell whether the result shows a value. A small number must have the given field name."""
         if is_small(value):
             wanted = set(split_name(name))
             return any(
@@ -126,7 +126,7 @@ def _read(
 
 
 def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:
-    """Yield calls to try; the codes that a document lists count as known."""
+    """Yield calls to try. The codes in a function's document count as known values."""
     codes = _CODE.findall(render_document(tool))
     if len(set(codes)) < MIN_CODES:
         return candidate_calls(tool, known, CALLS)
@@ -151,12 +151,12 @@ def is_small(value: str | float) -> bool:
 
 
 def has_few_values(result: Result) -> bool:
-    """Tell whether a result has few enough values to point to one of them."""
+    """Tell whether a result has so few values that it points to one of them."""
     return sum(1 for _ in list_literals(result.held)) <= MAX_SHOWN
 
 
 def render_values(result: Result) -> str:
-    """Return a result as text without the numbers in member names such as MA(5)."""
+    """Format a result as text without the numbers in field names such as MA(5)."""
     return unescape_text(_KEY.sub(_unnumbered, result.text))
 
 
@@ -167,7 +167,7 @@ def _unnumbered(key: re.Match[str]) -> str:
 
 @lru_cache(maxsize=512)
 def render_document(tool: Tool) -> str:
-    """Return a function's document as text."""
+    """Format a function's document as text."""
     return encode(make_spec(tool).document())
 
 

@@ -1,10 +1,10 @@
 """NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
 Each ground-truth call is left out once, unless the entry accepts other calls of the turn instead.
-Each argument is changed, by seed, to a similar value: another enum member, another text of the
-config, a text with one letter replaced, the next number that the function takes, or the list
-without its last member.
-The checker should reject each mutant; ``mutations`` has further changes.
+Each argument is changed, by seed, to a similar value: another enum value, another string of the
+config, a string with one letter replaced, the next number that the function accepts, or the list
+without its last item. The checker should reject each mutant. The module ``mutations`` has further
+changes.
 
 BREVITY reports three kinds of superfluous calls:
 
@@ -59,7 +59,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Kind of the change and reason of acceptance, by which mutants are counted."""
+        """Key of the mutant's count: kind of the change and reason of acceptance."""
         if self.parameter is None:
             return f"{self.function} left out", self.accepted
         return f"{self.function}: other {self.parameter}", self.accepted
@@ -87,12 +87,12 @@ class MutantCounts(NamedTuple):
 
     @property
     def telling(self) -> int:
-        """Number of mutants whose effect differs from the ground truth's."""
+        """Number of mutants with another effect than the ground truth."""
         return self.total - sum(n for (_, why), n in self.accepted.items() if why in _HARMLESS)
 
 
 def check_null(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding if a model passes without a call, or an extension rejects the truth."""
+    """Yield a finding if no call is needed to pass, or an extension rejects the ground truth."""
     message = "a model that makes no call passes"
     if not entry.trajectory.extensions:
         if not any(entry.calls):
@@ -112,7 +112,7 @@ def check_null(entry: Entry) -> Iterator[Finding]:
 
 
 def check_detected(entry: Entry) -> Iterator[Finding]:
-    """Yield turns without an effect to check, and mutants that pass."""
+    """Yield turns without a checkable effect, and mutants that pass."""
     yield from _find_turns_without_trace(entry)
     for mutant in mutants(entry):
         if not mutant.accepted:
@@ -144,9 +144,9 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
 
 
 def mutants(entry: Entry, steps: Iterable[TruthStep] | None = None) -> Iterator[Mutant]:
-    """Yield judged mutants of the ground truth, of all its calls or only of ``steps``.
+    """Yield judged mutants of all ground-truth calls, or only of ``steps``.
 
-    Calls that fail have no mutants.
+    Failing calls have no mutants.
     """
     texts = sorted(set(_texts(entry.trajectory.config)))
     for step in entry.steps if steps is None else steps:
@@ -171,7 +171,7 @@ def mutants(entry: Entry, steps: Iterable[TruthStep] | None = None) -> Iterator[
 
 
 def _take_step(step: TruthStep, function: str, arguments: Mapping[str, Any], name: str) -> Any:
-    """Return the nearest other number that the function takes in place of an argument."""
+    """Return the nearest other number that the function accepts instead of an argument."""
     value = arguments[name]
     for by in _STEPS:
         instead = Call(function, (), {**arguments, name: value + by})
@@ -222,7 +222,7 @@ def others(
 
 
 def _misspell(text: str, source: Random) -> str:
-    """Return a text with one letter or digit replaced."""
+    """Return a string with one letter or digit replaced."""
     places = [index for index, char in enumerate(text) if char.isalnum()]
     if not places:
         return f"{text}x"
@@ -245,7 +245,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _explain_acceptance(entry: Entry, step: TruthStep, instead: Call) -> str:
-    """Return the reason why the checker accepts another call in place of a step, or None."""
+    """Explain why the checker accepts another call instead of a step; None if it rejects it."""
     try:
         if entry.rejection(step.turn, entry.instead(step, instead)) is not None:
             return ""
@@ -263,7 +263,7 @@ def _explain_acceptance(entry: Entry, step: TruthStep, instead: Call) -> str:
 
 
 def _holds(more: Result, less: Result) -> bool:
-    """Tell whether the texts of one result contain those of another, line by line."""
+    """Tell whether the strings of one result contain the strings of another, line by line."""
     longer = [text for text in list_literals(more.value) if isinstance(text, str)]
     wanted = list(list_literals(less.value))
     return bool(wanted) and all(
@@ -304,7 +304,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Return other sources of all values in a read's result, or None."""
+    """Return other sources of all values in a read's result; None if one source is missing."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

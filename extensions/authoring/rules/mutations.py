@@ -47,7 +47,7 @@ class AlterationCounts(NamedTuple):
 
 
 def tallies(entries: Iterable[Entry], names: Collection[str] = ()) -> list[AlterationCounts]:
-    """Alter the ground truth of entries, by all or some kinds of alteration, and count verdicts."""
+    """Apply all or some kinds of alteration to the ground truth of entries, and count verdicts."""
     kinds = {name: kind for name, kind in _KINDS.items() if name in names or not names}
     counts = dict.fromkeys(kinds, 0)
     unlike: dict[str, list[AlteredTurn]] = {name: [] for name in kinds}
@@ -156,7 +156,7 @@ def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn in other orders that give the same results and state, if order is free."""
+    """Yield the turn in other orders with the same results and state, if the order is free."""
     if entry.trajectory.turns[turn].ordered:
         return
     calls, truth = entry.calls[turn], entry.truth[turn]

@@ -36,7 +36,7 @@ class TruthStep(NamedTuple):
 
     @property
     def field(self) -> str:
-        """Member of the turn that holds the call."""
+        """Field of the turn that contains the call."""
         return f"ground_truth[{self.position}]"
 
     @property
@@ -69,7 +69,7 @@ class Entry:
 
     @property
     def has_own_criteria(self) -> bool:
-        """Whether an extension judges the entry without a ground truth."""
+        """Whether an extension judges the entry, which needs no ground truth then."""
         return bool(self.trajectory.extensions) and not any(self.calls)
 
     def load(self) -> Session:
@@ -143,7 +143,7 @@ class Entry:
 
     @cached_property
     def scene(self) -> ReplayQueries:
-        """Further queries of the checker about the replay."""
+        """Interface through which the checker queries the replay."""
         return ReplayQueries(self.trajectory, self.template, self.truth)
 
     def arguments(self, call: Call | MalformedCall) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class Entry:
         return self.trajectory.offered(tuple(self.template.tools), turn)
 
     def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
-        """Return the reason why the checker rejects other calls in a turn, or None.
+        """Explain why the checker rejects other calls in a turn; None if it accepts them.
 
         The replay starts at that turn.
         """
@@ -184,7 +184,7 @@ class Entry:
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 
     def is_told_by_others(self, step: TruthStep) -> bool:
-        """Tell whether the entry accepts other calls of the same turn in place of a step."""
+        """Tell whether the entry accepts other calls of the same turn instead of a step."""
         turn = self.trajectory.turns[step.turn]
         others = {text for index, text in enumerate(turn.ground_truth) if index != step.position}
         text = turn.ground_truth[step.position]

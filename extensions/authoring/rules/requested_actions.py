@@ -2,11 +2,10 @@
 
 Words are matched roughly, so a person has to check each finding:
 
-- a quoted text, id or handle that no call or result contains;
-- a request whose verb and object name a function that is not called;
-- a read whose function, arguments and results have nothing to do with the words;
-- an id of an object that the words do not describe, although they describe another one;
-- a function name in the words.
+- a quoted text, id or handle that no call or result contains; - a request whose verb and object
+name a function that is not called; - a read whose function, arguments and results do not match the
+words; - an id of an object that the words do not describe, although they describe another one; - a
+function name in the words.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def _words_for(entry: Entry, index: int) -> str:
 
 
 def named_function(names: Iterable[str], text: str) -> str | None:
-    """Return the first function name in a text; plain words do not count as names."""
+    """Return the first function name in a text. Ordinary words do not count as names."""
     special = [name for name in names if "_" in name or not name.islower()]
     found = re.search(rf"\b(?:{'|'.join(map(re.escape, special))})\b", text) if special else None
     return found and found[0]
@@ -97,7 +96,7 @@ def _collect_used_text(entry: Entry) -> str:
 
 
 def _find_ignored_texts(entry: Entry, index: int, used: str) -> Iterator[Finding]:
-    """Yield texts, ids and handles in a turn's words that no call or result contains."""
+    """Yield quoted texts, ids and handles of user messages that no call or result contains."""
     for message in entry.trajectory.turns[index].messages:
         quoted = ["".join(found) for found in _QUOTED.findall(message.content)]
         for text in dict.fromkeys([*quoted, *_TOKEN.findall(message.content)]):
@@ -107,7 +106,7 @@ def _find_ignored_texts(entry: Entry, index: int, used: str) -> Iterator[Finding
 
 
 def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding]:
-    """Yield writing functions whose name the words paraphrase and which no call uses."""
+    """Yield uncalled writing functions whose name the user messages paraphrase."""
     called = {stem(word) for step in entry.turns[index] for word in cues(step.function)}
     clauses = [clause for clause in _CLAUSE.split(said) if not _DENIED.search(clause)]
     offered = entry.offered(index)
@@ -153,7 +152,7 @@ def _find_unrequested_reads(entry: Entry, index: int, said: str) -> Iterator[Fin
 
 
 def _is_reported(entry: Entry, step: TruthStep) -> bool:
-    """Tell whether required information of the turn comes from a result."""
+    """Tell whether a result contains required information of the turn."""
     text = step.result.text
     text = f"{unescape_text(text)} {plain(text)}"
     for fact in entry.trajectory.turns[step.turn].tells:

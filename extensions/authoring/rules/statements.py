@@ -1,4 +1,4 @@
-"""EXEC, DETECT and ANSWERS for SQL statements, which are executed although calls are compared.
+"""EXEC, DETECT and ANSWERS for entries with SQL statements, which are executed.
 
 Every statement of the ground truth succeeds and shows or changes something, and the answers allow
 it. The judge should reject each alteration: another column, condition, value or table, or one part
@@ -187,7 +187,7 @@ def _alter_condition(
 
 
 def _neighbours(value: Cell, cells: Sequence[Cell]) -> list[Cell]:
-    """Return the column's values next to one; if there are none, the next number or text."""
+    """Return the column's neighbours of a value; if it has none, the next number or string."""
     alike = [cell for cell in cells if isinstance(cell, str) == isinstance(value, str)]
     before = [cell for cell in alike if _sort_key(cell) < _sort_key(value)][-1:]
     behind = [cell for cell in alike if _sort_key(cell) > _sort_key(value)][:1]
@@ -233,7 +233,7 @@ def _columns(table: SqlTable) -> Iterator[str]:
 
 
 def extract_values(fragment: object, entry: Entry) -> list[str | float]:
-    """Return the texts, numbers and column names in an SQL expression."""
+    """Return the strings, numbers and column names in an SQL expression."""
     tables = entry.trajectory.config["Database"]["tables"].values()
     names = {name for table in tables for name in _columns(table)}
     try:

@@ -1,7 +1,7 @@
 """Substitutes for held-out functions: reads or calculations that give the same facts.
 
-Facts are compared loosely. Values count under any member name, texts count line by line inside
-other texts, and a sentence counts by its names and numbers. The search is bounded: it can find a
+Facts are compared loosely. Values count under any field name, strings count line by line inside
+other strings, and a sentence counts by its names and numbers. The search is bounded: it can find a
 substitute, but cannot prove that there is none.
 """
 
@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
 
 
 def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
-    """Return how other calculator functions give a calculator's result; empty if they do not."""
+    """Describe how other calculator functions give a calculator's result; empty if they cannot."""
     call = step.call
     if not isinstance(call, Call) or step.before.tools[call.name].backend != CALCULATOR:
         return ""
@@ -54,7 +54,7 @@ def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
 
 
 def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) -> str:
-    """Return the other calls that give all facts of a call; empty if there are none."""
+    """Return other calls that give all facts of a call; empty if a fact has no other source."""
     said = list_messages(entry.trajectory.turns[: step.turn + 1])
     earlier = [r for outcome in entry.truth[: step.turn] for r in outcome.results if r.ok]
     facts = list(dict.fromkeys(list_literals(step.result.held)))
@@ -141,7 +141,7 @@ def _parse_number(token: str) -> int | float | None:
 
 
 def _find_sum(number: float, found: Sequence[ReadingCall]) -> str | None:
-    """Return two calls that differ in their first argument only and whose results add up."""
+    """Return two calls that differ only in the first argument and whose sum is the result."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for lookup in found:
         numbers = [v for v in list_literals(lookup.result.held) if not isinstance(v, str)]

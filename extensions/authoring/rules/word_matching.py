@@ -22,7 +22,7 @@ _HOLLOW = frozenset(
 
 
 def split_name(name: str) -> list[str]:
-    """Return the words in the name of a function or member."""
+    """Return the words in the name of a function or field."""
     return [word.casefold() for word in _PART.findall(name)]
 
 
@@ -47,5 +47,5 @@ def stem(word: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case, with a blank for anything but letters and digits."""
+    """Return a text in lower case; a space replaces each character except letters and digits."""
     return f" {' '.join(_PIECE.findall(text.casefold()))} "
