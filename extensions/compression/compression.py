@@ -1,7 +1,7 @@
 """Compression of long results before a model reads them; states and verdicts do not change.
 
-A token is four characters, or a token of a tokenizer file. A mark counts the tokens that are left
-out, and is part of the limit.
+A token is four characters, or a token of a tokenizer file. A mark states the number of omitted
+tokens. Its own tokens count towards the limit.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Compression(NamedTuple):
         return made
 
     def __str__(self) -> str:
-        """Return the settings as the user types them."""
+        """Return the settings in the form that the user types."""
         return f"{self.limit},{self.way}"
 
     def tokens(self, text: str) -> int:
@@ -79,9 +79,10 @@ class Compression(NamedTuple):
         return len(load_tokenizer(self.tokenizer)(text))
 
     def shown(self, text: str, keep: tuple[str, ...] | None = None) -> str:
-        """Return the compressed result, or the same object if it is within the limit.
+        """Compress a result; a result within the limit is returned unchanged.
 
-        ``keep`` lists the paths of the members that ``keys`` keeps; None if no file lists them.
+        ``keep`` lists the paths of the fields that ``keys`` keeps; None without a file of such
+        paths.
         """
         if self.tokens(text) <= self.limit:
             return text
@@ -104,7 +105,7 @@ class Compression(NamedTuple):
         return text[: self.limit] if self.tokens(text[: self.limit]) <= self.limit else ""
 
     def _fitting(self, forms: Iterable[str]) -> str | None:
-        """Return the first form within the limit, or None."""
+        """Return the first form within the limit; None if all forms exceed it."""
         return next((each for each in forms if self.tokens(each) <= self.limit), None)
 
     def _shorten(self, text: str, room: int) -> str:
@@ -146,7 +147,7 @@ def compress_observations(
 
 @cache
 def load_kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the paths of the kept members of a backend's results, by function.
+    """Return the paths of the kept fields of a backend's results, by function.
 
     Raises DataError if the file is malformed, or names an unknown function.
     """
@@ -167,7 +168,7 @@ def load_kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _escape_span(text: str, place: int) -> tuple[int, int]:
-    """Return the span of the escape sequence at a place, or an empty span if there is none."""
+    """Return the span of the escape sequence at a position; empty without an escape sequence."""
     for start in range(max(0, place - _MAX_ESCAPE_CHARS), place):
         before = len(text[:start]) - len(text[:start].rstrip("\\"))
         found = _ESCAPE.match(text, start) if before % 2 == 0 else None
@@ -177,7 +178,7 @@ def _escape_span(text: str, place: int) -> tuple[int, int]:
 
 
 def _select(text: str, keep: tuple[str, ...]) -> str:
-    """Return a result with only the listed members; unchanged if it has none of them."""
+    """Return a result with only the listed fields; unchanged if no listed field exists."""
     value, write = parse_structure(text)
     if not isinstance(value, dict | list):
         return text
@@ -186,7 +187,7 @@ def _select(text: str, keep: tuple[str, ...]) -> str:
 
 
 def list_paths(text: str) -> list[str]:
-    """Return the paths of a result's members, outermost first; none for plain text."""
+    """Return the paths of a result's fields, outermost first; empty for plain text."""
     value, _ = parse_structure(text)
     return list(islice(dict.fromkeys(_walk_paths(value, "")), _MAX_PATHS))
 
@@ -203,7 +204,7 @@ def _walk_paths(value: Any, path: str) -> Iterator[str]:
 
 
 def _select_members(value: Any, paths: list[list[str]]) -> Any:
-    """Return a value with only the members on the paths, each with all its own members."""
+    """Return a value with only the fields on the paths. Each kept field keeps its whole value."""
     paths = [[step for step in path if step] for path in paths]
     if any(not path for path in paths):
         return value

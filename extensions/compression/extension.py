@@ -19,7 +19,7 @@ _COMMANDS = f"{__package__}.commands"
 
 
 class CompressionExtension(Extension):
-    """Compression of tool results before a model reads them."""
+    """Extension that compresses tool results before a model reads them."""
 
     name = "compression"
     commands = {

@@ -1,4 +1,4 @@
-"""Drafts of the members that compression keeps, written by a live model for people to review."""
+"""Drafts of the fields that compression keeps, written by a live model for review."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LongResult(NamedTuple):
 
 
 class KeptMembers(NamedTuple):
-    """Kept members of a function's results."""
+    """Fields to keep in a function's results."""
 
     name: str
     paths: tuple[str, ...]
@@ -45,7 +45,7 @@ class KeptMembers(NamedTuple):
 async def draft_members(
     model: Model, functions: Sequence[LongResult], concurrency: int
 ) -> tuple[list[KeptMembers], str | None]:
-    """Return the kept members of each function, and why the model stopped, if it did."""
+    """Draft the fields to keep for each function; also return the reason of an early stop."""
     drafts, stop_reason = await collect_drafts(model, functions, _draft, concurrency)
     done = {each.name: each for each in drafts}
     unreached = [KeptMembers(each.name, (), NOT_REACHED) for each in functions]

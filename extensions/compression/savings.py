@@ -18,7 +18,7 @@ _MIN_CHARS = 3
 
 
 class Saving(NamedTuple):
-    """Counts over the results of the ground truth's calls."""
+    """Token counts over the results of the ground truth's calls."""
 
     results: int = 0
     over: int = 0

@@ -1,7 +1,8 @@
-"""Shortening of structured results: first their texts, then the lists.
+"""Shortening of structured results: first strings, then lists.
 
-A result is a JSON or Python literal, and stays one. Objects in a list become rows of a table, with
-equal members stated once. If that is not enough, the largest members are left out and named.
+A shortened result is still a JSON or Python literal. Objects in a list become rows of a table, with
+equal fields stated once. If the result is still too long, the largest fields are omitted, and the
+result names them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _LEFT_OUT = " ... "
 
 
 def shorten_texts(text: str) -> Iterator[str]:
-    """Yield a structured result with all members and ever shorter texts."""
+    """Yield versions of a structured result with all fields and ever shorter strings."""
     value, write = parse_structure(text)
     if isinstance(value, dict | list):
         yield from (write(truncate_texts(value, longest)) for longest in _TEXT_LIMITS)
@@ -27,7 +28,7 @@ def shorten_texts(text: str) -> Iterator[str]:
 
 
 def shorten(text: str) -> Iterator[str]:
-    """Yield values with shorter texts, then values with fewer members of listed objects."""
+    """Yield values with shorter strings, then values with fewer fields of listed objects."""
     yield from shorten_texts(text)
     value, write = parse_structure(text)
     before = tabulate_lists(value)
@@ -52,7 +53,7 @@ def parse_structure(text: str) -> tuple[Any, Callable[[Any], str]]:
 
 
 def truncate_texts(value: Any, longest: int) -> Any:
-    """Return a value with texts of limited length; the cut-out middle is marked."""
+    """Shorten the strings of a value; a mark replaces the removed middle."""
     if isinstance(value, str):
         if len(value) <= longest + len(_LEFT_OUT):
             return value
@@ -66,7 +67,7 @@ def truncate_texts(value: Any, longest: int) -> Any:
 
 
 def tabulate_lists(value: Any, left_out: int = 0) -> Any:
-    """Return a value with lists of objects as tables, without some of the largest columns."""
+    """Turn lists of objects into tables without some of the largest columns."""
     if isinstance(value, dict):
         return {name: tabulate_lists(inner, left_out) for name, inner in value.items()}
     if not isinstance(value, list):

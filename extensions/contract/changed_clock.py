@@ -1,7 +1,7 @@
 """Shifted clock and changed environment variables for a test process.
 
-The parent process sets the time zone (``ZONE``). Reads by the environment's source are recorded
-with their lines.
+The parent process sets the time zone (``ZONE``). Each read of clock or variable by the
+environment's source is recorded with its line.
 """
 
 from __future__ import annotations

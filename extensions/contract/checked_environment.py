@@ -1,4 +1,4 @@
-"""Environment under test: class, example config and initial states."""
+"""Checked environment: its class, example config and initial states."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class StartState(NamedTuple):
 class CheckedEnvironment:
     """One registered environment.
 
-    Raises ConfigError if there is no such environment, or it cannot be imported.
+    Raises ConfigError if the environment does not exist or cannot be imported.
     """
 
     def __init__(self, name: str, configs: Sequence[Mapping[str, Any]] = ()) -> None:
@@ -108,7 +108,7 @@ class CheckedEnvironment:
 
     @cached_property
     def source(self) -> str:
-        """Common prefix of the paths of the source files: the package's folder, or the module."""
+        """Common prefix of all source paths: the package's folder, or the module."""
         file = inspect.getfile(self.backend)
         return str(Path(file).parent) + os.sep if "." in self.backend.__module__ else file
 
@@ -125,17 +125,17 @@ class CheckedEnvironment:
 
     @property
     def has_tests(self) -> bool:
-        """Whether files of tests can exist: those of built-in backends are not installed."""
+        """Whether test files can exist; test files of built-in backends are not installed."""
         return self.golden_file.parent.is_dir()
 
     @cached_property
     def example(self) -> Mapping[str, Any]:
-        """The example initial config of this backend. Raises ContractViolation if there is none."""
+        """The example initial config of this backend. Raises ContractViolation if it is missing."""
         return self._example_file_configs[self.name]
 
     @cached_property
     def _example_file_configs(self) -> Mapping[str, Mapping[str, Any]]:
-        """The configs in the example file: this backend's, and perhaps those of its worlds."""
+        """The configs in the example file: for this backend, and possibly for its worlds."""
         try:
             config: Mapping[str, Any] = json.loads(self.example_file.read_text(encoding="utf-8"))
         except OSError:
@@ -153,7 +153,7 @@ class CheckedEnvironment:
 
     @cached_property
     def starts(self) -> Sequence[StartState]:
-        """The example, the example with long-context material, an empty config, and others."""
+        """Initial states: example, example with long-context material, empty config, and others."""
         valid = [each for each in self._configs if not self.backend.check_config(each)]
         # The largest ones have the most to play with.
         others = sorted(valid, key=lambda config: -len(repr(config)))[:_MAX_CONFIGS]
@@ -180,7 +180,7 @@ class CheckedEnvironment:
         ]
 
     def session(self, start: StartState | None = None, **options: bool) -> TimedSession:
-        """Return a fresh session from a copy of a start; from the example by default.
+        """Return a new session in an initial state, by default in the example's state.
 
         Raises:
             ContractViolation: It does not load.
@@ -219,7 +219,7 @@ class CheckedEnvironment:
         return written
 
     def in_time(self, what: str, run: Callable[[], Value]) -> Value:
-        """Run a function, unless an earlier run did not end."""
+        """Run a function with a time limit, unless an earlier run exceeded it."""
         if self.endless is not None:
             raise self.endless
         try:
@@ -235,7 +235,7 @@ class CheckedEnvironment:
         of: Of | None = None,
         part: str | None = None,
     ) -> ContractViolation:
-        """Return a finding about a function, a call, a member of the class, or the class.
+        """Return a finding about a function, a call, an attribute of the class, or the class.
 
         A ``part`` of a function is a part that ``source_places.function`` finds.
         """
@@ -279,7 +279,7 @@ class CheckedEnvironment:
             raise self.broken(f"cannot be described: {error}", tool) from None
 
     def fits(self, tool: Tool, given: Mapping[str, Any]) -> bool:
-        """Tell whether values fit the parameters of their names."""
+        """Tell whether each value fits the parameter of its name."""
         try:
             for name, value in given.items():
                 check_value(tool, name, value)

@@ -127,7 +127,7 @@ class BoundCheck(NamedTuple):
             raise self.subject.raised(error) from error
 
     def __str__(self) -> str:
-        """Return environment and check as a test id."""
+        """Return the test id: environment and check."""
         return f"{self.subject.name}: {self.check.name}"
 
 
@@ -148,13 +148,13 @@ def contract(name: str, configs: Sequence[Mapping[str, object]] = ()) -> list[Bo
 
 
 def state(session: Session) -> dict[str, Any]:
-    """Return the compared fields of a session's backends by name."""
+    """Return the compared fields of all backends of a session, by name."""
     states = session.snapshot().compared().values()
     return {name: value for fields in states for name, value in fields.items()}
 
 
 def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
-    """Make a call, assert that it succeeds and changes only the given fields, return its value.
+    """Make a call, assert that it succeeds and changes only the given fields, and return its value.
 
     Args:
         session: A session of one backend, perhaps with worlds.

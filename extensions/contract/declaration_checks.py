@@ -22,7 +22,7 @@ _KNOWN = frozenset(vars(Backend)) | {"Config", "_abc_impl"}
 
 
 def fields(subject: CheckedEnvironment) -> None:
-    """Check that all members are annotated and every config key is used."""
+    """Check that all fields are annotated and every config key is used."""
     backend = subject.backend
     for name, value in vars(backend).items():
         if name in _KNOWN or name in backend.FIELDS or _is_code(value):
@@ -92,7 +92,7 @@ def config_types(subject: CheckedEnvironment) -> None:
 
 
 def loading(subject: CheckedEnvironment) -> None:
-    """Check that loading does not change the config and shares nothing with the state."""
+    """Check that loading does not change the config, and that state and config share no object."""
     for start in (StartState(subject.example), StartState({})):
         session = subject.session(start)
         config = session.config

@@ -17,7 +17,7 @@ from extensions.contract.random_play import RandomPlay, explore
 
 
 def docstrings(subject: CheckedEnvironment) -> None:
-    """Read every docstring."""
+    """Check that every docstring is complete."""
     if not subject.tools:
         raise subject.broken("has no function; mark methods with @reads or @writes")
     for tool in subject.tools:
@@ -30,7 +30,7 @@ _UNDESCRIBED = re.compile(r"(?:does not describe|parameter) '?(\w+)")
 
 
 def _part(tool: Tool, defect: str) -> str:
-    """Return the line or parameter that a docstring error is about."""
+    """Return the line or parameter with a docstring error."""
     if more := _DESCRIBED.search(defect):
         return f"{more[1]}:"
     if missing := _UNDESCRIBED.search(defect):
@@ -87,7 +87,7 @@ def _line(example: Example) -> str:
 
 
 def _agree(example: Example, result: Result) -> bool:
-    """Tell whether a result equals the shown one, or is a success if none is shown."""
+    """Tell whether a result equals the shown result, or succeeds where no result is shown."""
     if not example.shown:
         return result.ok
     pattern = ".*".join(re.escape(part.strip()) for part in example.shown.split("..."))

@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class ContractExtension(Extension):
-    """Checks of the contract that environments keep."""
+    """Extension that checks environments against the contract."""
 
     name = "contract"
     commands = {

@@ -33,14 +33,14 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 class ShownValue(NamedTuple):
-    """A text or number in a state or a result, with the names on its path."""
+    """A string or number in a state or a result, with the names on its path."""
 
     words: frozenset[str]
     value: str | int | float
 
 
 def shown_in(value: Any, words: frozenset[str] = frozenset()) -> Iterator[ShownValue]:
-    """Yield the texts and numbers in a value, including keys."""
+    """Yield the strings and numbers in a value, including keys."""
     if isinstance(value, Mapping):
         for key, member in value.items():
             if isinstance(key, str):
@@ -110,7 +110,7 @@ def _objects(
 def _likely(
     schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> st.SearchStrategy[Any]:
-    """Return a strategy that prefers values with a similar name, then any shown value."""
+    """Return a strategy that prefers shown values with a similar name, then other shown values."""
     wanted = _words(name)
     fitting: dict[str | int | float, int] = {}
     for words, value in known:
@@ -143,7 +143,7 @@ def _new(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
 
 
 def _patterned(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
-    """Return a strategy for texts with a pattern, most of them ASCII, as models write them."""
+    """Return a strategy for strings that match a pattern; most are ASCII, as models write."""
     pattern, fits = schema["pattern"], partial(_fits, schema=schema)
     found = [st.from_regex(pattern, alphabet=_LETTERS).filter(fits)]
     if pattern.isascii():
@@ -154,7 +154,7 @@ def _patterned(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
 
 
 def list_edges(schema: Mapping[str, Any]) -> list[Any]:
-    """Return the boundary values of a schema, which every contract tries."""
+    """Return the boundary values of a schema, which the contract always tries."""
     if "anyOf" in schema:
         return [edge for member in schema["anyOf"] for edge in list_edges(member)]
     match schema.get("type"):
@@ -206,7 +206,7 @@ def _words(name: object) -> frozenset[str]:
 
 
 def inline_references(schema: Mapping[str, Any], depth: int = 4) -> dict[str, Any]:
-    """Return a schema with its definitions inlined; recursive ones end as null."""
+    """Return a schema with its definitions inlined; recursive definitions end as null."""
     definitions = schema.get("$defs", {})
 
     def inlined(value: Any, depth: int) -> Any:

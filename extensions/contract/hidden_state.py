@@ -32,7 +32,7 @@ _CACHES = (type(lru_cache(len)), cached_property)
 
 
 def caches(subject: CheckedEnvironment) -> None:
-    """Check that no method has a cache: it would answer for an earlier state."""
+    """Check that no method has a cache, which would return results of an earlier state."""
     for base in subject.backend.__mro__:
         for name, member in vars(base).items() if base is not Backend else ():
             inner = getattr(member, "__func__", member)
@@ -78,7 +78,7 @@ def _check_pickles(
 
 
 class _Probe(NamedTuple):
-    """Calls after a play, with their results."""
+    """Calls that are made after a play, with their results."""
 
     script: RecordedPlay
     config: Mapping[str, Any]
@@ -104,7 +104,7 @@ def memory(subject: CheckedEnvironment) -> None:
 
 
 def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
-    """Play a script and compare copies of its last state; None if no config describes it."""
+    """Play a script, and compare copies of its last state; None if no config gives this state."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
     with suppress(BackendFault):
@@ -140,7 +140,7 @@ def _played(live: TimedSession, script: RecordedPlay) -> TimedSession:
 
 
 def _text(session: TimedSession, call: Call) -> str:
-    """Return the result of a call in a fork, or the error of a bug."""
+    """Return the result of a call in a fork, or the error that a bug raised."""
     # Not in a fork of a fork: a cache may belong to the object.
     before = session.snapshot()
     try:
@@ -152,7 +152,7 @@ def _text(session: TimedSession, call: Call) -> str:
 
 
 def _choose(subject: CheckedEnvironment, script: RecordedPlay) -> list[Call]:
-    """Return calls to compare: reads about what the play wrote, and calls of each function."""
+    """Return calls to compare: reads of written values, and calls of each function."""
     others = [call for each in scripts(subject)[:20] for call in each.calls]
     by_name: dict[str, list[Call]] = {}
     for call in {str(call): call for call in (*others, *script.calls)}.values():

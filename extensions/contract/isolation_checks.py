@@ -53,7 +53,7 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Play scripts in processes with other hash seeds, one with another clock, and compare.
+    """Compare plays in processes with other hash seeds, one process with another clock.
 
     Both processes play the same scripts before, so this check does not find state that sessions
     share.
@@ -73,7 +73,7 @@ def processes(subject: CheckedEnvironment) -> None:
 def _asking(
     subject: CheckedEnvironment, script: RecordedPlay, index: int, line: str
 ) -> ContractViolation:
-    """Return the finding that a result depends on the clock or a variable."""
+    """Return the finding that a result depends on the clock or an environment variable."""
     call = script.calls[min(index, len(script.calls) - 1)]
     message = "with another clock, time zone or os.environ; keep this value in a field"
     return ContractViolation(
@@ -98,7 +98,7 @@ def _elsewhere(subject: CheckedEnvironment, shifts: bool) -> _OtherProcess:
 
 
 def _followed(subject: CheckedEnvironment, script: RecordedPlay, shifts: bool) -> list[list[Step]]:
-    """Return the executed lines of every call of a script, traced in a new process."""
+    """Return the lines that each call of a script executes, traced in a new process."""
     steps: list[list[Step]] = _in_process(subject, [script], shifts, follows=True)
     return steps
 
@@ -158,7 +158,7 @@ def answer() -> None:
 def _answered(
     subject: CheckedEnvironment, start: list[Any], calls: list[Any], readings: list[str], made: int
 ) -> _PlayResult:
-    """Play a script; the first recorded reads are those of the module's import."""
+    """Play a script. The first recorded reads happen during the module's import."""
     del readings[made:]
     session = subject.session(_read_start(start), tolerant=True)
     texts, read = [], []
@@ -233,7 +233,7 @@ def _whole(subject: CheckedEnvironment) -> list[RecordedPlay]:
 
 
 def _short(subject: CheckedEnvironment, script: RecordedPlay) -> RecordedPlay:
-    """Return the outcome of the beginning of a play, executed alone."""
+    """Return the outcome of a play's first calls, executed alone."""
     session, calls = subject.session(script.start), script.calls[:_STEPS]
     texts = [result.text for result in session.play(calls)]
     return RecordedPlay(script.start, calls, texts, session.snapshot())
@@ -256,7 +256,7 @@ def _in_turns(subject: CheckedEnvironment, scripts: Sequence[RecordedPlay]) -> N
 
 
 def _playing(subject: CheckedEnvironment, script: RecordedPlay, where: str) -> Iterator[bool]:
-    """Play a script call by call; yield after each, and compare at the end."""
+    """Play a script, yield after each call, and compare the outcome at the end."""
     session = subject.session(script.start, tolerant=True)
     texts = []
     for call in script.calls:
@@ -267,7 +267,7 @@ def _playing(subject: CheckedEnvironment, script: RecordedPlay, where: str) -> I
 
 
 def _compare(script: RecordedPlay, ours: Sequence[str], theirs: Sequence[str], where: str) -> None:
-    """Return the first call that has another outcome."""
+    """Return the first call whose outcome differs."""
     for index, (text, other) in enumerate(zip(ours, theirs, strict=True)):
         if text != other:
             raise _DifferentPlay(script, index, text, other, where)

@@ -1,8 +1,8 @@
 """Random plays: sequences of calls that hypothesis generates from the schemas.
 
-Plays are generated once per environment and replayed by every check; a failing play is shortened.
-The first plays begin in the given states, later ones in the richest states that plays have reached,
-and some end with boundary values.
+Plays are generated once per environment, and every check replays them. A failing play is shortened.
+The first plays begin in the given states, later plays in the largest states that earlier plays
+reached. Some plays end with boundary values.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class RandomPlay:
             yield call, self.results[-1]
 
     def state(self) -> dict[str, Any]:
-        """Return a copy of the state, including fields that are not compared, and worlds."""
+        """Return a copy of the state, including worlds and fields that are not compared."""
         return self.state_of(self.session)
 
     @staticmethod
@@ -146,7 +146,7 @@ def scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 def _richest_start(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay]
 ) -> StartState | None:
-    """Return the largest state that a play has reached, as a config, if it loads as that state."""
+    """Return the config of the largest state that a play reached, if it loads as that state."""
     sizes = {_count_values(script.end): script for script in played}
     for _, script in sorted(sizes.items(), reverse=True)[:_RECENT]:
         start = StartState(subject.config_of(script.end), script.start.pack)
@@ -181,7 +181,7 @@ def _edge_scripts(
 ) -> Iterator[RecordedPlay]:
     """Yield plays that call each function with each boundary value of each parameter.
 
-    The other arguments are those of a call that succeeded, if there is one.
+    The other arguments are taken from a successful call, if possible.
     """
     begun: dict[str, tuple[RecordedPlay, int]] = {}
     for script in played:
@@ -209,7 +209,7 @@ def _is_error(begun: tuple[RecordedPlay, int]) -> bool:
 def _play_on(
     subject: CheckedEnvironment, start: StartState, before: Sequence[Call], calls: Sequence[Call]
 ) -> Iterator[RecordedPlay]:
-    """Yield scripts of calls after others; a BackendFault ends a script."""
+    """Yield scripts extended by calls. A BackendFault ends a script."""
     while calls:
         planned = RecordedPlay(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
         play = RandomPlay(subject, start, planned.next_call)
@@ -235,7 +235,7 @@ def _quietly(examples: int) -> settings:
 def _record(
     subject: CheckedEnvironment, starts: Sequence[StartState], number: int, *, grows: bool = False
 ) -> list[RecordedPlay]:
-    """Record random plays, perhaps of calls that make the state grow."""
+    """Record random plays, optionally of calls that make the state grow."""
     choose = _make_growing if grows else _make_up
     recorded: list[RecordedPlay] = []
 
@@ -274,7 +274,7 @@ def _finding(
 def _shortest(
     subject: CheckedEnvironment, examine: Examine, script: RecordedPlay, found: ContractViolation
 ) -> tuple[RecordedPlay, ContractViolation]:
-    """Leave out every call that the finding does not need."""
+    """Remove every call without which the finding remains."""
     for index in reversed(range(len(script.calls))):
         shorter = script._replace(calls=[*script.calls[:index], *script.calls[index + 1 :]])
         again = _finding(subject, examine, shorter)
@@ -284,7 +284,7 @@ def _shortest(
 
 
 def _line(subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation) -> str:
-    """Return the line of the last call that causes the finding, or else the line of the finding."""
+    """Return the line of the last call that causes the finding, else the line of the finding."""
     if found.of is None or not script.calls:
         return found.place
     if found.of == "again":
@@ -322,7 +322,7 @@ def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
 def _make_growing(
     subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay
 ) -> Call | None:
-    """Return a call after which the state has more values, of a function that was called least."""
+    """Return a call that adds values to the state, of the function with the fewest calls."""
     size, growing = _count_values(play.session.snapshot()), []
     for _ in range(_TRIES):
         call = _make_up(subject, data, play)
@@ -344,7 +344,7 @@ def _count_values(snapshot: Snapshot) -> int:
 
 
 def _make_up(subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay) -> Call | None:
-    """Return a call with arguments from the state of a play and from earlier results."""
+    """Return a call whose arguments come from the state of a play and from earlier results."""
     if len(play.calls) == _STEPS:
         return None
     tool = data.draw(st.sampled_from(subject.tools))

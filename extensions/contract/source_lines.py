@@ -17,7 +17,7 @@ _IMPORTING = "<frozen importlib"
 
 
 def line_in(source: str, frame: FrameType | None) -> str | None:
-    """Return file and line of the innermost frame in the source of an environment.
+    """Return file and line of the innermost frame in an environment's source.
 
     Lines that run during the import of a module do not belong to the importing line.
     """
@@ -96,7 +96,7 @@ def _inside(value: object) -> object:
 
 
 def parting_line(once: Sequence[Sequence[Step]], again: Sequence[Sequence[Step]]) -> str | None:
-    """Return the line after which two executions of the same calls differ."""
+    """Return the last common line of two executions of the same calls."""
     for steps, others in zip(once, again, strict=False):
         for index, (step, other) in enumerate(zip(steps, others, strict=False)):
             if tuple(step) != tuple(other):

@@ -1,4 +1,4 @@
-"""Source locations of an environment's members, parameters and docstring lines."""
+"""Source locations of an environment's fields, methods, parameters and docstring lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from envs.tool import place
 
 
 def member(owner: type, name: str | None) -> str:
-    """Return the line that defines a member of a class, or else the line of the class."""
+    """Return the line that defines an attribute of a class, else the line of the class."""
     file, line = place(owner).rsplit(":", 1)
     for node in ast.walk(_tree(owner)):
         target = node.target if isinstance(node, ast.AnnAssign) else node
@@ -61,7 +61,7 @@ def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef, part: str) -> Iterator[
 
 
 def _tree(thing: Any) -> ast.Module:
-    """Return the syntax tree of a class or function, empty if its source cannot be read."""
+    """Return the syntax tree of a class or function; empty if its source cannot be read."""
     with suppress(OSError, SyntaxError):
         return ast.parse(inspect.cleandoc("\n" + inspect.getsource(thing)))
     return ast.Module([], [])

@@ -98,7 +98,7 @@ def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 
 def _check_arguments(subject: CheckedEnvironment, play: RandomPlay, call: Call) -> None:
-    """Call a function again, without the session, which protects the caller's arguments."""
+    """Call a function again without the session, because the session protects the arguments."""
     given = copy_json(dict(call.kwargs))
     before = copy_json(given)
     if not any(isinstance(value, (list, dict)) for value in given.values()):
@@ -136,7 +136,7 @@ def arguments(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 
 def _unfit(tool: Tool, call: Call) -> str | None:
-    """Return the parameter with a refused argument."""
+    """Return the parameter whose argument the schema refuses."""
     for name, value in call.kwargs.items():
         try:
             check_value(tool, name, value)
@@ -166,7 +166,7 @@ class _OutputWatch(io.StringIO):
 
 
 def output(subject: CheckedEnvironment) -> None:
-    """Check that calls print nothing: output would mix with answers of ``exec`` and servers."""
+    """Check that calls print nothing, which would corrupt the output of ``exec`` and servers."""
 
     def examine(play: RandomPlay) -> None:
         heard = _OutputWatch(subject.source)
@@ -218,7 +218,7 @@ def _oddities(state: Mapping[str, Any]) -> list[str]:
 
 
 def _odd(value: Any) -> object:
-    """Return the first value in a state that is neither plain nor a collection."""
+    """Return the first value in a state that is neither plain data nor a collection."""
     if isinstance(value, Mapping):
         inside: Collection[Any] = [*value, *value.values()]
     elif isinstance(value, (list, tuple, set, frozenset)):

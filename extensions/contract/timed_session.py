@@ -21,11 +21,11 @@ Value = TypeVar("Value")
 
 
 class CallTimeout(BaseException):
-    """A function did not end in time; ``except Exception`` in an environment does not catch this.
+    """A function did not end in time. ``except Exception`` in an environment cannot catch this.
 
     Attributes:
         line: The environment's line at the timeout, or None if none of its code was running.
-        what: Name of the interrupted action.
+        what: Interrupted action.
     """
 
     def __init__(self, line: str | None, what: object) -> None:
@@ -62,7 +62,7 @@ class TimedSession(WorldSession):
 
 
 def in_time(source: str, what: object, run: Callable[[], Value]) -> Value:
-    """Run a function for at most ``CALL_SECONDS``; only the first thread has this limit.
+    """Run a function for at most ``CALL_SECONDS``. The limit holds in the main thread only.
 
     Raises CallTimeout if the function did not end in time.
     """

@@ -108,16 +108,16 @@ class Debugger(PaneScreen):
                 yield StateView(name) if name == "state" else VerticalScroll(Static(), id=name)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show the moment that the user selected in the list."""
+        """Show the selected moment."""
         self.stepper.cursor = event.option_index
         self._draw_moment()
 
     def action_go(self, where: str) -> None:
-        """Run one of ``_WAYS``."""
+        """Run a movement of ``_WAYS``."""
         self.draw(_WAYS[where](self.stepper) or "")
 
     def action_search(self) -> None:
-        """Prompt for a text and go to its first match."""
+        """Prompt for a search string and go to its first match."""
         self._ask(InputPrompt("search"), self.stepper.search)
 
     def action_view(self, name: str) -> None:

@@ -1,7 +1,8 @@
 """Breakpoints of ``turnwise replay``: stop in pdb right before a call of an episode.
 
-The episode is executed first, which gives the stops, their states and the results of the calls. A
-wrapper around the tool's function then stops; one step leads into the backend's code.
+A first execution of the episode finds the stops, their states and all results. In the second
+execution, a wrapper stops before the function; one step of the debugger leads into the backend's
+code.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class StopPoint(NamedTuple):
     turn: TurnView
 
     def __str__(self) -> str:
-        """Return place and call as one line."""
+        """Describe place and call in one line."""
         place, traced = self.moment.place, self.moment.traced
         return f"{place}: {call_text(traced.call)}" if traced else str(place)
 
@@ -124,7 +125,7 @@ def debug(options: Any, own: BreakpointOptions, found: RejudgedEpisode) -> None:
 
 
 def read_place(text: str) -> EpisodePlace:
-    """Parse a place such as ``turn=2,step=1``, counted from 1.
+    """Parse a place such as ``turn=2,step=1``; the first turn or step is 1.
 
     Raises DataError if the text is not a place.
     """
@@ -140,7 +141,7 @@ def stops(
 ) -> list[StopPoint]:
     """Return the stops in an episode, in order.
 
-    Raises DataError if the episode has no such place or event.
+    Raises DataError if the place or event does not exist in the episode.
 
     Args:
         examined: The episode.
@@ -163,7 +164,7 @@ def stops(
 
 
 def visit(examined: RejudgedTurns, stop: StopPoint) -> None:
-    """Stop in the debugger with the session of that moment, then execute the call.
+    """Stop in the debugger with the session before the call, then execute the call.
 
     Raises KeyboardInterrupt if the user quit the debugger.
     """
@@ -185,7 +186,7 @@ def visit(examined: RejudgedTurns, stop: StopPoint) -> None:
 
 
 def _call_with_stop(scope: _Scope, call: Call | MalformedCall) -> bool:
-    """Execute a call, stopping before its function; return False if it calls no function."""
+    """Execute a call and stop before its function. Return False if the call reaches no function."""
     tools = scope.session.tools
     tool = None if isinstance(call, MalformedCall) else tools.get(call.name)
     if tool is None:

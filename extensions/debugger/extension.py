@@ -15,7 +15,7 @@ else:
 
 
 class DebuggerExtension(Extension):
-    """Debugger of one episode in the terminal."""
+    """Extension that debugs one episode in the terminal."""
 
     name = "debugger"
     commands = {

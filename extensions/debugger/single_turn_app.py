@@ -64,7 +64,7 @@ def parts(examined: RejudgedCalls) -> Iterator[AnswerRow]:
 
 
 def tried(examined: RejudgedCalls, answer: str) -> RejudgedCalls:
-    """Judge another answer, a list of calls in the entry's language.
+    """Judge an edited answer: a list of calls in the entry's language.
 
     Raises UnjudgeableEntry if the entry cannot be judged.
     """
@@ -109,17 +109,17 @@ class SingleTurnDebugger(PaneScreen):
             yield Static(id="text")
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show the part that the user selected in the list."""
+        """Show the selected row."""
         self.cursor = event.option_index
         self._draw_part()
 
     def action_move(self, by: int) -> None:
-        """Move by a number of parts."""
+        """Move by a number of rows."""
         self.cursor = min(max(self.cursor + by, 0), len(self._parts) - 1)
         self.draw()
 
     def action_search(self) -> None:
-        """Prompt for a text and go to its first match."""
+        """Prompt for a search string and go to its first match."""
 
         def search(text: str | None) -> None:
             self.wanted = text or self.wanted
@@ -132,7 +132,7 @@ class SingleTurnDebugger(PaneScreen):
         self._find(self.cursor + by, by)
 
     def action_edit(self) -> None:
-        """Prompt for another answer and judge it."""
+        """Prompt for an edited answer and judge it."""
         calls = [pair.call for pair in self.examined.paired.pairs if pair.call is not None]
 
         def judge(text: str | None) -> None:

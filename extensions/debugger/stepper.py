@@ -1,4 +1,4 @@
-"""State of the debugger without its screen: current timeline, position, search and branches."""
+"""State of the debugger, apart from its screen: timeline, position, search and branches."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Stepper:
 
     @property
     def completions(self) -> list[str]:
-        """Functions available here, with their parameters."""
+        """Functions that can be called at this moment, with their parameters."""
         offered = self.turn.model.offered if self.turn.model else ()
         return [
             f"{name}({', '.join(f'{parameter.name}=' for parameter in parameters(tool))})"
@@ -61,7 +61,7 @@ class Stepper:
 
     @property
     def counterpart(self) -> EpisodeMoment | None:
-        """Moment of the recording at the current place of a branch."""
+        """Moment of the recording that corresponds to the current place of a branch."""
         first = self.timelines[0]
         if (
             first.source is not CallOrigin.RECORDING
@@ -91,7 +91,10 @@ class Stepper:
         return ""
 
     def search(self, wanted: str) -> str:
-        """Go to the first match from this moment on; an empty text repeats the last search."""
+        """Go to the first match at or after this moment.
+
+        An empty string repeats the last search.
+        """
         if not wanted:
             return self.search_on(1)
         self.wanted = wanted
@@ -108,7 +111,7 @@ class Stepper:
         self.cursor = self.timeline.index(place)
 
     def call(self, text: str, *, instead: bool = False) -> str:
-        """Make a call in a branch; with ``instead``, replace the current call or delete it."""
+        """Make a call in a branch. With ``instead``, replace or delete the current call."""
         if instead and self.moment.traced is None:
             return "No call here to edit; j and k go to calls."
         if not text.strip() and not instead:
@@ -200,7 +203,7 @@ def _timelines(examined: RejudgedTurns) -> Iterator[Timeline]:
 
 
 def said(examined: RejudgedTurns) -> dict[tuple[int, int], StepText]:
-    """Return the texts of steps with calls, by turn and step index.
+    """Return the model's texts beside its calls, by turn and step index.
 
     Turns whose number of steps differs from the record are skipped, for example under another
     profile.

@@ -48,7 +48,7 @@ class Timeline:
 
     @cached_property
     def divergence(self) -> EpisodePlace | None:
-        """Place of the cause in a recording; elsewhere the first divergence."""
+        """In a recording, the place of the cause; in other timelines, the first divergence."""
         if self.source is CallOrigin.RECORDING:
             return self.examined.place
         return find_divergence(self.examined.truth, self.trace)
@@ -77,7 +77,7 @@ class Timeline:
         )
 
     def index(self, place: EpisodePlace) -> int:
-        """Return the index of a place, or of the turn's end if it has no such call."""
+        """Return the index of a place, or of the turn's end if the call does not exist."""
         places = [moment.place for moment in self.moments]
         if place in places:
             return places.index(place)
@@ -93,10 +93,10 @@ def with_call(
     *,
     instead: bool = False,
 ) -> Timeline:
-    """Return a branch that makes another call as a separate step.
+    """Return a branch with another call in a separate step.
 
-    At the end of a branch, the branch is extended. Without a call, none is added;
-    ``instead`` removes the current call.
+    At the end of a branch, the call is appended to the branch. ``instead`` removes the current
+    call. Without a new call, nothing is added.
 
     Raises BackendFault if a backend failed on well-formed arguments.
     """
@@ -109,7 +109,7 @@ def with_call(
 
 
 def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
-    """Return a branch that ends a turn here, like ``with_call``; not for the last turn."""
+    """Return a branch that ends a turn here, like ``with_call``. The last turn cannot be ended."""
     done, rest = _split(_script(origin.trace), place)
     goes_on = origin.source is CallOrigin.BRANCH and rest == [[]]
     further = _join(rest, origin.rest)[1:]
@@ -124,7 +124,7 @@ def with_rest(branch: Timeline) -> Timeline:
 
 
 def _played(origin: Timeline, script: Script, rest: Script, turn: int) -> Timeline:
-    """Return a branch that equals its origin before a turn, then follows a script."""
+    """Return a branch that equals the original before a turn and then follows a script."""
     played = trace(origin.examined.prepared, script, origin.profile, None)
     turns = (*origin.trace.turns[:turn], *played.turns[turn:])
     return replace(origin, source=CallOrigin.BRANCH, trace=Trace(turns), rest=rest)
@@ -135,7 +135,7 @@ def _script(played: Trace) -> Script:
 
 
 def _split(script: Script, place: EpisodePlace, *, without: bool = False) -> tuple[Script, Script]:
-    """Split a script after a place, whose turn is in both halves; optionally drop its call."""
+    """Split a script after a place. Its turn is in both halves; its call can be removed."""
     turn = script[place.turn]
     if place.kind == "start":
         head, tail = [], [*turn]

@@ -1,6 +1,6 @@
 """Views of the debugger: pure functions that turn a stepper into styled text.
 
-Model and data text is never parsed as markup; terminal control characters are escaped.
+Text of models and data is never parsed as markup. Terminal control characters are escaped.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def rows(stepper: Stepper) -> list[Content]:
 
 
 def heading(stepper: Stepper, source: str) -> Content:
-    """Return two lines: the entry, position and source, then the timeline and its verdict."""
+    """Return two lines: entry, position and origin of the calls; timeline and verdict."""
     timeline, all_of_them = stepper.timeline, stepper.timelines
     which = f" {timeline.name} ({all_of_them.index(timeline) + 1} of {len(all_of_them)}) "
     place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"
@@ -67,7 +67,7 @@ def heading(stepper: Stepper, source: str) -> Content:
 
 
 def tabs(names: Iterable[str], shown: str) -> Content:
-    """Return the names of the views with their keys, the current one highlighted."""
+    """Return the names of the views with their keys; the current view is highlighted."""
     return Content.assemble(
         *(
             (f" {key} {name} ", "reverse" if name == shown else _FAINT)
@@ -186,7 +186,7 @@ def _asked(turn: TurnView) -> list[Part]:
 
 
 def _labelled(said: Iterable[tuple[str, str | None]], longest: int = _MAX_CHARS) -> list[Part]:
-    """Return labels with their texts; skip texts that are None."""
+    """Return labels with their texts; missing texts are skipped."""
     return [
         part
         for what, text in said
@@ -228,7 +228,7 @@ def _leaving(stepper: Stepper) -> list[Part]:
 
 
 def _why(stepper: Stepper) -> list[Part]:
-    """Return the cause of the recording's failure if this is the failed turn."""
+    """Return the cause of the recording's failure in the failed turn."""
     why = stepper.examined.diagnosis
     here = why is not None and why.turn in (None, stepper.moment.place.turn)
     if why is None or not here or stepper.timeline.source is not CallOrigin.RECORDING:
@@ -295,7 +295,7 @@ def _outcome(stepper: Stepper) -> list[Part]:
 
 
 def _so_far(stepper: Stepper) -> list[Part]:
-    """Return the result so far and the number of calls left to play."""
+    """Return the outcome so far and the number of remaining calls."""
     timeline, turns = stepper.timeline, len(stepper.timeline.turns)
     left = sum(len(step) for turn in timeline.rest for step in turn)
     rest = (f"  (calls left to play with r: {left})" if left else "", _FAINT)

@@ -134,7 +134,7 @@ class PaneScreen(App[None]):
 
 
 class StateView(Vertical):
-    """State at a moment as a tree, expanded at changes and differences from the ground truth."""
+    """Tree of the state at a moment, expanded at changes and differences from the ground truth."""
 
     DEFAULT_CSS = """
     StateView Tree { height: 1fr; padding: 0; scrollbar-size: 1 1; background: $background; }
@@ -157,7 +157,7 @@ class StateView(Vertical):
         yield VerticalScroll(Static())
 
     def show(self, moment: EpisodeMoment, expected: Snapshot) -> None:
-        """Show the state at a moment; ``expected`` is the ground truth's at the end of the turn."""
+        """Show the state at a moment. ``expected`` is the ground truth's state after the turn."""
         self._off = moment.off_path
         tree = self.query_one(Tree)
         at = tree.cursor_node.data.path if tree.cursor_node and tree.cursor_node.data else ""
@@ -198,7 +198,7 @@ class StateView(Vertical):
 
 
 def _to_look_at(lines: list[StateNode], at: str) -> int:
-    """Return the line to select: the first change, else the last position, else a difference."""
+    """Return the line to select: the first change, else the previous line, else a difference."""
     for wanted in (
         [node for node in lines if node.changed and not node.noteworthy],
         [node for node in lines if node.path == at],

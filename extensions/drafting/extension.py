@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class DraftingExtension(Extension):
-    """Drafts of new environments: scaffolds, OpenAPI files and MCP servers."""
+    """Extension that drafts environments as scaffolds, or from OpenAPI files and MCP servers."""
 
     name = "drafting"
     commands = {

@@ -36,7 +36,7 @@ class Operation(NamedTuple):
 def read_yaml(text: str, where: str) -> object:
     """Return the value of a YAML text.
 
-    Raises DataError if the text is not YAML, or too large with its aliases written out.
+    Raises DataError if the text is not YAML, or is too large with all aliases replaced.
     """
     import yaml
 
@@ -53,7 +53,7 @@ def read_yaml(text: str, where: str) -> object:
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
-    """Return the number of nodes below and with a YAML node; infinite if it contains itself."""
+    """Count a YAML node and the nodes below it; infinite if the node contains itself."""
     if (known := counts.get(id(node))) is not None:
         return known
     counts[id(node)] = inf
@@ -66,7 +66,8 @@ def _count_nodes(node: Any, counts: dict[int, float]) -> float:
 def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
     """Yield the operations of an OpenAPI file of version 2 or 3.
 
-    Raises DataError if it has no paths, or its schemas are too large with references written out.
+    Raises DataError if the file has no paths, or its schemas are too large with all references
+    replaced.
     """
     paths = value.get("paths")
     if not isinstance(paths, Mapping):
@@ -111,7 +112,7 @@ class _Function:
 
     @property
     def parts(self) -> int:
-        """Parts of its schemas that were written out."""
+        """Parts of the schemas whose references were replaced."""
         return _MAX_PARTS - max(self._left, 0)
 
     def document(
@@ -145,7 +146,10 @@ class _Function:
             self._required += [name] if parameter.get("required") is True else []
 
     def _take_body(self, schema: object) -> None:
-        """Add the members of a request body as parameters; any other body becomes ``body``."""
+        """Add the fields of a request body as parameters.
+
+        A body of another type becomes ``body``.
+        """
         plain = self.plain(schema, _DEPTH)
         members = plain.get("properties")
         if not isinstance(members, Mapping):
@@ -198,7 +202,7 @@ def _listed(value: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _resolved(value: object, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the target of a reference within the file, empty if there is no target."""
+    """Return the target of a reference within the file; empty if the target does not exist."""
     for _ in range(_DEPTH):
         if not isinstance(value, Mapping):
             return {}

@@ -25,9 +25,9 @@ _LINE = 60
 
 
 def plain_text(text: object, most: int) -> str:
-    """Return a text on one line, with visible characters only; dots replace the excess.
+    """Return a text on one line with visible characters only; dots replace the excess.
 
-    Letters that look like ASCII letters are removed.
+    Non-ASCII letters that look like ASCII letters are removed.
     """
     seen = "".join(
         c if c.isprintable() and ord(c) < 0x10000 else " " for c in str(text)[: 4 * most]
@@ -81,7 +81,7 @@ def literal(value: object) -> str:
 
 
 class TypeConverter:
-    """Conversion of schemas to types, with a class for each object that has members.
+    """Converter from schemas to types; each object with fields becomes a class.
 
     Args:
         prefix: Prefix of the class names.
@@ -156,7 +156,7 @@ class TypeConverter:
         return whole.or_none() if null else whole
 
     def _choice(self, choices: Sequence[Any], name: str) -> PythonType:
-        """Return a choice of plain values, or the common type of other values."""
+        """Return the type of an enum: its plain values, or the common type of other values."""
         null = None in choices
         plain = list(
             dict.fromkeys((type(c), c) for c in choices if isinstance(c, (str, bool, int)))

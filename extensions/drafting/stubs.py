@@ -1,7 +1,7 @@
 """Typed stub modules, drafted from untrusted function documents.
 
-Descriptions only become sanitized names, types from a fixed set, and docstring text. A module that
-does more than define stubs is refused before use.
+Descriptions become only sanitized names, types from a fixed set, and docstrings. A module that does
+more than define stubs is refused before use.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _HARMLESS = (
 
 
 class FunctionSignature(NamedTuple):
-    """A function of the description."""
+    """A function as its description declares it."""
 
     document: Mapping[str, Any]
     """Name, description and parameters as JSON Schema, without references."""
@@ -89,7 +89,7 @@ class StubModule(NamedTuple):
 def draft(functions: Sequence[FunctionSignature], prefix: str, name: str) -> StubModule:
     """Draft stubs.
 
-    Raises DataError if there is no function, or there are more than ``MAX_FUNCTIONS``.
+    Raises DataError without functions, or with more than ``MAX_FUNCTIONS``.
     """
     if not functions:
         raise DataError("env new", "the description has no function")
@@ -247,7 +247,7 @@ def _default(schema: Mapping[str, Any], kind: PythonType) -> str:
 
 
 def _prose(text: object, most: int) -> str:
-    """Return a text for a docstring: one line, without characters that have a meaning there."""
+    """Return a text for a docstring: one line, without special characters of docstrings."""
     words = plain_text(text, most) if isinstance(text, str) else ""
     words = _HEADING.sub(r"\1", words).replace(">>>", "> > >").replace('"""', "'''")
     return words.strip('" ')
@@ -329,7 +329,7 @@ class {name}(Backend):
 def documents(code: str, name: str) -> list[dict[str, Any]]:
     """Return the function documents of a drafted module; the module is checked, then imported.
 
-    Raises DataError if the module has other code than stubs, or cannot be imported.
+    Raises DataError if the module has code other than stubs, or cannot be imported.
     """
     check_harmless(code)
     title = f"_drafted_{name}"

@@ -1,6 +1,7 @@
 """Presentation of functions: their order, names and descriptions.
 
-The functions are pure and seeded by the entry, so every process shows an entry the same list.
+All functions here are pure and seeded by the entry, so every process arranges the list of an entry
+equally.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def _to_snake_case(name: str) -> str:
 
 
 def _spread_evenly(needed: Sequence[Document], others: Sequence[Document]) -> Iterator[Document]:
-    """Yield both lists in order, with the needed functions at even distances."""
+    """Merge both lists in order, with the needed functions at even distances."""
     total, taken, left = len(needed) + len(others), iter(needed), iter(others)
     places = {number * total // len(needed) for number in range(len(needed))}
     for place in range(total):
@@ -129,7 +130,7 @@ def _paraphrase(document: Document, description: str, known: Mapping[str, str]) 
 
 @lru_cache(maxsize=4096)
 def _shorten(shown: IdentityKey, words: Words) -> Document:
-    """Return a document with its first sentence or none, and parameters without descriptions."""
+    """Return a document with at most one sentence, and with parameters without descriptions."""
     document = shown.value
     text = first_sentence(document.get("description", "")) if words == "first" else ""
     schema = _strip_descriptions(document["parameters"], is_schema=True)
@@ -137,7 +138,7 @@ def _shorten(shown: IdentityKey, words: Words) -> Document:
 
 
 def _strip_descriptions(value: Mapping[str, Any], *, is_schema: bool) -> dict[str, Any]:
-    """Return a schema, or members by name, without descriptions at any depth."""
+    """Return a schema, or schemas by field name, without descriptions at any depth."""
     found: dict[str, Any] = {}
     for name, member in value.items():
         if is_schema and name == "description":
@@ -158,7 +159,7 @@ def _strip_descriptions(value: Mapping[str, Any], *, is_schema: bool) -> dict[st
 def arrange_toolbox(
     trajectory: Trajectory, folder: Path | None, notes: FunctionNotes, how: Arrangement, trial: int
 ) -> Toolbox:
-    """Return the functions of an entry as an arrangement shows them.
+    """Return the functions of an entry in an arrangement.
 
     Raises DataError if a file with documents is missing or malformed.
     """

@@ -1,6 +1,6 @@
 """Axes of experiments on the list of functions: their levels, designs and varied data.
 
-``function_counts`` changes the entries for a level, ``arrangement`` their presentation.
+``function_counts`` changes the entries for a level; ``arrangement`` changes the presentation.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _read_rewordings = cache(read_rewordings)
 
 
 class Axis(NamedTuple):
-    """Axis with the levels to compare."""
+    """Axis of an experiment with the levels to compare."""
 
     name: str
     levels: tuple[str, ...]
@@ -190,8 +190,8 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
 def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[AxisRuns]:
     """Return the runs of an experiment, grouped by the axis that they vary.
 
-    By default each axis varies alone, with the others at their first level. If that leaves only
-    needed functions, the largest number of tools is used.
+    By default each axis varies alone, and the other axes stay at their first level. If this offers
+    only needed functions, the largest number of tools is used.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]
@@ -212,7 +212,7 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
 
 
 def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
-    """Yield a block of each axis for every combination of levels of the other axes."""
+    """Yield the runs of each axis for every combination of levels of the other axes."""
     for axis in axes:
         others = [each for each in axes if each is not axis]
         for chosen in product(*(each.levels for each in others)):
@@ -226,7 +226,7 @@ def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
 
 
 def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -> VariedData:
-    """Return the data of a run: the given entries, or all, at some levels.
+    """Return the data of a run: the given entries, by default all, at the run's levels.
 
     Raises DataError if a file cannot be used, or more functions would be offered than any
     provider accepts.
@@ -288,7 +288,7 @@ def _widening(levels: Levels) -> Widening:
 
 
 def _deal_out(dataset: Dataset, ids: Sequence[str], levels: Levels) -> list[str]:
-    """Return the entries of a level; levels share entries and their scenarios evenly."""
+    """Return the entries of a level. Entries and scenarios are divided evenly among the levels."""
     ordered = sorted(ids, key=lambda id: (dataset.trajectories[id].base, id))
     start = Random(f"latin/{levels.seed}/{levels.latin}").randrange(len(levels.dealt))
     place = levels.dealt.index(levels.axes[cast(str, levels.latin)])
@@ -306,7 +306,7 @@ def _score_similarity(documents: Sequence[Document]) -> Sequence[Sequence[float]
 
 
 def _keeps_values(dataset: Dataset, id: str, rewording: RewordedMessages) -> bool:
-    """Tell whether the user still states all values of the ground truth in other words."""
+    """Tell whether reworded messages still state all values of the ground truth."""
     plain = dataset.trajectories[id]
     if plain.expects is not None:
         return True

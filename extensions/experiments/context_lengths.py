@@ -1,6 +1,6 @@
 """Axis ``context``: entries whose results have a wanted length, in tokens.
 
-An entry is made again from its scenario's base, with another number of generated items.
+Each entry is generated again from its scenario's base, with another number of items.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ _resized: dict[tuple[str, str, int], Trajectory | None] = {}
 
 
 class ContextEntries(Mapping[str, Trajectory]):
-    """Entries of a data set at a length, each made on first use; others stay as they are."""
+    """Entries of a data set at a length, each generated on first use.
+
+    Other entries do not change.
+    """
 
     def __init__(self, dataset: Dataset, level: str) -> None:
         self._dataset = dataset
@@ -36,7 +39,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         self._made: dict[str, Trajectory] = {}
 
     def __getitem__(self, id: str) -> Trajectory:
-        """Return an entry, at the length if it can have it."""
+        """Return an entry, at the wanted length if possible."""
         if id not in self._made:
             entry = self._dataset.trajectories[id]
             self._made[id] = self.resized(id) or entry
@@ -51,7 +54,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         return len(self._dataset.trajectories)
 
     def resized(self, id: str) -> Trajectory | None:
-        """Return an entry at the length; None if it cannot have it."""
+        """Return an entry at the wanted length; None if this is impossible."""
         key = self._dataset.sha256, id, self._chars
         if key not in _resized:
             _resized[key] = self._resize(self._dataset.trajectories[id])

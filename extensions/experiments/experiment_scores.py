@@ -88,9 +88,9 @@ class VaryFile(NamedTuple):
 
 
 def write_vary_file(file: VaryFile, folder: Path) -> None:
-    """Write the description of an experiment's runs, which may add levels to an existing one.
+    """Write the description of an experiment's runs, or add levels to an existing description.
 
-    Raises DataError if it cannot be written, or the folder holds an experiment with other runs.
+    Raises DataError if the file cannot be written, or the folder contains another experiment.
     """
     if (folder / VARY_FILE).is_file():
         before = read_vary_file(folder)
@@ -107,7 +107,7 @@ def write_vary_file(file: VaryFile, folder: Path) -> None:
 def read_vary_file(folder: Path) -> VaryFile:
     """Read the description of an experiment's runs.
 
-    Raises DataError if the folder holds none, or it cannot be read.
+    Raises DataError if the description is missing or cannot be read.
     """
     path = folder / VARY_FILE
     if not path.is_file():
@@ -161,7 +161,7 @@ class LevelScore(NamedTuple):
 
     @property
     def tokens(self) -> float | None:
-        """Prompt tokens per episode; None if no server reported them."""
+        """Prompt tokens per episode; None if no server reported tokens."""
         totals, count = self.figures.totals, len(self.figures.outcomes)
         return totals.prompt_tokens / count if totals and totals.prompt_tokens and count else None
 
@@ -301,7 +301,7 @@ def _compute_share(figures: RunFigures, runs: _Runs, counted: str, things: str) 
 
 
 def _compare_levels(first: LevelScore, second: LevelScore, runs: _Runs) -> RunDifference | None:
-    """Compare two levels entry by entry; in a latin design as independent samples."""
+    """Compare two levels entry by entry, or as independent samples in a latin design."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
     if runs.file.design == "latin":
@@ -347,7 +347,7 @@ def _measure_episode(record: EpisodeRecord) -> dict[str, float]:
 
 
 def _measure_bias(levels: Sequence[LevelScore]) -> float | None:
-    """Return the distance of the places' shares of right choices from equal shares."""
+    """Return how far the right choices deviate from equal shares of all list positions."""
     right = [each.function_right[0] for each in levels if each.function_right]
     if len(right) < len(levels) or not sum(right):
         return None

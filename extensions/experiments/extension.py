@@ -24,7 +24,7 @@ _COMMANDS = f"{__package__}.commands"
 
 
 class ExperimentsExtension(Extension):
-    """Experiments on the functions that a model is offered."""
+    """Extension that varies the functions that a model is offered."""
 
     name = "experiments"
     commands = {

@@ -1,4 +1,4 @@
-"""Experiments in a run: variations of the functions that a model is offered."""
+"""Run feature of experiments: varies the functions that a model is offered."""
 
 from __future__ import annotations
 
@@ -64,6 +64,6 @@ class VaryFeature(RunFeature):
     def restored(self, dataset: Dataset) -> Dataset:
         """Return the entries at the run's levels.
 
-        Raises DataError if a file that the levels name cannot be read.
+        Raises DataError if a file named in the levels cannot be read.
         """
         return vary_recorded_dataset(dataset, self.levels)

@@ -1,7 +1,7 @@
 """Entries with another number of functions: the needed ones and distractors.
 
-A distractor works: its backend is added with its example config, and a change that it makes is a
-state mismatch. User messages and ground truth do not change.
+A distractor can be called: its backend is added with its example config. A state change by a
+distractor is a state mismatch. User messages and ground truth do not change.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class WidenedEntry(NamedTuple):
 def widened(
     dataset: Dataset, widening: Widening, similar: Similar, ids: Iterable[str]
 ) -> tuple[dict[str, WidenedEntry], list[str]]:
-    """Return entries by id with another number of functions, and the ids that are left out.
+    """Return entries by id with another number of functions, and the omitted ids.
 
-    Irrelevance and relevance entries are left out, because a distractor might fit.
+    Irrelevance and relevance entries are omitted, because a distractor might fit the request.
 
     Raises DataError if more functions would be offered than any provider accepts.
     """
@@ -90,7 +90,7 @@ def example_config(environment: str) -> Mapping[str, Any]:
 
 
 class _DistractorPool:
-    """Functions of a data set that can distract."""
+    """Functions of a data set that can be distractors."""
 
     def __init__(self, dataset: Dataset, similar: Similar) -> None:
         self.dataset = dataset
@@ -118,7 +118,7 @@ class _DistractorPool:
         return near
 
     def documents(self, language: str) -> list[Document]:
-        """Return the documents of all entries in a language, one for each signature."""
+        """Return the documents of all entries in a language, with one document per signature."""
         if language not in self._documents:
             known: dict[str, Document] = {}
             for each in self.dataset.trajectories.values():
@@ -163,7 +163,7 @@ class _Candidate(NamedTuple):
 def _find_candidates(
     trajectory: Trajectory, need: Sequence[str], pool: _DistractorPool
 ) -> Iterator[_Candidate]:
-    """Yield the possible distractors of an entry, its own functions first.
+    """Yield the possible distractors of an entry; functions of its backends come first.
 
     Functions that the entry hides and plain functions with the right result are excluded.
     """
@@ -180,7 +180,7 @@ def _find_candidates(
 
 @cache
 def _plain_backends() -> tuple[str, ...]:
-    """Return the environments of plain functions, except the one that sends web requests."""
+    """Return the environments of plain functions, except the environment with web requests."""
     functions = Counter(tool for each in load_library().values() for tool in each.TOOLS)
     return tuple(
         [
@@ -264,7 +264,7 @@ def _offer(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:
 
 
 def add_backends(trajectory: Trajectory, environments: Iterable[str]) -> Trajectory:
-    """Return an entry with further backends in their example configs behind its own."""
+    """Return an entry with further backends, in their example configs, after its own backends."""
     added = [name for name in environments if name not in trajectory.environments]
     if not added:
         return trajectory
@@ -280,7 +280,7 @@ def _add_documents(
     widening: Widening,
     pool: _DistractorPool,
 ) -> WidenedEntry:
-    """Return an entry with expected calls that offers further documents behind its own."""
+    """Return an entry with expected calls that offers further documents after its own documents."""
     need = needed(trajectory)
     own = [document for document in expects.functions if document["name"] in need]
     everything = pool.documents(trajectory.language)
@@ -310,7 +310,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether the name or parameters of a document would allow a second right answer."""
+    """Tell whether a document's name or parameters would allow a second right answer."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)
@@ -324,7 +324,7 @@ def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -
 
 
 def _accepts(document: Document, given: Sequence[str], right: Document) -> bool:
-    """Tell whether a function accepts the given arguments of the right function."""
+    """Tell whether a function accepts the arguments that the right function got."""
     accepted, expected = _properties(document), _properties(right)
     if not {*_required(document)} <= {*given} or not {*given} <= accepted.keys():
         return False
@@ -342,7 +342,7 @@ def _required(document: Document) -> Sequence[str]:
 
 
 def _plain(name: str) -> str:
-    """Return a name as all calling formats show it: without dots and in lower case."""
+    """Return a name in lower case without dots, to compare names across calling formats."""
     return name.replace(".", "_").lower()
 
 

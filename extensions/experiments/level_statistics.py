@@ -1,4 +1,4 @@
-"""Statistics of levels: slopes, shares of items, and runs over different entries."""
+"""Statistics of levels: slopes, shares of items, and comparisons of runs on different entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from checkers.statistics import (
 
 
 def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a share of items from resampling clusters.
+    """Return the 95% percentile interval of a share of items, computed by resampling clusters.
 
     Args:
         parts: Cluster, counted items and all items; at least one item in total.
@@ -60,10 +60,10 @@ def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]
 
 
 def compare_unpaired(first: Sequence[TrialCounts], second: Sequence[TrialCounts]) -> RunDifference:
-    """Compare two runs over different entries, at least one each.
+    """Compare two runs on different entries; each run has at least one entry.
 
-    The interval is Newcombe's. The p-value is Fisher's exact one over clusters, which pass if at
-    least half of their trials do.
+    The interval is Newcombe's. The p-value is that of Fisher's exact test over clusters. A cluster
+    passes if at least half of its trials pass.
     """
     ours, theirs = pass_at_1(first), pass_at_1(second)
     (low_a, high_a), (low_b, high_b) = cluster_interval(first), cluster_interval(second)

@@ -1,4 +1,4 @@
-"""Paraphrases of functions, drafted by a live model and checked, for people to review."""
+"""Drafts of paraphrased functions: written by a live model, checked, and reviewed by people."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def draft_paraphrases(
     """Return the paraphrases of functions, and the reason if the model stopped early.
 
     ``names`` lists all functions; a paraphrase must not name any of them. A function without a
-    valid paraphrase keeps its own words.
+    valid paraphrase keeps its description.
     """
 
     async def draft(document: Document, ask: Ask) -> ParaphraseDraft:
@@ -72,7 +72,7 @@ async def draft_paraphrases(
 
 
 def own_words(document: Document) -> Paraphrase:
-    """Return the words of a document."""
+    """Return the descriptions in a document."""
     members = document["parameters"].get("properties", {})
     known = {name: str(member.get("description", "")) for name, member in members.items()}
     words = {name: text for name, text in known.items() if text}

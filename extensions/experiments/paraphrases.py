@@ -1,4 +1,4 @@
-"""Paraphrases of functions and of user messages, read from files that people have reviewed."""
+"""Paraphrases of functions and user messages, read from files that people have reviewed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RewordedMessages(NamedTuple):
     where: str
 
     def of(self, trajectory: Trajectory) -> Trajectory:
-        """Return an entry with these user messages.
+        """Return an entry with the reworded user messages.
 
         Raises DataError if the number of messages differs from the entry's.
         """
@@ -100,8 +100,8 @@ def read_rewordings(path: Path) -> Mapping[str, RewordedMessages]:
 def find_defects(document: Document, paraphrase: Paraphrase, names: Sequence[str]) -> Iterator[str]:
     """Yield the defects of a paraphrase.
 
-    It must not name further functions or describe unknown parameters. It must keep choices, numbers
-    and units.
+    It must not name further functions or describe unknown parameters. It must keep enum values,
+    numbers and units.
     """
     members = document["parameters"].get("properties", {})
     own = str(document.get("description", ""))

@@ -1,4 +1,4 @@
-"""Models that know the ground truth, with the interface of live models but without a server.
+"""Models that know the ground truth. They have the interface of live models, but no server.
 
 They see the functions that a live model would see. Their errors are seeded by the entry, so a
 resumed episode has the same ones.
@@ -99,7 +99,7 @@ def _right_calls(trajectory: Trajectory, plan: RunPlan) -> list[Call]:
 def _add_errors(
     calls: Sequence[Call], scripted: ScriptedBehaviour, shown: ScriptedContext, seed: str
 ) -> list[Call]:
-    """Return the calls, some of them wrong or of an unneeded function."""
+    """Return the calls with errors: wrong arguments, or calls of unneeded functions."""
     random, made = Random(seed), []
     confused = scripted.confused(shown)
     for call in calls:
@@ -116,7 +116,7 @@ def _add_errors(
 
 
 def _convert(script: Script, prepared: PreparedTrajectory, names: FunctionNames) -> Steps:
-    """Return the calls of a script in the form in which servers send them."""
+    """Return the calls of a script in the form of a server's response."""
 
     def convert(call: Call) -> ToolCall:
         known = call.name in prepared.template.tools

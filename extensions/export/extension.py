@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class ExportExtension(Extension):
-    """Runs in the formats of other tools."""
+    """Extension that writes runs in the formats of other tools."""
 
     name = "export"
     commands = {

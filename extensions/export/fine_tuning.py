@@ -20,7 +20,7 @@ _SEARCH_ENDED = ("give_up", "exhausted")
 
 
 def was_ended_by_search(transcript: TuningTranscript) -> bool:
-    """Tell whether a search ended one of the turns, so that the model's last words are missing."""
+    """Tell whether a search ended a turn, so that the model's last message is missing."""
     return any(end.why in _SEARCH_ENDED for end in transcript.record.turn_ends)
 
 
@@ -37,8 +37,8 @@ def to_trl(transcript: TuningTranscript) -> Json:
 def to_sharegpt(transcript: TuningTranscript) -> Json:
     """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
-    User messages or results alternate with the model's words or calls. The format has no place for
-    words beside calls, or for reasoning.
+    User messages or results alternate with the model's texts or calls. The format cannot hold texts
+    beside calls, or reasoning.
 
     Raises DataError if the model speaks twice in a row.
     """

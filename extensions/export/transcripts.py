@@ -88,8 +88,8 @@ def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]
     """Return the conversations of a run for fine-tuning.
 
     Each has the messages as sent and the tools offered at the end. Reasoning becomes
-    ``reasoning_content``, without signatures and the like. Episodes that ended in an error or a
-    rejected request are left out. A search contributes the branch that it kept.
+    ``reasoning_content``, without signatures. Episodes that ended in an error or a rejected request
+    are left out. A search contributes the branch that it kept.
 
     Raises DataError if a tool call and its result do not match, or a file cannot be read.
     """
@@ -119,7 +119,7 @@ def add_causes(run: Run, transcripts: Sequence[TuningTranscript], notify: Notify
 
 
 def _folder_name(model: str) -> str:
-    """Return a model's name as BFCL's folders spell it."""
+    """Return a model's name in the spelling of BFCL's folders."""
     name = re.sub(r"[^\w.:+=@-]+", "-", model.replace("/", "_"))[:_MAX_NAME_CHARS]
     return name if name.strip(".") else "model"
 
@@ -202,13 +202,13 @@ def _rewards(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def _name_of(tool: Mapping[str, Any]) -> object:
-    """Return the name of a tool in the form of chat completions or of another API."""
+    """Return the name of a tool that is declared for chat completions or for another API."""
     function = tool.get("function")
     return function.get("name") if isinstance(function, dict) else tool.get("name")
 
 
 def _readable(record: EpisodeRecord) -> list[Mapping[str, Any]]:
-    """Return the messages of an episode without members that only its server reads."""
+    """Return the messages of an episode without fields that only its server reads."""
     # An answer follows the messages of its request.
     replies = {step.request_messages: step.reply for step in record.steps}
     pairs = [(message, replies.get(place)) for place, message in enumerate(record.messages)]
@@ -230,7 +230,7 @@ def _readable_answer(message: Mapping[str, Any], reply: ReplyRecord) -> dict[str
 
 
 def _paired(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether the results of all tool calls follow them in order."""
+    """Tell whether all tool calls are followed by their results in order."""
     awaited: list[str] = []
     for message in messages:
         if message.get("role") == "tool":

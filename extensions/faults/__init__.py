@@ -1,1 +1,1 @@
-"""Seeded faults of functions, and functions that change."""
+"""Faults of functions, drawn by a seed."""

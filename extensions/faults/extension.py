@@ -19,7 +19,7 @@ else:
 
 
 class FaultsExtension(Extension):
-    """Injected faults of functions."""
+    """Extension that injects faults into functions."""
 
     name = "faults"
 
@@ -28,7 +28,7 @@ class FaultsExtension(Extension):
         return feature.FaultOptions if command == "eval" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the faults of the options; none if the rate is 0."""
+        """Return the run feature of the options; empty if the rate is 0."""
         if own.faults is None:
             return []
         found = faults.FaultSettings.read(own.faults)

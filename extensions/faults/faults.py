@@ -1,8 +1,9 @@
 """Faults: some calls time out, are refused, or return an incomplete or old result.
 
-A fault is drawn from the seed, the entry and the text of the call, not from the order of calls. The
-first such call of an episode has it; the same call made again has none, as its text says. Writing
-functions never have incomplete or old results, and a call that times out changes nothing.
+A fault is drawn from the seed, the entry and the text of the call, not from the order of calls.
+Only the first such call of an episode fails. The text of the fault says that the same call can be
+repeated. Writing functions never have incomplete or old results, and a call that times out changes
+nothing.
 """
 
 from __future__ import annotations
@@ -63,14 +64,14 @@ class FaultSettings(NamedTuple):
         return f"rate={self.rate:g},kinds={'|'.join(self.kinds)},seed={self.seed}"
 
     def draw(self, entry: str, call: str) -> Kind | None:
-        """Return the fault of a call of an entry, if it has one."""
+        """Return the fault of a call of an entry, if any."""
         digest = sha256(f"{self.seed}\n{entry}\n{call}".encode()).digest()
         if int.from_bytes(digest[:8], "big") >= self.rate * _BITS:
             return None
         return self.kinds[digest[8] % len(self.kinds)]
 
     def wrap(self, session: Session, entry: str) -> Session:
-        """Return a session with these faults; the same one if the rate is 0."""
+        """Return a session with these faults; the unchanged session if the rate is 0."""
         if not self.rate:
             return session
         kind = _CLASSES.get(type(session)) or _make_class(type(session))
@@ -101,7 +102,7 @@ def _make_class(base: type[Session]) -> Any:
         def begin(
             self, faults: FaultSettings, entry: str, start: Session, made: frozenset[str]
         ) -> None:
-            """Set the faults, the state that old results are of, and the calls made so far."""
+            """Set the faults, the state for old results, and the earlier calls."""
             self._faults, self._entry, self._start, self._made = faults, entry, start, made
 
         def fork(self, *, checks_arguments: bool | None = None) -> Any:
@@ -132,7 +133,7 @@ def _make_class(base: type[Session]) -> Any:
 
 
 def _halve(value: Any) -> Any:
-    """Return a list or object without its second half; each member of an object is halved."""
+    """Return the first half of a list, or an object whose fields are halved."""
     if isinstance(value, (list, tuple)):
         return [*value[: len(value) // 2]]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Faults in a run: the model's session has them, the ground truth's has none."""
+"""Run feature of faults: the model's session has faults, the ground truth's session has not."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class InjectedFault(NamedTuple):
 
 
 class InjectedFaults(NamedTuple):
-    """Faults of one episode, and how they were drawn."""
+    """Faults of one episode, with rate, kinds and seed."""
 
     faults: str
     injected: Sequence[InjectedFault]
@@ -61,11 +61,11 @@ class InjectedFaults(NamedTuple):
         return kept
 
     def message_of(self, step: Any) -> JsonObject | None:
-        """Return None: all steps are in the record."""
+        """Return None, because all steps are in the record."""
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing: the faults are not compared with the record."""
+        """Yield nothing, because the faults are not compared with the record."""
         yield from ()
 
     def verdict_members(self, verdict: object) -> JsonObject:

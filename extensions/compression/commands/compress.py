@@ -35,7 +35,7 @@ class Options(EntriesOptions, JsonOption):
 
 
 def run(options: Options) -> int:
-    """Print the savings and losses of each way."""
+    """Print the savings and losses of each kind of compression."""
     made = [
         Compression.named(f"{options.tokens},{way.strip()}", options.tokenizer)
         for way in options.by.split(",")

@@ -1,4 +1,4 @@
-"""Command ``turnwise compress-keys``: drafts the members that compressed results keep."""
+"""Command ``turnwise compress-keys``: drafts the fields that compressed results keep."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Options(EntriesOptions):
 
 
 def run(options: Options) -> int:
-    """Write the draft, and print the functions without one."""
+    """Write the drafts, and print the functions without a draft."""
     if options.backend not in names():
         advice = suggest_name(options.backend, names())
         raise DataError("BACKEND", f"there is no backend {options.backend!r:.80}{advice}")
@@ -91,7 +91,7 @@ def run(options: Options) -> int:
 def _find_long_results(
     dataset: Dataset, entries: list[Trajectory], backend: str, limit: Compression
 ) -> list[LongResult]:
-    """Return the longest result with members of each function, if it exceeds the limit."""
+    """Return the longest structured result of each function, if it exceeds the limit."""
     longest: dict[str, str] = {}
     for entry in entries:
         if entry.judged_by is not JudgingMethod.CALLS and backend in entry.environments:

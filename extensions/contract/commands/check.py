@@ -48,7 +48,7 @@ class Options:
 
 
 def run(options: Options) -> int:
-    """Check environments, and print every promise with its outcome."""
+    """Check environments, and print every rule with its outcome."""
     backends = environments(options.environments)
     with require_extra("dev", "env check"):
         contract = testing.contract
@@ -84,7 +84,7 @@ def _check(checks: Sequence[BoundCheck]) -> int:
 
 
 def _outcome(bound: BoundCheck) -> bool | None:
-    """Run and print a check; return whether it passes, or None if it is skipped."""
+    """Run a check and print its outcome. Return whether it passed, or None if it was skipped."""
     promise = f"{bound.check.name:14}  {bound.check.promise}"
     try:
         # Output of the environment must not mix with the lines of this command.

@@ -39,7 +39,7 @@ class Options:
 
 
 def environments(names: Sequence[str]) -> list[type[Backend]]:
-    """Return the backends of some names, or all backends if no name is given.
+    """Return the named backends, or all backends if no name is given.
 
     Raises DataError if a name is unknown, or its backend cannot be used.
     """
@@ -126,7 +126,7 @@ def _section(tool: Tool) -> Iterator[str]:
 
 
 def _type_of(schema: Mapping[str, Any]) -> str:
-    """Return a JSON Schema as text."""
+    """Describe a JSON Schema in one line."""
     if "anyOf" in schema:
         return " or ".join(map(_type_of, schema["anyOf"]))
     if "enum" in schema:

@@ -145,7 +145,7 @@ class StubEnvironmentFiles(ListEnvironmentFiles):
         return f"{_LONG_LINES}\n{code}" if in_checkout and longest > _LINE else code
 
     def config(self, words: Mapping[str, str]) -> str:
-        """Return the example config: no record of any kind."""
+        """Return the example config, which contains no records."""
         return _json({words["name"]: {"records": self.draft.records}})
 
     def functions(self, words: Mapping[str, str]) -> str:
