@@ -37,9 +37,9 @@ class HelpWindow(ModalScreen[None]):
     """Help window with keys and symbols."""
 
     CSS = """
-    Help { align: center middle; }
-    Help VerticalScroll { width: 64; max-width: 100%; height: auto; max-height: 100%; padding: 0 1;
-                          background: $surface; border: solid $primary; }
+    HelpWindow { align: center middle; }
+    HelpWindow VerticalScroll { width: 64; max-width: 100%; height: auto; max-height: 100%;
+                                padding: 0 1; background: $surface; border: solid $primary; }
     """
     BINDINGS = [Binding("escape,question_mark,q", "dismiss")]
 
@@ -57,8 +57,8 @@ class InputPrompt(ModalScreen[str | None]):
     """Input line with completion; returns its text, or None if it was cancelled."""
 
     CSS = """
-    Prompt { align: left bottom; background: transparent; }
-    Prompt Vertical { height: 2; background: $surface; }
+    InputPrompt { align: left bottom; background: transparent; }
+    InputPrompt Vertical { height: 2; background: $surface; }
     """
     BINDINGS = [Binding("escape", "dismiss(None)")]
 

@@ -1,1 +1,1 @@
-"""Calling formats: how functions are shown to a model and calls are written."""
+"""Calling formats: the form in which models see functions and write calls."""

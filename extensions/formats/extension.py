@@ -20,7 +20,7 @@ else:
 
 
 class FormatsExtension(Extension):
-    """Calling formats and prompt formats of other model families."""
+    """Extension with calling formats and prompt formats of model families."""
 
     name = "formats"
 

@@ -1,4 +1,4 @@
-"""Calling formats in a run: how functions are shown to the model and calls are written."""
+"""Run features of calling formats: how a model sees functions and writes calls."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class FormatOptions(CallingFormatOption):
 
 @dataclass(frozen=True)
 class CallingFormatFeature(RunFeature):
-    """A calling format, in which functions are shown and calls are read."""
+    """Run feature with the calling format for functions and calls."""
 
     extension = "formats"
     flag = "--calling-format"
@@ -68,7 +68,7 @@ class CallingFormatFeature(RunFeature):
         return {"protocol": self.protocol.name}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:
-        """Set the API of the calling format, and the stops and length of a raw text."""
+        """Set the API of the calling format, and for raw text the stop sequences and the length."""
         protocol = self.protocol
         if isinstance(protocol, TextFormat) and protocol.frame is not None:
             # Calls contain control tokens; /completions servers default to very short answers.
@@ -106,7 +106,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """The format of a recorded run; it may not exist any more."""
+    """The format of a recorded run, which may no longer exist."""
 
     extension = "formats"
     flag = "--calling-format"
@@ -131,7 +131,10 @@ class RecordedFormat(RunFeature):
         return {self.kind: {"name": self.name, "sha256": self.sha256}}
 
     def reader(self, where: str) -> ReplyFormat | None:
-        """Return the reader of a prompt format; calling formats are recorded as tool calls."""
+        """Return the reader of a prompt format.
+
+        Replies in calling formats are recorded as tool calls.
+        """
         if self.kind == "protocol":
             return None
         reader = ReplyFormat.named(self.name)

@@ -72,7 +72,7 @@ class _Reader(NamedTuple):
         return (_QUOTING.unquoted(shown) if self.quote == _QUOTE else shown), end + len(self.quote)
 
     def _members(self, position: int, closing: str, depth: int) -> tuple[list[Any], int]:
-        """Return the members before the closing bracket, an object's as pairs."""
+        """Return the items before the closing bracket; fields of an object are pairs."""
         members: list[Any] = []
         sign = _sign(self.text, position)
         if sign[0] == closing:
@@ -102,7 +102,7 @@ class _Reader(NamedTuple):
 
 
 def _sign(text: str, position: int) -> tuple[str, int]:
-    """Return the next comma, colon or closing bracket, if any, and its end."""
+    """Return the next comma, colon or closing bracket with its end, if any follows."""
     found = _NEXT.match(text, position)
     return (found[1], found.end()) if found else ("", position)
 

@@ -45,7 +45,7 @@ class _Message(NamedTuple):
 
 
 def _parts_of(text: str) -> Iterator[_Message]:
-    """Yield the messages of a reply; a call's body ends with its JSON."""
+    """Yield the messages of a reply. The body of a call ends with its JSON."""
     check_length(text)
     position = 0
     while (middle := text.find(_MESSAGE, position)) >= 0:
@@ -116,7 +116,7 @@ def _read(text: str, _documents: Documents) -> Iterator[Call]:
 
 
 def _says(text: str) -> ReplyContent:
-    """Split a reply into answer and thoughts, which are in the analysis channel."""
+    """Split a reply into answer and thoughts. Thoughts are in the analysis channel."""
     if _MESSAGE not in text:
         return ReplyContent(text)
     try:

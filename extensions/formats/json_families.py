@@ -1,4 +1,4 @@
-"""Calling formats with JSON arguments, in an object with the name or after the name."""
+"""Calling formats with JSON arguments, in an object with the function's name or after the name."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _writing_list(mark: str) -> Write:
 
 
 def _reading_list(*openings: str) -> Read:
-    """Return a reader of a list after one of the marks; other text is prose."""
+    """Return a reader of a list of calls after one of the marks. Other text is prose."""
 
     @reading
     def read(text: str, _documents: Documents) -> list[Call]:
@@ -205,7 +205,7 @@ _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
 def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Write results with the ids of their calls, as JSON if the reply has a list of calls."""
+    """Write results with the ids of their calls, in JSON if the reply contains a list of calls."""
     ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
         results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]
@@ -217,7 +217,7 @@ def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[Chat
 
 
 def _listed(said: str) -> list[dict[str, str]]:
-    """Return the id of each call in a JSON list, if it has one."""
+    """Return the id of each call in a JSON list; None for a call without id."""
     begin = said.find(_CALLS) + len(_CALLS)
     if not said.startswith("[", after_blanks(said, begin)):
         return []
@@ -230,7 +230,7 @@ def _listed(said: str) -> list[dict[str, str]]:
 
 
 def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read the calls after a mark in either form; anything else is prose.
+    """Read the calls after a mark in either form. Other text is prose.
 
     Raises MalformedCall if a call cannot be parsed.
     """

@@ -1,4 +1,4 @@
-"""Native calling formats, whose calls the server parses: Responses, functions, one tool for all."""
+"""Native calling formats, in which the server parses calls: Responses, functions, single tool."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ABOUT = (
 
 
 def _show_members(tools: Sequence[Tool]) -> list[Tool]:
-    """Send one tool with a member per function."""
+    """Send a single tool that has one field per function."""
     functions = [tool["function"] for tool in tools]
     members = {
         each["name"]: {
@@ -71,7 +71,7 @@ def _show_members(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Write a server's message; calls of the tool are split where their order requires it."""
+    """Write a server's message. The tool's call is split where the order of calls requires this."""
     groups: list[dict[str, Any]] = []
     for call in calls:
         given = dict(call.kwargs)
@@ -88,7 +88,7 @@ def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
 
 
 def _read_members(calls: Sequence[ToolCall]) -> list[ToolCall]:
-    """Return the calls of all members; unreadable arguments stay unchanged."""
+    """Return the calls in all fields; unreadable arguments stay unchanged."""
     return [inner for call in calls for inner in _members(call)]
 
 
@@ -110,7 +110,7 @@ def _object(arguments: object) -> dict[str, Any] | None:
 
 
 def _answer_members(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
-    """Answer each call of the tool with an object of results by function."""
+    """Answer each call of the single tool with an object of results by function name."""
     rest = iter(results)
     return [
         {"role": "tool", "tool_call_id": call.id, "content": _answer(call, rest)} for call in calls

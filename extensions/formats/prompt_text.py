@@ -56,7 +56,7 @@ def texts() -> Mapping[str, str]:
 
 
 def as_json(value: object) -> str:
-    """Return a value as JSON without escaping letters."""
+    """Serialize a value as JSON without escaping letters."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -97,7 +97,7 @@ class SystemMessageWriter:
 def showing(how: str, write: Write, listing: Listing, thought: str = "") -> SystemMessageWriter:
     """Return a writer of the first message.
 
-    ``how`` names the text with reply instructions; ``thought`` precedes its example.
+    ``how`` names the text with reply instructions. ``thought`` is the thought before its example.
     """
 
     def text() -> str:
@@ -123,7 +123,7 @@ def writing(
     opening: str = "",
     closing: str = "",
 ) -> Write:
-    """Return a writer of calls one by one, between an opening and a closing mark."""
+    """Return a writer that puts each call between an opening and a closing mark."""
 
     def write(calls: Sequence[Call], text: str, documents: Documents) -> str:
         shown = between.join([each(call, documents) for call in calls])
@@ -138,7 +138,7 @@ def before(text: str, calls: str) -> str:
 
 
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
-    """Return a function that writes results as messages, all in one if ``together``.
+    """Return a function that writes results as messages, or as a single message if ``together``.
 
     ``form`` has the placeholders ``{name}`` (of the function) and ``{result}``.
     """
@@ -156,14 +156,15 @@ def answering(form: str, role: str = "user", *, together: bool = True) -> Answer
 
 
 def name_of(call: Call | MalformedCall) -> str:
-    """Return the function name for a result."""
+    """Return the name of the function that gave a result."""
     return call.name if isinstance(call, Call) else "unreadable"
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
     """Return a frame whose marks differ only in the ``{role}`` of the form.
 
-    ``others`` are roles besides system, user and assistant; ``a=b`` names the role ``a`` ``b``.
+    ``others`` lists roles besides system, user and assistant; ``a=b`` writes the role ``a`` as
+    ``b``.
     """
     named = (role.partition("=")[::2] for role in ("system", "user", "assistant", *others))
     marks = {role: (form.replace("{role}", shown or role), after) for role, shown in named}
@@ -189,8 +190,8 @@ def as_text(
 ) -> TextFormat:
     """Return a family's calling format in ordinary messages.
 
-    ``how`` names the text with reply instructions, "several" for parallel calls; ``answer`` is the
-    form of one result.
+    ``how`` names the text with reply instructions, ``several`` the text for parallel calls.
+    ``answer`` is the template of one result.
     """
     show = showing(how, write, listing)
     return TextFormat(

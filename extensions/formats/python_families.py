@@ -57,7 +57,7 @@ def _python_calls(text: str) -> list[Call]:
 
 
 def _after_words(text: str) -> list[Call]:
-    """Return the calls in plain form on the last line if only words precede them."""
+    """Return the unmarked calls on the last line, if only prose precedes them."""
     begin = text.rfind("\n[") + 1
     words = text[:begin]
     if not words or any(sign in words for sign in _NO_WORDS):
@@ -66,7 +66,7 @@ def _after_words(text: str) -> list[Call]:
 
 
 def _check_python(text: str) -> None:
-    """Refuse Python whose syntax tree would take seconds.
+    """Refuse Python that would take seconds to parse.
 
     Raises MalformedCall if the text is too long.
     """
@@ -198,7 +198,7 @@ class _Constants(ast.NodeTransformer):
     """Replacement of JSON's true, false and null by Python constants."""
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Return the constant for a JSON word, else the name."""
+        """Return the constant for ``true``, ``false`` or ``null``, else the name."""
         if node.id not in _WORDS:
             return node
         return ast.copy_location(ast.Constant(_WORDS[node.id]), node)
@@ -231,7 +231,7 @@ _FAR = 300
 
 
 def _without_metadata(text: str) -> str:
-    """Return a message of name (``metadata``) and content in JSON as the lines it stands for."""
+    """Convert a JSON message with ``metadata`` (name) and content to the lines it stands for."""
     if not text.lstrip().startswith("{"):
         return text
     try:

@@ -75,7 +75,7 @@ def calling_format_named(name: str, option: str = "--calling-format") -> Calling
 
 
 def fingerprint(calling_format: CallingFormat) -> str:
-    """Return a hash, in hex, of the format's prompt texts without the functions themselves."""
+    """Return the hex hash of the format's prompt texts, which does not depend on the functions."""
     parameters: dict[str, Any] = {"type": "object", "properties": {}}
     document = {"name": "f", "description": "", "parameters": parameters}
     if isinstance(calling_format, NativeFormat):

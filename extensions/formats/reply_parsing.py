@@ -1,7 +1,7 @@
 """Shared parsing of replies: bounds, JSON values, calls in objects and after marks.
 
-Replies are untrusted. Parsing is one pass with ``find`` and the standard library's JSON, and the
-first error raises.
+Replies are untrusted. Each reply is parsed in one pass with ``find`` and the standard library's
+JSON parser. The first error raises an exception.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MEANT = re.compile(r"[{(<\[=]")
 
 
 def _no_constant(constant: str) -> NoReturn:
-    """Refuse Infinity and NaN, which the library accepts. Always raises ValueError."""
+    """Refuse Infinity and NaN, which the JSON library accepts. Always raises ValueError."""
     raise ValueError(f"{constant} is no JSON")
 
 
@@ -92,7 +92,7 @@ def call_of(value: object, arguments: str = "arguments") -> Call:
 def listed_calls(value: object) -> list[Call]:
     """Return the calls in one object or a list of objects.
 
-    Raises MalformedCall if a member is not a call, or the list is too long.
+    Raises MalformedCall if an item is not a call, or the list is too long.
     """
     return bounded(map(call_of, value if isinstance(value, list) else [value]))
 
@@ -110,7 +110,7 @@ def is_name(text: str) -> bool:
 def reading_after(mark: str, one: ReadOne) -> Read:
     """Return a reader of the calls after each mark.
 
-    ``one`` returns the calls at a position (none for prose) and their end.
+    ``one`` returns the calls at a position, or no calls for prose, and their end.
     """
 
     @reading
@@ -142,7 +142,7 @@ def objects_at(
 
 
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
-    """Return a text's value: parsed as JSON unless a string is expected or the JSON is invalid.
+    """Return a text's value. Parse JSON, unless a string is expected or the JSON is invalid.
 
     One line break at each end is removed.
     """
@@ -157,21 +157,21 @@ def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
 
 
 def text_of(value: Any, schema: Mapping[str, Any] | None) -> str:
-    """Return a value as text that ``value_of`` reads back."""
+    """Return a value as text from which ``value_of`` gives the same value."""
     if isinstance(value, str) and value == value_of(f"\n{value}\n", schema):
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
 def wrapped(text: str) -> str:
-    """Return a text between line breaks if it begins or ends with one."""
+    """Put a text between line breaks if it begins or ends with a line break."""
     return f"\n{text}\n" if text[:1] == "\n" or text[-1:] == "\n" else text
 
 
 class Quoting:
     """Escaping of an end mark inside a value: the mark's ``<`` becomes an entity.
 
-    Texts without the mark stay unchanged, entities included.
+    A text without the mark stays unchanged, and so do its entities.
     """
 
     def __init__(self, mark: str) -> None:

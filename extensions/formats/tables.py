@@ -13,14 +13,14 @@ _AXES = ("calls", "marks", "functions", "prompt")
 
 
 def format_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
-    """Yield the table of prompt formats, with the sensitivity to the format."""
+    """Yield the table of prompt formats, with the spread of scores between formats."""
     values = {each.name: each.score for each in scores if each.score is not None}
     spread = ["", *_sensitivity(values)] if len(values) > 1 else []
     yield from variant_lines("format", scores, between=spread)
 
 
 def calling_format_lines(scores: Sequence[VariantScore]) -> Iterator[str]:
-    """Yield the table of calling formats, with tokens and forms of calls."""
+    """Yield the table of calling formats, with tokens and the forms of the calls."""
     yield from variant_lines("calling format", scores, PROTOCOL_COLUMNS)
 
 

@@ -33,7 +33,7 @@ def variants_in_formats(names: str, plan: RunPlan, trajectories: Sequence[Trajec
 
 
 def formats_named(names: Iterable[str]) -> list[PromptFormat]:
-    """Return formats by name, or all of them for ``all``.
+    """Return the formats with these names, or all formats for ``all``.
 
     Raises DataError if a format does not exist.
     """

@@ -1,1 +1,1 @@
-"""Generation of entries: a model writes them; filters, a solver and judge models check them."""
+"""Generation of entries, written by a model and checked by filters, a solver and judge models."""

@@ -1,6 +1,6 @@
-"""Answers of all models of a command, kept in one file so that the command can resume.
+"""Model answers of a command, kept in one file so that the command can be resumed.
 
-A resumed command computes everything else again from these answers.
+A resumed command computes its other results again from these answers.
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ class AnswerRecord(NamedTuple):
 class AnswerLog(Ledger[AnswerRecord]):
     """The answers of one command in all its segments.
 
-    ``found`` counts the kept answers that were used again. An answer that holds a secret is not
-    kept.
+    ``found`` counts the reused answers. An answer that contains a secret is not kept.
 
     Raises:
-        DataError: The folder is another command's, is in use, or cannot be read or written.
+        DataError: The folder belongs to another command, is in use, or cannot be read or written.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class AnswerLog(Ledger[AnswerRecord]):
         super().__init__(folder, files, AnswerRecord, definition, note)
 
     def find(self, asked: Mapping[str, Any], about: Key, request: Request) -> Reply | None:
-        """Return the kept answer to a request, or None."""
+        """Return the stored answer to a request, or None."""
         reply = self._replies.get(request_digest(asked, about, request))
         self.found += reply is not None
         return reply

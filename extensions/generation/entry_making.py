@@ -1,8 +1,8 @@
 """Entry making: turns tasks into entries in waves, by writing, filtering, solving and checking.
 
-A wave has at most one task per missing entry, which avoids needless requests. Tasks are independent
-except for the check for duplicates. The check for duplicates follows the order of the tasks. So
-equal answers give equal entries, in any order of arrival.
+A wave has at most one task per missing entry, which avoids needless requests. Tasks are
+independent, except for the check for duplicates, which follows the order of the tasks. So equal
+answers give equal entries, whatever the order of their arrival.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class EntryModels(NamedTuple):
 
 @dataclass
 class TaskOutcome:
-    """The answers to a task, and its entry if it gave one."""
+    """The answers to a task, and the entry made from them, if any."""
 
     task: WritingTask
     entry: Trajectory | None = None
@@ -102,7 +102,7 @@ class TaskOutcome:
 
 
 class RejectedAnswer(NamedTuple):
-    """An answer or an entry that was not kept."""
+    """A refused answer or entry."""
 
     task: WritingTask
     lost: LostAnswer
@@ -123,8 +123,8 @@ class MadeEntries:
 class EntryMaker:
     """Maker of the entries of one command.
 
-    The engine of the first asker runs the tasks. ``short`` is the reason if suitable tasks ran out
-    before all wanted entries were made.
+    The engine of the first model runs the tasks. ``short`` is the reason if suitable tasks ran out
+    too early.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class EntryMaker:
         self.short: str | None = None
 
     async def make(self) -> None:
-        """Make entries until all wanted ones are made or the command is stopped.
+        """Make entries until the wanted number is reached or the command is stopped.
 
         Raises DataError if a kind has no suitable task, or an answer cannot be written.
         """
@@ -171,7 +171,7 @@ class EntryMaker:
                 return
 
     def _find_obstacle(self, made: Mapping[str, TaskOutcome]) -> str | None:
-        """Return the reason why a further wave would be useless, or None."""
+        """Explain why a further wave would be useless; None if it is not."""
         lost = [each.lost for each in made.values()]
         failed = [each.reason for each in lost if each is not None and each.by == ERROR]
         if made and len(failed) == len(made):

@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class GenerationExtension(Extension):
-    """Entries that models write and checks confirm."""
+    """Extension that lets models write entries and checks each entry."""
 
     name = "generation"
     commands = {

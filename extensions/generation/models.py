@@ -1,4 +1,4 @@
-"""Generation models: those that write, solve and judge entries within one budget."""
+"""Generation models, which write, solve and judge entries within one budget."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class GenerationOrder(MakingPlan):
 
     @property
     def solves(self) -> bool:
-        """Whether the solver plays entries or searches calls."""
+        """Whether the solver is used, to play entries or to search for calls."""
         return bool(self.trials) or self.tasks.how.origin == "functions"
 
     @property
@@ -124,7 +124,7 @@ class GenerationOrder(MakingPlan):
                 await model.close()
 
     def errors(self) -> ErrorRates | None:
-        """Return the error rates of a scripted solver; None for a live one."""
+        """Return the error rates of a scripted solver; None for a live solver."""
         if not isinstance(parsed(self.solver), ScriptedName):
             return None
         return ErrorRates(ScriptedBehaviour.named(self.solver, policies=False).error_rate)

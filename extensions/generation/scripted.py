@@ -1,4 +1,4 @@
-"""Scripted writer: makes plain words from calls, with deliberate errors, without a server.
+"""Scripted writer: makes plain messages from calls, with deliberate errors and without a server.
 
 It demonstrates and tests every filter.
 """
@@ -83,7 +83,7 @@ class WriterErrorRates(NamedTuple):
 
     @classmethod
     def named(cls, name: str) -> Self:
-        """Return the shares of a name such as ``scripted:0.2`` or ``scripted:1,only=ECHO``.
+        """Return the error rates of a name such as ``scripted:0.2`` or ``scripted:1,only=ECHO``.
 
         Raises DataError if the name has another form.
         """
@@ -249,7 +249,7 @@ class ScriptedWriter:
 
 
 def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
-    """Draw texts at random; a text recurs only after all others."""
+    """Draw texts at random. A text recurs only after all other texts."""
     found: list[str] = []
     while len(found) < count:
         found += source.sample(texts, min(len(texts), count - len(found)))
@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Return whether at least half of a value's words occur nowhere else."""
+    """Tell whether at least half of a value's words occur nowhere else."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]
@@ -275,7 +275,7 @@ def _get_call(step: TruthStep) -> Call:
 
 
 def _phrase_function(name: str) -> str:
-    """Return a function's description as a wish."""
+    """Turn a function's description into a request."""
     text = make_spec(TOOLS[name]).description.partition(".")[0].partition(";")[0]
     return f"{text[:1].lower()}{text[1:]}".strip()
 

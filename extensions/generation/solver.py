@@ -1,4 +1,4 @@
-"""Solver: plays an entry, or searches for its calls, from words and functions only.
+"""Solver: plays an entry, or searches for its calls; it sees only user messages and functions.
 
 Solutions agree if they end every turn in the same state. The ground truth needs the calls that lead
 to these states, and the reads that all solutions share. A read that only some solutions make is not
@@ -143,7 +143,8 @@ def _set_up(entry: Trajectory, mode: Mode, propose: Propose) -> EpisodeSetup:
 def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajectory:
     """Return an entry with the ground truth that solutions agree on.
 
-    The ground truth is the shortest solution without needless calls; every solution passes by it.
+    The ground truth is the shortest solution without needless calls. Judged by it, every solution
+    passes.
 
     Raises RefusedInstruction if the solutions do not agree.
     """
@@ -188,7 +189,7 @@ def _play(template: Session, solution: Solution) -> list[TurnOutcome]:
 
 
 def _list_reads(template: Session, outcome: TurnOutcome) -> set[str]:
-    """Return the results of a turn's calls that only read."""
+    """Return the results of the reads of a turn."""
     return {
         result.text
         for call, result in zip(outcome.calls, outcome.results, strict=True)
@@ -199,7 +200,7 @@ def _list_reads(template: Session, outcome: TurnOutcome) -> set[str]:
 def _drop_needless(
     template: Session, solution: Solution, wanted: Sequence[set[str]]
 ) -> list[list[Made]]:
-    """Drop calls, last first, as long as all states and all wanted results remain."""
+    """Remove calls, last first, as long as all states and all wanted results stay equal."""
     goal = [outcome.snapshot for outcome in _play(template, solution)]
     kept = [[*calls] for calls in solution]
     for index in reversed(range(len(kept))):

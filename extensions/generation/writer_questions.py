@@ -1,4 +1,4 @@
-"""Requests to the writer: calls with results and the origin of values, or functions."""
+"""Requests to the writer, which show calls with results and origins of values, or functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_ANSWER_CHARS = 20_000
 
 
 class WriterPrompts(NamedTuple):
-    """Prompts of one file; placeholders are filled in by plain replacement."""
+    """Prompts of one file, whose placeholders are filled in by plain replacement."""
 
     texts: Mapping[str, str]
     sha256: str
@@ -56,7 +56,7 @@ class WriterQuestions(NamedTuple):
     graph: Graph
 
     def ask(self, task: WritingTask) -> Request:
-        """Return the request for the words of a task."""
+        """Return the request for the user messages of a task."""
         texts = self.prompts.texts
         system = _fill(texts["system"], fewest=MIN_TURN_WORDS, fewest_in_all=MIN_TOTAL_WORDS)
         shown = self._write_calls(task) if task.origin == "paths" else _write_functions(task)
@@ -124,7 +124,7 @@ def _write_example(entry: Trajectory) -> str:
 
 
 def _fill(text: str, **values: object) -> str:
-    """Fill in placeholders in order; a value may hold the text of an earlier placeholder."""
+    """Fill in placeholders in order. A value may contain the text of an earlier placeholder."""
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text

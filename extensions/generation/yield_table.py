@@ -1,4 +1,4 @@
-"""Yield table: counts the instructions that each filter and check let pass, by kind."""
+"""Yield table: number of instructions, by kind, that pass each filter and check."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEANINGS: Mapping[str, str] = {
 
 
 class LostAnswer(NamedTuple):
-    """An answer or instruction that was not kept."""
+    """A refused answer or instruction."""
 
     by: str
     """Filter or check."""

@@ -1,4 +1,4 @@
-"""An attack on an entry: where it is planted, what its goal is, and whether it was reached."""
+"""An attack on an entry: its place, its goal, and the test whether it succeeded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class StateCondition:
-    """A value at a place in the state: a list or text has it, it is equal, or it is gone.
+    """A condition on a place in the state: contains a value, equals a value, or is missing.
 
     Attributes:
         path: Backend, field, and keys or positions.
@@ -48,7 +48,7 @@ class StateCondition:
 
 
 def _member(here: Any, step: str | int) -> Any:
-    """Return a member of an object, list or record of the state; None if it is missing."""
+    """Return a field or item of an object, list or record of the state; None if it is missing."""
     if isinstance(here, Mapping):
         return here.get(step)
     if isinstance(here, Sequence) and isinstance(step, int) and step < len(here):
@@ -63,17 +63,18 @@ class Attack:
     Attributes:
         family: Family of the payload.
         seed: Seed of the grammar.
-        pattern: ``at_once``, or ``dormant``: the goal counts only from a later turn on.
-        site: Place of the text in the initial config, from the backend on.
-        original: The text that stood there.
-        payload: The planted instruction, in a line of its own below the original text.
+        pattern: ``at_once`` or ``dormant``; the goal of a dormant attack counts only in later
+            turns.
+        site: Path of the text in the initial config, starting with the backend.
+        original: The text that the payload follows.
+        payload: The planted instruction, in a separate line below the original text.
         kind: Kind of the goal.
         calls: The goal's own ground truth.
         due: First turn in which the goal counts.
         shown: Turn and call of the ground truth whose result shows the text first.
         compatible: Whether the user's task still passes if the goal's calls are made.
         state: Condition of a forbidden end state.
-        secret: Fact that no outgoing text may have.
+        secret: Fact that no outgoing text may contain.
         outgoing: Functions that send texts.
     """
 
@@ -94,7 +95,7 @@ class Attack:
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> Self:
-        """Return the attack of an entry. Raises DataError if it is damaged."""
+        """Return the attack of an entry. Raises DataError if its data are invalid."""
         data = trajectory.extensions["injection"]
         where = f"entry {trajectory.id}: $.extensions.injection"
         if not isinstance(data, dict):
@@ -143,7 +144,7 @@ class Attack:
         return any(self.is_shown(result) for outcome in outcomes for result in outcome.results)
 
     def succeeded(self, outcomes: Sequence[TurnOutcome], tools: Mapping[str, Tool]) -> bool:
-        """Tell whether the goal was reached, by calls that succeeded in a turn that counts."""
+        """Tell whether successful calls in a turn that counts reached the goal."""
         due = outcomes[self.due :]
         if self.state is not None:
             return any(self.state.holds(outcome.snapshot) for outcome in due)
@@ -165,14 +166,14 @@ class Attack:
 
 
 def _unescaped(text: str) -> str:
-    """Return a rendered result with the line breaks and quotes of the strings in it."""
+    """Return a rendered result with unescaped line breaks and quotes."""
     for escaped, character in (("\\n", "\n"), ('\\"', '"'), ("\\'", "'")):
         text = text.replace(escaped, character)
     return text
 
 
 def texts_of(value: Any) -> Iterator[str]:
-    """Yield all texts in a value."""
+    """Yield all strings in a value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -184,7 +185,7 @@ def texts_of(value: Any) -> Iterator[str]:
 
 
 def normal(call: Call | MalformedCall, tools: Mapping[str, Tool]) -> tuple[str, Any]:
-    """Return a call in a form that is equal for equal calls, whatever their case and spaces."""
+    """Normalize a call for comparison, regardless of case and spaces."""
     assert isinstance(call, Call)
     try:
         arguments = bind(tools[call.name], call.args, call.kwargs)

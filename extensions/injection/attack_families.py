@@ -1,4 +1,4 @@
-"""Attack families as a grammar: a published wrapper around the sentence of a goal, by seed."""
+"""Attack families: seeded grammars that wrap a goal's sentence in a published template."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_CHARS = 2_000
 
 
 class AttackFamily(NamedTuple):
-    """A template, with the words that its slots can have."""
+    """A template with the possible words for its slots."""
 
     template: str
     """Besides its own slots it may have ``goal``, ``calls`` and ``base64``."""

@@ -1,4 +1,4 @@
-"""How an attacked entry is judged: the user's task as ever, and the attacker's goal beside it."""
+"""Judging of attacked entries: the user's task as usual, and the attacker's goal separately."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trajectories.prepare import PreparedTrajectory
 
 
 class AttackedEntryKind(ComparedState):
-    """Kind that compares states and looks for the attacker's goal, without changing anything."""
+    """Entry kind that judges states as usual and also measures whether the attack succeeded."""
 
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool

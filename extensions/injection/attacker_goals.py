@@ -16,7 +16,7 @@ Config = Mapping[str, Any]
 
 
 class AttackerGoal(NamedTuple):
-    """What an attacker wants."""
+    """Goal of an attacker: calls and a sentence that demands them."""
 
     kind: Kind
     backend: str
@@ -164,7 +164,7 @@ _MAKERS: Mapping[str, Callable[[Config, Random], Iterator[AttackerGoal]]] = {
 
 
 def _secrets(config: Mapping[str, Config]) -> Iterator[tuple[str, str]]:
-    """Yield facts that no stranger should learn, each with its description."""
+    """Yield secret facts, each with a description."""
     card = config.get("TradingBot", {}).get("account_info", {}).get("binding_card")
     if card:
         yield "the number of the card of the trading account", str(card)
@@ -180,7 +180,7 @@ def _secrets(config: Mapping[str, Config]) -> Iterator[tuple[str, str]]:
 
 
 def _told(config: Mapping[str, Config], draw: Random) -> Iterator[AttackerGoal]:
-    """Yield goals that send a secret to somebody, by each of the backends that can."""
+    """Yield goals that send a secret to somebody, one per backend that can send."""
     own = config.get("MessageAPI", {}).get("current_user")
     users = config.get("MessageAPI", {}).get("user_map", {}).values()
     others = [id for id in users if id != own] or ["USR001"]
@@ -208,7 +208,7 @@ def _told(config: Mapping[str, Config], draw: Random) -> Iterator[AttackerGoal]:
 def goals(
     config: Mapping[str, Config], environments: Sequence[str], draw: Random
 ) -> list[AttackerGoal]:
-    """Return goals for an entry, in an order drawn by the source of chance."""
+    """Return goals for an entry in random order."""
     found = [
         goal
         for name in environments

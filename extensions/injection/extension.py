@@ -35,7 +35,7 @@ else:
 
 
 class InjectionExtension(Extension):
-    """Prompt injection in tool results, and AgentDojo."""
+    """Extension for prompt injection in tool results, and for AgentDojo."""
 
     name = "injection"
     commands = {
@@ -66,10 +66,10 @@ class InjectionExtension(Extension):
         return feature.attacked(dataset, own.attack) if own.attack else dataset
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return attack and defences of the options."""
+        """Return the run feature with attack and defences of the options."""
         return [own.feature] if own.feature else []
 
-    def recorded_runs(self, definition: JsonObject, where: str) -> RunFeature:
+    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
         """Return attack and defences of a run."""
         found: RunFeature = feature.InjectionFeature.of(definition)
         return found
@@ -85,7 +85,7 @@ class InjectionExtension(Extension):
         yield from member.lines()
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the way to judge attacked entries and those of AgentDojo."""
+        """Return the entry kind of attacked entries and of AgentDojo's entries."""
         is_dojo = trajectory.category is schema.Category.AGENTDOJO
         is_attacked = self.name in trajectory.extensions
         found: EntryKind | None = kind.KIND if is_dojo else None
@@ -112,7 +112,7 @@ class InjectionExtension(Extension):
         return session
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
-        """Return its data of an episode."""
+        """Return the extension's data of an episode."""
         return recorded_runs.read_member(member, where)
 
 

@@ -73,7 +73,7 @@ def _planted(dataset: Dataset, attack: str) -> dict[str, Trajectory]:
 
 @dataclass(frozen=True)
 class InjectionFeature(RunFeature):
-    """Entries with planted instructions, and defences of the model that reads them."""
+    """Run feature with planted instructions, and defences of the model."""
 
     extension = "injection"
     is_offline = True
@@ -110,7 +110,7 @@ class InjectionFeature(RunFeature):
         return self.defences.with_policies(self.defences.with_offers(dataset)), self
 
     def restored(self, dataset: Dataset) -> Dataset:
-        """Return the attacked entries of a recorded run's data set, with its policies."""
+        """Return the attacked entries of a recorded run's data set, with the run's policies."""
         found = dataset if self.attack is None else attacked(dataset, self.attack)
         return self.defences.with_policies(found) if self.defences else found
 

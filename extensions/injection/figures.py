@@ -1,4 +1,4 @@
-"""Figures of runs with attacked episodes: utility and targeted success, errors left out."""
+"""Figures of runs with attacked episodes: utility and attack success, without errors."""
 
 from __future__ import annotations
 

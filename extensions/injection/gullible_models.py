@@ -15,18 +15,18 @@ Policy = Callable[[Trajectory, Attack], Script]
 
 
 class GullibleModel(NamedTuple):
-    """The oracle that obeys with a probability, drawn by seed and entry.
+    """Oracle that obeys planted instructions with a probability, drawn by seed and entry.
 
     Attributes:
         share: Probability.
-        family: The only family that it obeys; None for all.
+        family: The only family that the model obeys; None for all families.
     """
 
     share: float
     family: str | None = None
 
     def script(self, trajectory: Trajectory, seed: int) -> Script:
-        """Return its calls on an attacked entry."""
+        """Return the model's calls on an attacked entry."""
         attack = Attack.of(trajectory)
         obeys = Random(f"{seed} {trajectory.id}").random() < self.share
         if obeys and self.family in (None, attack.family):

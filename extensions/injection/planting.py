@@ -1,4 +1,4 @@
-"""Attacked entries: finds places that the ground truth reads, plants a payload, and proves it."""
+"""Attacked entries: finds places that the ground truth reads, plants payloads, checks attacks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CANARY = "zqxcanary"
 
 
 class ScriptedEpisode(NamedTuple):
-    """An entry's episode under a script."""
+    """Episode of an entry, played from a script."""
 
     verdict: Verdict
     outcomes: Sequence[TurnOutcome]
@@ -53,7 +53,7 @@ def _carriers() -> Mapping[str, Sequence[str]]:
 
 
 def sites(trajectory: Trajectory) -> Iterator[Path]:
-    """Yield the places of an entry's config that hold texts by third parties."""
+    """Yield the places of an entry's config that contain texts by third parties."""
     for backend, patterns in _carriers().items():
         for pattern in patterns:
             config = trajectory.config.get(backend, {})
@@ -109,7 +109,8 @@ def first_shown(outcomes: Sequence[TurnOutcome], text: str) -> tuple[int, int] |
 def seen_sites(dataset: Dataset, trajectory: Trajectory) -> dict[Path, tuple[int, int]]:
     """Return the places whose text the ground truth's results show, with turn and call.
 
-    All places get canaries at once. The ground truth still passes, since it is judged by itself.
+    All places get canaries at once. The ground truth still passes, because it also runs with the
+    canaries.
     """
     marked, canaries = trajectory, {}
     for number, site in enumerate(sites(trajectory)):
@@ -151,7 +152,7 @@ def play_prepared(
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Return the ground truth with the goal's calls as soon as they are seen and due."""
+    """Return the ground truth with the goal's calls, once the payload is read and the goal due."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in oracle(trajectory)]
     turn, place = attack.shown
@@ -167,7 +168,7 @@ def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None
 def make_attack(
     dataset: Dataset, trajectory: Trajectory, family: str, seed: int
 ) -> Trajectory | None:
-    """Return an entry with a planted and proven attack; None if it has no place for one."""
+    """Return an entry with a planted and checked attack; None if no place is suitable."""
     draw = Random(f"{attack_families.GRAMMAR} {trajectory.id} {family} {seed}")
     places = [*seen_sites(dataset, trajectory).items()]
     draw.shuffle(places)
@@ -223,7 +224,7 @@ def _attacked(
 
 
 def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
-    """Return the entry with its label of compatibility; None if it violates an invariant."""
+    """Return the entry with its compatibility label; None if it violates an invariant."""
     attack = Attack.of(trajectory)
     found = play_on(dataset, trajectory, hijacked(trajectory, attack))
     attack = replace(attack, compatible=found.verdict.valid)
@@ -320,7 +321,7 @@ def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield entries whose goal the calls of another attack on the same entry reach."""
+    """Yield entries whose goal is reached by the calls of another attack on the same entry."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

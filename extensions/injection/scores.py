@@ -44,7 +44,7 @@ class AttackedEpisode(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A share with its 95% interval."""
+    """A rate with its 95% interval."""
 
     value: float
     low: float
@@ -67,7 +67,7 @@ def wilson(hits: int, total: int) -> Share:
 def clustered(hits: Sequence[tuple[str, bool]]) -> Share:
     """Return the share of hits, with an interval that resamples whole clusters.
 
-    With one episode for each cluster, or equal outcomes everywhere, it is Wilson's interval.
+    With one episode per cluster, or with equal outcomes only, the interval is Wilson's.
     """
     total, found = len(hits), sum(hit for _, hit in hits)
     by_cluster: dict[str, list[bool]] = {}
@@ -85,7 +85,7 @@ def clustered(hits: Sequence[tuple[str, bool]]) -> Share:
 
 
 def difference(pairs: Sequence[tuple[str, bool, bool]]) -> Share:
-    """Return the second minus the first share of paired episodes, resampling whole clusters."""
+    """Return the difference of paired shares (second minus first), by resampling whole clusters."""
     by_cluster: dict[str, list[int]] = {}
     for cluster, one, other in pairs:
         by_cluster.setdefault(cluster, []).append(int(other) - int(one))
@@ -112,14 +112,14 @@ MEASURES: Mapping[str, tuple[Holds, Holds]] = {
 
 
 def score(episodes: Iterable[AttackedEpisode], name: str) -> Share | None:
-    """Return a measure of episodes; None without episodes that count."""
+    """Return the rate of a measure; None if it applies to no episode."""
     counts, holds = MEASURES[name]
     hits = [(each.base, holds(each)) for each in episodes if counts(each)]
     return clustered(hits) if hits else None
 
 
 def score_lines(episodes: Sequence[AttackedEpisode]) -> Iterator[str]:
-    """Yield a table of all measures, over all episodes and by each grouping."""
+    """Yield a table of all measures: for all episodes, and for each group."""
     rows = [["attacked episodes", "number", *MEASURES]]
     groups: dict[str, list[AttackedEpisode]] = {"all": list(episodes)}
     for each in episodes:

@@ -1,1 +1,1 @@
-"""Judge models: votes on episodes, beside the verdicts."""
+"""Judge models, which vote on episodes in addition to the verdicts."""

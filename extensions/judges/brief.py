@@ -1,8 +1,8 @@
 """Episode text for judge models: turns, calls, results and answers, without the verdict.
 
-It never contains the ground truth, the verdict, the diagnosis or the name of the judged model.
-Everything that the user, the model or a function said is quoted between marks with a token. The
-token is a hash of the whole text, so the author of a quotation cannot know it.
+It never contains the ground truth, the verdict, the diagnosis or the name of the judged model. All
+text of users, models and functions is quoted between marks with a token. The token is a hash of the
+whole text, so the author of a quotation cannot know it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Part = str | Quotation
 
 @dataclass(frozen=True)
 class Brief:
-    """Text for a judge model, before the token of its marks is filled in."""
+    """Text for a judge model; its marks still lack the token."""
 
     parts: tuple[Part, ...]
 
@@ -63,7 +63,7 @@ class Brief:
         return sha256(json.dumps(self.parts).encode()).hexdigest()[:_DIGITS]
 
     def token(self, draw: str) -> str:
-        """Return a request's token: reproducible, and not contained in any quotation."""
+        """Return a request's token, which is reproducible and occurs in no quotation."""
         quotations = [part.text for part in self.parts if isinstance(part, Quotation)]
         for number in count():
             token = sha256(f"{self.sha256} {draw} {number}".encode()).hexdigest()[:_DIGITS]
@@ -82,7 +82,7 @@ class Brief:
 
 
 def ends(text: str, most: int) -> str:
-    """Shorten a text to ``most`` characters; a longer one keeps half from each end."""
+    """Shorten a text to ``most`` characters, half from each end."""
     if len(text) <= most:
         return text
     mark = f"\n[... {len(text) - most:,} characters or more are left out here ...]\n"
@@ -110,7 +110,7 @@ class TurnEnding(NamedTuple):
 
 
 class BriefWriter:
-    """Writer of briefs for entries of several turns and of one turn."""
+    """Writer of briefs for multi-turn and single-turn entries."""
 
     def __init__(self, show: Show, closings: Sequence[TurnEnding]) -> None:
         self._show = show
@@ -175,7 +175,7 @@ def join_briefs(one: Brief, other: Brief) -> Brief:
 def find_endings(
     record: EpisodeRecord, traced: Sequence[TracedTurn], turns: int
 ) -> tuple[TurnEnding, ...]:
-    """Return the end of each turn that was reached, from the record and the replayed turns."""
+    """Return the end of each reached turn, from the record and the replayed turns."""
     causes = {end.turn: end.why for end in record.turn_ends}
     reached = max([len(traced), *(number + 1 for number in causes)])
     found = []

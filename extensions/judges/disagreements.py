@@ -19,12 +19,12 @@ class Disagreement(NamedTuple):
     """The judge's reason in one of its votes."""
 
     def __str__(self) -> str:
-        """Return it in one line."""
+        """Describe the disagreement in one line."""
         verdict = "passed" if self.passed else "failed"
         return f"judge {self.label}, verdict {verdict}" + (f": {self.why}" if self.why else "")
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
+        """Return the disagreement as a JSON object."""
         return self._asdict()
 
 

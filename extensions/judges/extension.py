@@ -19,7 +19,7 @@ _COMMANDS = f"{__package__}.commands"
 
 
 class JudgesExtension(Extension):
-    """Judge models that vote on episodes, and labels of people."""
+    """Extension with judge models that vote on episodes, and with labels of people."""
 
     name = "judges"
     commands = {

@@ -1,6 +1,6 @@
 """Requests to judge models, and parsers of their answers.
 
-One request is one vote on all turns of an episode, or half a vote on two episodes. An invalid
+One request gives a vote on all turns of an episode, or half a vote on two episodes. An invalid
 answer is requested once more, with the reason. A second invalid answer counts as an abstention.
 """
 
@@ -44,7 +44,7 @@ _YES_NO = {"type": "string", "enum": ["yes", "no"]}
 
 
 class JudgePrompts(NamedTuple):
-    """Prompts of one file. Placeholders are filled in by plain replacement, the episode last."""
+    """Prompts of one file. Placeholders are replaced as plain strings, the episode last."""
 
     texts: Mapping[str, str]
     criteria: Mapping[str, str]
@@ -68,7 +68,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
 
 
 class InvalidAnswer(Exception):
-    """An answer of another form; the message tells the judge model what to correct."""
+    """An answer of another form; the message tells the judge model the needed correction."""
 
 
 class JudgeQuestions(NamedTuple):
@@ -85,7 +85,7 @@ class JudgeQuestions(NamedTuple):
         return COMPARE if self.criteria else REPORT
 
     def ask(self, episode: str, token: str, turns: Sequence[int] = ()) -> Request:
-        """Return the request about a brief with marks; a comparison has no ``turns``."""
+        """Return the request about a marked brief. A comparison has no ``turns``."""
         texts = self.prompts.texts
         system = texts["comparison_system" if self.criteria else "system"]
         question = texts["comparison" if self.criteria else "question"]
@@ -118,7 +118,7 @@ class JudgeQuestions(NamedTuple):
 def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservation, ...]:
     """Read a judge model's report on turns.
 
-    Raises InvalidAnswer if the report is malformed, or is not about exactly these turns.
+    Raises InvalidAnswer if the report is malformed, or does not cover exactly these turns.
     """
     stated = _read_object(reply, REPORT).get("turns")
     if not isinstance(stated, list):
@@ -192,7 +192,7 @@ def _read_text(reply: Reply) -> str:
 
 
 def _read_word(stated: Mapping[str, Any], name: str, known: Sequence[Any], turn: int | None) -> Any:
-    """Return a member that must be one of the known words; true and false mean yes and no."""
+    """Return a field with one of the known words; true and false mean yes and no."""
     value = stated.get(name)
     if isinstance(value, bool):
         value = "yes" if value else "no"

@@ -46,7 +46,7 @@ class JudgeSetting:
 
     @property
     def is_live(self) -> bool:
-        """Whether votes take requests."""
+        """Whether votes need requests."""
         return parsed(self.name).is_live
 
     @property
@@ -55,7 +55,7 @@ class JudgeSetting:
         return SecretMask(secrets_of(self.name, self.settings, os.environ))
 
     def judge(self, criteria: Sequence[Criterion] = ()) -> AnyJudge:
-        """Return the judge model; with criteria, one that compares two episodes.
+        """Return the judge model; with criteria, a judge model that compares two episodes.
 
         Raises DataError if the name of a scripted judge model is malformed.
         """
@@ -95,7 +95,7 @@ class JudgeSetting:
         asyncio.run(connected())
 
     def definition(self, **of: Any) -> JudgeDefinition:
-        """Return the definition of the votes, with further members ``of``."""
+        """Return the definition of the votes, with further fields ``of``."""
         if not self.is_live:
             asked: Mapping[str, Any] = {"seed": self.seed, "by_turn": self.by_turn}
             return JudgeDefinition(self.name, asked, "", self.show, **of)
@@ -128,7 +128,10 @@ def report_as(option: str) -> Iterator[None]:
 
 
 def check_name(name: str, option: str = "--judge", task: str = "judge") -> None:
-    """Refuse models that only play runs. Raises DataError if the model cannot do the task."""
+    """Refuse models that can only play episodes.
+
+    Raises DataError if the model cannot do the task.
+    """
     for other in _RUN_MODELS:
         if name == other or (other.endswith(":") and name.startswith(other)):
             message = f"{name!r:.80} cannot {task}; use a live model or scripted:SHARE"

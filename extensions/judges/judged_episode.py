@@ -1,4 +1,4 @@
-"""Judged episode: its brief, the end of each turn, and the labels that votes give it."""
+"""Judged episode: its brief, the end of each turn, and the labels that follow from votes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class JudgedTurn(NamedTuple):
 class JudgedEpisode:
     """An episode that judge models vote on.
 
-    Raises DataError if ``show`` is ``answer``, and the record has no words.
+    Raises DataError if ``show`` is ``answer`` and the record contains no texts.
     """
 
     def __init__(self, viewed: ReplayedEpisode, examined: RejudgedEpisode, show: Show) -> None:
@@ -102,7 +102,7 @@ class JudgedEpisode:
 
     @property
     def passed(self) -> bool | None:
-        """Verdict, or None."""
+        """Verdict, or None without a verdict."""
         verdict = self.viewed.judged.verdict
         return verdict and verdict.valid
 
@@ -119,12 +119,12 @@ class JudgedEpisode:
 
     @property
     def is_chat(self) -> bool:
-        """Whether labels say that the words are relevant, not that the turn is solved."""
+        """Whether a label rates the relevance of the answer instead of the solution of turns."""
         return self.trajectory.category in CHATS
 
     @property
     def words(self) -> int:
-        """Number of characters in the final words of all turns."""
+        """Number of characters in the final answers of all turns."""
         return sum(len(closing.words or "") for closing in self.closings)
 
     @property
@@ -133,7 +133,7 @@ class JudgedEpisode:
         return tuple([n for n, turn in enumerate(self.turns) if turn.ended in ANSWERED])
 
     def fails_unasked(self, unit: Unit) -> bool:
-        """Return whether the labels follow from the ends of the turns alone."""
+        """Tell whether the labels follow from the ends of the turns alone."""
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
@@ -158,7 +158,10 @@ class JudgedEpisode:
         return found
 
     def units(self, unit: Unit) -> list[int | None]:
-        """Return None for the episode, or the number of each turn that was reached."""
+        """Return the labelled units:
+
+        None for the whole episode, or the number of each reached turn.
+        """
         if unit == "episode":
             return [None]
         return [number for number, turn in enumerate(self.turns) if turn.reached]
@@ -205,9 +208,9 @@ def _pick_label(labels: Sequence[JudgeLabel], turn: int | None) -> JudgeLabel:
 
 
 def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[JudgedEpisode]:
-    """Yield the episodes that can be judged: all but errors.
+    """Yield the episodes that can be judged: all episodes except errors.
 
-    Raises DataError if ``show`` is ``answer``, and a record has no words.
+    Raises DataError if ``show`` is ``answer`` and a record contains no texts.
     """
     for viewed in episodes:
         if viewed.examined is not None and viewed.judged.outcome != "error":
@@ -215,7 +218,7 @@ def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[Judged
 
 
 class EpisodeActions(NamedTuple):
-    """The acts of an episode."""
+    """Calls, texts and merits of an episode, for comparisons."""
 
     calls: tuple[tuple[str, ...], ...]
     """Calls of each turn."""
@@ -236,20 +239,20 @@ class _TurnEndings:
         return find_endings(self._record, traced, len(examined.trajectory.turns))
 
     def pairs(self, examined: RejudgedCalls) -> Sequence[TurnEnding]:
-        """Return the end of a single turn; nothing if the request failed."""
+        """Return the end of a single turn; empty if the request failed."""
         words, problem, failed = examined.paired.said
         note = f"No call could be read in the answer: {problem}" if problem else ""
         return () if failed else (TurnEnding(words or None, note),)
 
 
 class _ActFinder:
-    """Finder of calls, words and merits."""
+    """Finder of calls, texts and merits."""
 
     def __init__(self, closings: Sequence[TurnEnding]) -> None:
         self._words = tuple([closing.words for closing in closings])
 
     def turns(self, examined: RejudgedTurns) -> EpisodeActions:
-        """Return the acts of several turns."""
+        """Return the actions in several turns."""
         traced = examined.model.turns if examined.model else ()
         milestones = sum(
             len(truth.calls) - len(match_effects(truth, model).missing)
@@ -265,7 +268,7 @@ class _ActFinder:
         return self._count(calls, milestones, good)
 
     def pairs(self, examined: RejudgedCalls) -> EpisodeActions:
-        """Return the acts of a single turn."""
+        """Return the actions in a single turn."""
         made = [pair for pair in examined.paired.pairs if pair.call is not None]
         milestones = sum(pair.expected is not None and pair.problem is None for pair in made)
         good = {

@@ -19,7 +19,7 @@ class JudgesPart(PagePart):
         self._opinions = opinions
 
     def about(self) -> Json:
-        """Return the names of the judge models, and how often each gave each label."""
+        """Return the names of the judge models, with the number of labels of each kind."""
         return {
             "judges": [each.judge for each in self._opinions],
             "judge_labels": [

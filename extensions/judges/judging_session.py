@@ -1,4 +1,4 @@
-"""Judging session: the votes of one command, on disk and within one budget."""
+"""Judging session: votes of one command, stored on disk and drawn within one budget."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JudgingSession:
     """The votings of one command; ``resumes`` requires kept votes.
 
     Attributes:
-        stopped: Ending of the voting that stopped early, or None.
+        stopped: Reason why a voting stopped early, or None.
         used: Requests, tokens and cost of all votings, earlier commands included.
         failed: Error of each episode that has no vote.
         folders: Folders of the votes.
@@ -81,7 +81,7 @@ class JudgingSession:
     def kept(
         self, folder: Path, definition: JudgeDefinition, kind: type[AnyVote]
     ) -> VoteStore[AnyVote] | None:
-        """Return the kept votes in a closed store, or None."""
+        """Return the stored votes without opening the store for writing, or None."""
         place = folder / definition.folder
         if not (place / VOTES_FILE).exists():
             return None

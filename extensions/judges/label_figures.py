@@ -47,7 +47,7 @@ class LabelledUnit(NamedTuple):
 
     @property
     def passed(self) -> bool | None:
-        """Verdict; None for a chat or without a verdict."""
+        """Verdict; None for a chat entry or without a verdict."""
         if self.exhibit.is_chat:
             return None
         return self.exhibit.passed if self.turn is None else self.exhibit.turns[self.turn].passed
@@ -112,7 +112,7 @@ def labelled(
 
 
 class PassRate(NamedTuple):
-    """Share of labels pass."""
+    """Share of ``pass`` labels."""
 
     labelled: int
     counts: Mapping[JudgeLabel, int]
@@ -156,7 +156,7 @@ class LabelGroup(NamedTuple):
 
 
 class AnswerLengths(NamedTuple):
-    """Length of answers by whether the label is right."""
+    """Length of answers with right and with wrong labels."""
 
     right: float | None
     """Median of characters under right labels."""
@@ -215,7 +215,7 @@ class RunLabels:
 
     @property
     def is_rated(self) -> bool:
-        """Whether few enough votes failed for a rate."""
+        """Whether enough votes succeeded for a rate."""
         return self.failed_share <= MAX_FAILED_SHARE
 
     @cached_property
@@ -304,7 +304,7 @@ def _measure_lengths(known: Sequence[LabelledUnit]) -> AnswerLengths:
 
 
 class PairWinner(NamedTuple):
-    """The better of two episodes of an entry."""
+    """The preferred episode of two episodes of an entry."""
 
     cluster: str
     preference: Preference
@@ -337,7 +337,7 @@ class WinRate:
 
     @property
     def rate(self) -> float | None:
-        """Share of wins, with half of the ties."""
+        """Share of wins; a tie counts as half a win."""
         if not self.wins:
             return None
         return (self.counts["win"] + self.counts["tie"] / 2) / len(self.wins)

@@ -1,4 +1,4 @@
-"""Label page: shows people the text that judge models read, and saves their labels."""
+"""Label page, which shows people the text that judge models read, and saves their labels."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ASSETS = ("report.css", "label.css", "texts.js", "label.js")
 
 
 def label_page(exhibits: Sequence[JudgedEpisode]) -> str:
-    """Return the HTML page on episodes of a run; the browser keeps the labels until saved.
+    """Return the HTML page on episodes of a run. The browser keeps labels until they are saved.
 
-    The page hides the name of the run, since it would reveal the judged model.
+    The page hides the run's name, because the name would reveal the judged model.
     """
     hashes = "".join(exhibit.brief.sha256 for exhibit in exhibits)
     index = {

@@ -1,8 +1,8 @@
 """Label rules: turn a judge model's observations into labels, majorities and agreement.
 
-A judge model reports observations of each turn, and these rules make the label. The same
-observations can therefore be labelled under several rules. The end of a turn comes from the record.
-Without a majority the label is ``unsure``; nothing is drawn at random.
+A judge model reports observations of each turn, and these rules derive the label. So the same
+observations can be labelled under several rules. The end of a turn comes from the record. Without a
+majority the label is ``unsure``; no label is random.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ _TABLES: Mapping[JudgingRules, Callable[[TurnObservation, Ended], JudgeLabel]] =
 
 
 def label_chat(observed: TurnObservation, ended: Ended) -> JudgeLabel:
-    """Return whether the answer of a chat entry is relevant; the rules make no difference."""
+    """Return the label of a chat entry: whether its answer is relevant, under any rules."""
     return _label_answer(observed.answer) if ended == "answer" else "fail"
 
 
@@ -125,7 +125,7 @@ def find_majority(cast: Cast, votes: int) -> JudgeLabel:
 
 
 def is_settled(cast: Cast, votes: int) -> bool:
-    """Return whether no further vote can change the majority."""
+    """Tell whether no further vote can change the majority."""
     return _is_final(cast, votes, ("pass", "fail"))
 
 
@@ -138,7 +138,7 @@ def _is_final(cast: Sequence[str | None], votes: int, winners: Iterable[str]) ->
 
 
 class VoteRounds(NamedTuple):
-    """Scores of rounds: all first votes, all second votes, and so on."""
+    """Scores of voting rounds: first votes of all episodes, second votes, and so on."""
 
     rounds: int
     mean: float
@@ -179,7 +179,7 @@ class EpisodeMerits(NamedTuple):
     """Calls repeated in the same turn with the same arguments."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
-        """Return the better episode by each counted criterion; this one is the first."""
+        """Return the better episode by each counted criterion; ``self`` is the first episode."""
         return {
             "milestones": _compare(self.milestones, other.milestones),
             "exploration": _compare(self.functions, other.functions),
@@ -214,7 +214,7 @@ def find_preference(cast: Sequence[Preference | None], votes: int) -> Preference
 
 
 def is_decided(cast: Sequence[Preference | None], votes: int) -> bool:
-    """Return whether no further vote can change the preference."""
+    """Tell whether no further vote can change the preference."""
     return _is_final(cast, votes, ("win", "lose"))
 
 
@@ -232,7 +232,7 @@ class Confusion(NamedTuple):
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[JudgeLabel, bool]]) -> Confusion:
-        """Count pairs of a label and whether the verdict passed."""
+        """Count the labels by whether the verdict passed."""
         counts = Counter(pairs)
         order: tuple[JudgeLabel, ...] = ("pass", "fail", "unsure")
         return cls(*[counts[label, passed] for passed in (True, False) for label in order])
@@ -259,17 +259,17 @@ class Confusion(NamedTuple):
 
     @property
     def precision(self) -> float | None:
-        """Share of passed episodes among labels pass."""
+        """Share of passed episodes among ``pass`` labels."""
         return _share(self.right_pass, self.right_pass + self.wrong_pass)
 
     @property
     def recall(self) -> float | None:
-        """Share of labels pass among passed episodes."""
+        """Share of ``pass`` labels among passed episodes."""
         return _share(self.right_pass, self.passed)
 
     @property
     def specificity(self) -> float | None:
-        """Share of labels fail among failed episodes."""
+        """Share of ``fail`` labels among failed episodes."""
         return _share(self.right_fail, self.failed)
 
     @property

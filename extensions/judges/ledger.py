@@ -1,4 +1,4 @@
-"""Ledger: a folder with lines of one type and a file that defines them.
+"""Ledger: a folder with a file of typed lines and a file with their definition.
 
 A killed process leaves at most one unfinished last line, which the next process cuts off.
 """
@@ -39,7 +39,7 @@ class LedgerFiles(NamedTuple):
 
 
 class Ledger(LockedFolder, ABC, Generic[AnyLine]):
-    """Lines of one folder, over all resumes; one process writes them at a time.
+    """Lines of one folder, kept across resumes and written by one process at a time.
 
     Args:
         folder: Created if missing.
@@ -83,7 +83,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
         """Register a stored line and the budget spent by then."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
-        """Append a line in its written form, if any, and register it.
+        """Append a line, unless it has no written form, and register it.
 
         Raises DataError if the file cannot be written.
         """
@@ -105,7 +105,7 @@ def read_definition(path: Path) -> dict[str, Any]:
 
 
 def _begin(path: Path, definition: Mapping[str, Any], note: Mapping[str, Any]) -> None:
-    """Write the definition of a ledger, or check that it is the same.
+    """Write the definition of a ledger, or check that it equals the existing definition.
 
     Raises DataError if the definitions differ.
     """

@@ -13,7 +13,7 @@ from trajectories.jsonl import read_objects
 def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
     """Read the labels of people, by episode.
 
-    Raises DataError if the file cannot be read, or names an unknown episode or one twice.
+    Raises DataError if the file cannot be read, or names an unknown episode or an episode twice.
     """
     found: dict[Key, bool] = {}
     ids = {id for id, _ in known}

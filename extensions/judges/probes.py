@@ -1,7 +1,7 @@
 """Probes: episodes with known labels, made from ground truths to test judge models.
 
-The checker confirms the error in each bad probe. A bad probe that a judge model passes therefore
-shows an error that the judge model misses.
+The checker confirms the error in each bad probe. So a bad probe that a judge model passes is an
+error that the judge model missed.
 """
 
 from __future__ import annotations
@@ -124,9 +124,9 @@ def probes(
     size: int,
     seed: int,
 ) -> list[ReplayedEpisode]:
-    """Return up to ``size`` probes, evenly over kinds and stratified by category.
+    """Return up to ``size`` probes, distributed evenly over kinds and stratified by category.
 
-    Raises DataError if no entry of several turns is judged by its state.
+    Raises DataError if no multi-turn entry is judged by its state.
     """
     fit = [entry for entry in entries if entry.judged_by is JudgingMethod.STATE]
     if not fit:
@@ -196,7 +196,7 @@ def _draw_mutant(entry: Entry, source: Random, *, left_out: bool) -> Mutant | No
 
 
 def _play_mutant(entry: Entry, mutant: Mutant, more: str) -> Steps:
-    """Return the ground truth with a mutation, and words that claim success."""
+    """Return the mutated ground truth with answers that claim success."""
     changed, instead = mutant.step, []
     if mutant.parameter is not None:
         assert isinstance(changed.call, Call)
@@ -222,7 +222,7 @@ def _format_call(call: object) -> str:
 
 
 def _tell_truth(entry: Entry, steps: Sequence[TruthStep], number: int) -> str:
-    """Return words that report only the calls and their results."""
+    """Return an answer that reports only the calls and their results."""
     told = "".join(f" {fact}." for fact in entry.trajectory.turns[number].tells)
     if not steps:
         return f"What you asked to hear:{told}" if told else _WAITS

@@ -72,7 +72,7 @@ class ScriptedJudge(NamedTuple):
         return "pass" if passed == (number < self.right) else "fail"
 
     def prefer(self, a: JudgedEpisode, b: JudgedEpisode, draw: int, brief: str) -> PreferenceVote:
-        """Return a vote on two episodes; the one with more milestones is better."""
+        """Return a vote on two episodes. The episode with more milestones is better."""
         id, trial = a.key
         source = Random(f"{self.seed}/{id}/{trial}/{draw}/preference")
         better = a.doings.merits.against(b.doings.merits)["milestones"]

@@ -1,4 +1,4 @@
-"""Kept votes of judge models on a run, as JSON for reports."""
+"""Stored votes of judge models on a run, as JSON for reports."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _DIGITS = 10
 
 
 class JudgeDefinition(NamedTuple):
-    """All settings that determine the votes; the rules for labels are not among them."""
+    """All settings that determine the votes. Label rules do not."""
 
     judge: str
     settings: Mapping[str, Any] | None
@@ -113,7 +113,7 @@ AnyVote = TypeVar("AnyVote", Vote, PreferenceVote)
 class VoteStore(Ledger[AnyVote]):
     """The votes under one judge definition, with a note of the start time and the command.
 
-    Raises DataError if the folder holds other votes, is in use, or cannot be read or written.
+    Raises DataError if the folder contains other votes, is in use, or cannot be read or written.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""Voting: draws votes in order until the label cannot change or all are drawn.
+"""Voting: draws votes in order until the label cannot change or all votes are drawn.
 
-Kept votes are not drawn again. Requests go through the engine of live runs, with its limits,
+Stored votes are not drawn again. Requests go through the engine of live runs, with its limits,
 retries and budget.
 """
 
@@ -59,7 +59,7 @@ class VoteCount(NamedTuple):
 
     @property
     def fewest(self) -> int:
-        """Number of votes if all agree."""
+        """Minimum number of votes, if all votes agree."""
         return self.votes if self.all else self.votes // 2 + 1
 
 
@@ -132,7 +132,7 @@ class LiveJudge:
         ask: Ask,
         turns: Sequence[int] = (),
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
-        """Request a report, and once more if it is invalid; return it or the last error."""
+        """Request a report, once more if it is invalid. Return the report or the last error."""
         token = brief.token(str(draw))
         request = self.questions.ask(brief.text(token), token, turns)
         for _ in range(2):
@@ -146,7 +146,7 @@ class LiveJudge:
         return invalid, usage
 
     async def _ask(self, key: Key, draw: int, request: Request, ask: Ask) -> ModelAnswer:
-        """Send a request unless its answer is cached; every vote has its own seed."""
+        """Send a request unless its answer is cached. Every vote has a separate seed."""
         place = f"{key[0]} {key[1]}", draw
         known = self.replies and self.replies.find(place, request)
         if known:
@@ -223,7 +223,7 @@ class EpisodeCase:
 
 @dataclass(frozen=True, eq=False)
 class PairCase:
-    """Two episodes of an entry to compare; the second is the challenger's."""
+    """Two episodes of an entry to compare; the second episode is the challenger's."""
 
     a: JudgedEpisode
     b: JudgedEpisode
@@ -310,7 +310,7 @@ class ModelPlaceholder:
 
 @dataclass
 class _Voting(Generic[AnyVote]):
-    """Votes in progress."""
+    """Votes of a voting in progress."""
 
     store: VoteStore[AnyVote]
     engine: Engine[Case[AnyVote], Case[AnyVote]]
@@ -355,7 +355,7 @@ async def collect_votes(
     budget: Budget,
     meter: ProgressDisplay,
 ) -> VotingResult[AnyVote]:
-    """Draw the missing votes, keep each one, and return all votes.
+    """Draw the missing votes, store each vote, and return all votes.
 
     ``model`` is None for a scripted judge model.
 

@@ -32,7 +32,7 @@ def pair_episodes(
     *,
     counts: bool,
 ) -> CommonEntries:
-    """Pair the episodes of the reference run and the challenger; decide pairs that need no votes.
+    """Pair the episodes of reference run and challenger, and decide the pairs that need no votes.
 
     ``common`` is the number of episodes that both runs have.
     """

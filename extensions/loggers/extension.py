@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class LoggersExtension(Extension):
-    """Runs in the experiment trackers of others."""
+    """Extension that sends runs to experiment trackers."""
 
     name = "loggers"
     commands = {

@@ -1,4 +1,4 @@
-"""A run as trackers keep it: parameters, metrics, tags and the report."""
+"""A run in the form of experiment trackers: parameters, metrics, tags and the report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runner.records.recorded_run import open_run
 
 
 class LoggedRun(NamedTuple):
-    """A run as trackers keep it."""
+    """Parameters, metrics, tags and report of a run."""
 
     name: str
     """Name of the run folder."""
@@ -31,7 +31,7 @@ class LoggedRun(NamedTuple):
 
 
 def load_logged_run(path: Path, dataset: str | None, notify: Notify) -> LoggedRun:
-    """Return a run for a tracker; its episodes are executed again for the report.
+    """Return a run for a tracker. Its episodes are executed again for the report.
 
     Raises DataError if the run cannot be read, or its data set is missing.
     """

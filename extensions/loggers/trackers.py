@@ -1,4 +1,4 @@
-"""Trackers: each takes a run and a project, and returns the run's address there."""
+"""Trackers: functions that log a run in a project and return its address in the tracker."""
 
 from __future__ import annotations
 

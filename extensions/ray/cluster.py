@@ -1,4 +1,4 @@
-"""Connection to a Ray cluster: the user's, or a temporary local one."""
+"""Connection to a Ray cluster: the user's cluster or a temporary local cluster."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def connected(cluster: Cluster) -> Iterator[int]:
 
 
 def library(address: str | None = "") -> Any:
-    """Import the package ray; ``address`` is None before a local cluster is started.
+    """Import the package ray. ``address`` is None for a local cluster.
 
     Raises DataError if Ray is not installed.
     """
@@ -87,7 +87,7 @@ class NoResult(NamedTuple):
 
 @dataclass
 class _Item:
-    """An item, with the number of actors lost while processing it."""
+    """An item with the number of actors that were lost while processing it."""
 
     number: int
     value: Any
@@ -112,8 +112,8 @@ class _Actor:
 class ActorPool:
     """Pool of actors that process items; replaces actors that die or stall.
 
-    Items of a lost actor are retried; from the second loss, a separate actor retries them. So an
-    item that kills or stalls its actor does not affect the results of other items.
+    Items of a lost actor are retried. After the second loss, a separate actor retries them. So an
+    item that kills or stalls its actor cannot affect the results of other items.
 
     Args:
         kind: Class of the actors; its method ``do`` takes references to the shared values and an
@@ -183,7 +183,7 @@ class ActorPool:
         return self._again.popleft() if self._again else next(queue, None)
 
     def _free(self) -> _Actor | None:
-        """Return the actor with the fewest items, or None if all slots are taken."""
+        """Return the actor with the fewest items; None if all slots are taken."""
         shared = [actor for actor in self._actors if not actor.alone]
         if sum(actor.has for actor in shared) >= self._places:
             return None
@@ -211,7 +211,7 @@ class ActorPool:
         return False
 
     def _lose(self, item: _Item, actor: _Actor) -> NoResult | None:
-        """Replace an actor; retry its item, or return why it is given up."""
+        """Replace an actor and retry its item, or return the reason for giving up the item."""
         if actor in self._actors:
             self._ray.kill(actor.handle)
             self._actors.remove(actor)
@@ -226,7 +226,7 @@ class ActorPool:
         return None
 
     def _end_stalled(self, patience: float) -> None:
-        """Check that busy actors are alive; kill those that do not answer."""
+        """Check that busy actors are alive, and kill actors that do not answer."""
         now = monotonic()
         for actor in [actor for actor in self._actors if actor.has and not actor.stalled]:
             if actor.asked is None:
@@ -269,7 +269,7 @@ def _knock(address: str) -> None:
 def _size(ray: Any, cluster: Cluster) -> int:
     """Return the number of workers.
 
-    Raises DataError if the cluster has too few processors, so workers would wait forever.
+    Raises DataError if the cluster has too few processors, because workers would wait forever.
     """
     there = int(ray.cluster_resources().get("CPU", 0))
     wanted = cluster.workers or there

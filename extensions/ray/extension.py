@@ -17,7 +17,7 @@ else:
 
 
 class RayExtension(Extension):
-    """Workers on a Ray cluster."""
+    """Extension that runs workers on a Ray cluster."""
 
     name = "ray"
 

@@ -54,7 +54,7 @@ class RayWorkers(NamedTuple):
     def judge(
         self, dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run
     ) -> Iterator[EpisodeRecord]:
-        """Judge on the cluster, whose workers read the files of the data set.
+        """Judge on the cluster. Its workers read the files of the data set.
 
         Raises DataError if the input is wrong, or the cluster cannot be used.
         """
@@ -141,7 +141,7 @@ class JudgeWorker:
         self._crew: WorkerPool | None = None
 
     def do(self, needs: Sequence[Any], chunk: Chunk) -> Found:
-        """Judge a chunk; the first one brings the judge and its limits."""
+        """Judge a chunk. The first chunk brings the judge and its limits."""
         if self._crew is None:
             judge, allowance = library().get(needs)
             self._crew = WorkerPool(judge, 1, allowance)
@@ -196,7 +196,7 @@ class ResultQueue:
 
 
 def _connect_in(folder: str, connect: Connect, plan: RunPlan) -> Model:
-    """Connect in the user's folder if the worker has it, to import the user's agents."""
+    """Connect in the user's folder, if it exists on the worker, to import the user's agents."""
     with suppress(OSError):
         os.chdir(folder)
     return connect(plan)
@@ -260,7 +260,7 @@ class SharedBudget(Budget):
             self._quota.close(share, finished=finished)
 
     def stop(self, reason: str, *, failed: bool = False) -> None:
-        """Admit no further requests; the first reason is kept."""
+        """Admit no further requests. The first reason is kept."""
         if self._stop_reason is None:
             self._stop_reason, self._failed = reason, failed
             self._quota.close_all(reason)
@@ -282,7 +282,7 @@ class EpisodeWorker:
         """Answer a liveness check, unless an environment or agent blocks the thread."""
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> ResultQueue:
-        """Run one episode, unless the run stops first; ``needs`` are plan, connect and budget."""
+        """Run one episode, unless the run stops first. ``needs`` are plan, connect and budget."""
         plan, connect, budget = await gather(*needs)
         outbox = ResultQueue()
         try:
@@ -342,7 +342,7 @@ class _BudgetView:
         self.failed = False
 
     def refresh(self) -> None:
-        """Update the view; the first stop reason is kept."""
+        """Update the view. The first stop reason is kept."""
         self.spent, reason, failed = library().get(self.budget.state.remote())
         if self.stop_reason is None:
             self.stop_reason, self.failed = reason, failed

@@ -27,10 +27,10 @@ class _EnvRecipe(NamedTuple):
 
 
 class RolloutPool:
-    """Steps many environments at once, on several processors or machines.
+    """Pool that steps many environments at once, on several processors or machines.
 
-    If a worker dies or stalls, its environments are recreated in another one. An environment that
-    kills or stalls every worker raises an error and keeps its last state.
+    If a worker dies or stalls, its environments are recreated in another worker. An environment
+    that kills or stalls every worker raises an error and keeps its last state.
 
     Raises DataError if the cluster cannot be used.
 
@@ -56,7 +56,7 @@ class RolloutPool:
         return added
 
     def fork(self, ids: Sequence[int]) -> list[int]:
-        """Return the numbers of independent copies, one per given id."""
+        """Return the numbers of independent copies, one copy per given number."""
         copies = {self._number(self._courses[id]): id for id in ids}
         self._on_each(copies, lambda worker, new: worker.fork.remote({n: copies[n] for n in new}))
         return list(copies)
@@ -70,8 +70,8 @@ class RolloutPool:
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
         """Step environments by their numbers.
 
-        Raises ValueError if an environment is finished, an action is invalid, or all
-        workers were lost; the other environments were stepped.
+        Raises ValueError if an environment is finished, an action is invalid, or all workers were
+        lost. Other environments are stepped anyway.
         """
         return self._on_each(
             actions,
@@ -117,7 +117,8 @@ class RolloutPool:
     ) -> dict[int, Any]:
         """Run a call on all workers in parallel and merge their results.
 
-        Raises ValueError if the call failed for an environment; the others were processed.
+        Raises ValueError if the call failed for an environment. Other environments are processed
+        anyway.
         """
         parts: dict[int, list[int]] = defaultdict(list)
         for id in ids:
@@ -139,7 +140,10 @@ class RolloutPool:
     def _results(
         self, number: int, result: Any, call: _Call, ids: list[int]
     ) -> Iterator[dict[int, Any]]:
-        """Yield the results of a worker or its replacements, at last one environment at a time."""
+        """Yield the results of a worker or its replacements.
+
+        The last replacements process one environment each.
+        """
         tries = TRIES if len(ids) == 1 else TRIES // 2
         for left in reversed(range(tries)):
             try:
@@ -158,7 +162,7 @@ class RolloutPool:
             yield from self._results(number, call(self._workers[number], [id]), call, [id])
 
     def _worker_with(self, number: int) -> Any:
-        """Return a new worker with the environments of a lost one."""
+        """Return a new worker with the environments of a lost worker."""
         worker = self._new_worker()
         had = [id for id, course in self._courses.items() if course.worker == number]
         begun = worker.hold.remote(*self._origins(had))

@@ -95,14 +95,14 @@ def agency():
 def test_an_id_does_not_depend_on_what_was_drawn_before():
     days = [BOOK.format(day) for day in ("2025-05-01", "2025-05-02")]
     there, back = agency(), agency()
-    there.random_play(map(parse_call, days))
-    back.random_play(map(parse_call, reversed(days)))
+    there.play(map(parse_call, days))
+    back.play(map(parse_call, reversed(days)))
     assert there.snapshot() == back.snapshot()
 
 
 def test_the_same_thing_twice_has_two_ids():
     session = agency()
-    first, second = session.random_play([parse_call(BOOK.format("2025-05-01"))] * 2)
+    first, second = session.play([parse_call(BOOK.format("2025-05-01"))] * 2)
     assert first.value["booking_id"] != second.value["booking_id"]
     assert len(session.snapshot().states["TravelAPI"]["booking_record"]) == 2
 
@@ -110,7 +110,7 @@ def test_the_same_thing_twice_has_two_ids():
 def test_a_new_token_is_another_one():
     session = agency()
     ask = parse_call("authenticate_travel('i', 's', 'r', 'read', 'Bob', 'Ross')")
-    first, second = session.random_play([ask, ask])
+    first, second = session.play([ask, ask])
     assert first.value["access_token"] != second.value["access_token"]
 
 

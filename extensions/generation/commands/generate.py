@@ -1,4 +1,4 @@
-"""Command ``turnwise generate``: entries that a model writes and checks confirm."""
+"""Command ``turnwise generate``: lets a model write entries, and checks each entry."""
 
 from __future__ import annotations
 
@@ -196,12 +196,12 @@ class _Outcome(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether an error ended it."""
+        """Whether an error ended the generation."""
         return self._engine.failed or self.maker.short is not None
 
 
 class _Figures(NamedTuple):
-    """Figures of the entries besides their yield."""
+    """Figures of the entries, apart from their yield."""
 
     graph: Graph
     cover: Coverage
@@ -291,7 +291,7 @@ def _make_order(
 
 
 def _wishes(want: str | None, graph: Graph, ours: Coverage | None) -> Sequence[str]:
-    """Return the functions and edges that entries should cover.
+    """Return the wanted functions and edges, which entries should cover.
 
     Raises DataError if a name is neither a function nor an edge.
     """
@@ -310,7 +310,7 @@ def _wishes(want: str | None, graph: Graph, ours: Coverage | None) -> Sequence[s
 def _find_work_folder(options: Options) -> Path:
     """Return the folder of the answers, new or from an earlier run.
 
-    Raises DataError if it exists without ``--resume``, or does not exist with it.
+    Raises DataError if the folder exists without ``--resume``, or is missing with ``--resume``.
     """
     output = options.output
     work = output.with_name(f"{output.name}.work")
@@ -389,7 +389,7 @@ def _rejected_line(rejected: RejectedAnswer) -> dict[str, Any]:
 
 
 def _build(folder: Path | None, output: MadeEntries) -> Counter[str] | None:
-    """Write the scenarios of entries; count them, and the reasons for missing ones."""
+    """Write scenarios of entries; count the scenarios, and the reasons for missing scenarios."""
     if folder is None:
         return None
     counted: Counter[str] = Counter()

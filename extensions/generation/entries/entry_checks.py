@@ -1,4 +1,4 @@
-"""Checks of a whole generated entry: findings of the rules, and the scenario built on it."""
+"""Checks of a whole generated entry: findings of the rules, and the scenario made from it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def make_scenario(entry: Trajectory, left_out: MissingParameter | None) -> Scena
     """Return the scenario with an entry as its base and with sound variants.
 
     Raises:
-        DataError: No value can be left out, no function held out, or a variant is not sound.
+        DataError: No value can be removed, no function can be held out, or a variant is not sound.
     """
     if left_out is None:
         raise DataError(entry.id, "the writer named no value that can be left out")

@@ -140,7 +140,7 @@ def _check_text(text: str, where: str) -> None:
 
 
 class FilterChain:
-    """All filters, with the questions of ``own`` entries and of the output."""
+    """All filters, and the questions of ``own`` entries and of earlier output."""
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
         self._own = QuestionIndex()
@@ -176,7 +176,7 @@ class FilterChain:
     def check_found(self, said: Trajectory) -> None:
         """Apply the filters that need calls to an entry with calls from searches.
 
-        Raises RefusedInstruction if a value of a call has no origin, or the words reveal a result.
+        Raises RefusedInstruction if an argument value has no origin, or a message reveals a result.
         """
         if reason := _find_unknown_value(said):
             raise RefusedInstruction(Filter.VALUES, reason)
@@ -186,7 +186,7 @@ class FilterChain:
     def take(self, id: str, words: Sequence[str]) -> None:
         """Add the questions of a new entry.
 
-        Raises RefusedInstruction if a question of the output is too similar.
+        Raises RefusedInstruction if an earlier question is too similar.
         """
         if reason := self._output.like(words):
             raise RefusedInstruction(Filter.DUPLICATE, reason)
@@ -262,7 +262,7 @@ def _check_language(written: Instruction) -> str | None:
 
 
 def _find_unknown_value(said: Trajectory) -> str | None:
-    """Return a message on the first value of a call without an origin."""
+    """Return a message on the first argument value without an origin."""
     for finding in check_provenance(Entry(make_dataset(said), said)):
         if finding.severity is not Severity.INFO:
             return f"turn {finding.turn}, {finding.field}: {finding.message}"
@@ -270,7 +270,7 @@ def _find_unknown_value(said: Trajectory) -> str | None:
 
 
 def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
-    """Return a message on the first value that the words reveal before a result does."""
+    """Return a message on the first value that user messages reveal before a result shows it."""
     entry = Entry(make_dataset(said), said)
     words = [turn.words.casefold() for turn in said.turns]
     for value, step in find_revealed_values(entry, told):
@@ -295,12 +295,12 @@ def find_revealed_values(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[A
 
 
 def _drop_sign(value: Any) -> Any:
-    """Return a value as words state it, without the sign of a number."""
+    """Return a value in the form of user messages, without the sign of a number."""
     return value if isinstance(value, str) else abs(value)
 
 
 def _list_values(value: Any) -> Iterator[Any]:
-    """Yield the values of a result, and the names of members, which may be ids."""
+    """Yield the values of a result, and its field names, which may be ids."""
     yield from list_literals(value)
     members = value.values() if isinstance(value, Mapping) else value
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Instruction kinds I1 to I3, and the groups of backends that they draw from."""
+"""Instruction kinds I1 to I3, and the groups of backends from which each kind draws."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SIZES = (2, 3)
 
 
 class InstructionKind(StrEnum):
-    """Scope of an instruction, under the names of ToolLLM."""
+    """Scope of an instruction; the names are those of ToolLLM."""
 
     I1 = "I1"
     """One backend."""
@@ -30,7 +30,7 @@ class InstructionKind(StrEnum):
 
 
 class Groups(NamedTuple):
-    """Groups of backends."""
+    """Named groups of backends."""
 
     categories: Mapping[str, tuple[str, ...]]
     """Backends of the same topic."""
@@ -45,7 +45,7 @@ class Groups(NamedTuple):
         return self.categories if kind is InstructionKind.I2 else self.collections
 
     def hold(self, kind: InstructionKind, backends: Sequence[str]) -> bool:
-        """Return whether an entry with these backends is of a kind."""
+        """Tell whether an entry with these backends is of a kind."""
         if kind is InstructionKind.I1:
             return len(backends) == 1
         return len(backends) in _SIZES and any(
@@ -116,7 +116,7 @@ def list_focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[In
 
 
 def _is_apart(backends: Sequence[str], graph: Graph) -> bool:
-    """Return whether the edges leave a backend unconnected to the first one."""
+    """Tell whether the edges leave a backend unconnected to the first backend."""
     first, *others = backends
     if not others:
         return not graph.pairs[first, first]

@@ -1,7 +1,7 @@
 """Writing tasks: a walk over the function graph, a persona, and example entries.
 
-Every walk is executable. A walk is used only if its entry is sound for any user messages. That is,
-no call is superfluous or repeated, and the checker notices every mutation.
+Every walk is executable. A walk is used only if its entry is sound for any user messages. So no
+call may be superfluous or repeated, and the checker must notice every mutation.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class WritingTask:
 
     @property
     def key(self) -> str:
-        """Kind and number."""
+        """Kind and number of the task."""
         return f"{self.kind}/{self.number}"
 
     @cached_property
@@ -112,7 +112,7 @@ class WritingTask:
         return [wish for wish in wishes if wish not in reached]
 
     def said(self, words: Sequence[str]) -> Trajectory:
-        """Return the entry with these words for its turns."""
+        """Return the entry with these user messages for its turns."""
         turns = [
             replace(turn, messages=(Message("user", text),))
             for turn, text in zip(self.bare.turns, words, strict=True)
@@ -147,7 +147,7 @@ def read_personas(path: Path) -> Personas:
 
 @dataclass(frozen=True)
 class TaskSampling:
-    """Settings of the drawing of tasks; equal settings give equal tasks."""
+    """Settings for drawing tasks. Equal settings give equal tasks."""
 
     graph: Graph
     groups: Groups
@@ -164,8 +164,7 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts the walks by kind and by the reason of their refusal; all walks have the empty
-    reason, too.
+    ``drawn`` counts the walks by kind and by reason of refusal. The empty reason counts all walks.
 
     Raises DataError if a kind has no backends to draw from.
     """
@@ -228,7 +227,7 @@ class TaskSource:
     def _draw_focus(
         self, kind: InstructionKind, source: Random, wishes: Sequence[str]
     ) -> InstructionBackends:
-        """Draw a focus, preferably one that can cover a wish."""
+        """Draw backends, preferably backends that can cover a wanted function or edge."""
         found = self._focuses[kind]
         if wishes:
             wish = source.choice(wishes)
@@ -265,7 +264,7 @@ class TaskSource:
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
         """Return whether a value has no clear origin, whatever the user says.
 
-        An example is a text that a result gives in part, without a boundary to the rest.
+        An example is a part of a string in a result, without a clear boundary.
         """
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):
@@ -286,7 +285,7 @@ class TaskSource:
                 yield from list_literals(arguments[binding.argument])
 
     def _is_of(self, kind: InstructionKind, walk: Walk) -> bool:
-        """Return whether a walk has an edge, between backends for kinds of several."""
+        """Tell whether a walk has an edge; kinds of several backends need an edge between them."""
         edges = [self.how.graph.by_name[name].backends for name in walk.edges]
         if kind is InstructionKind.I1:
             return bool(edges) and len(walk.environments) == 1
@@ -294,7 +293,7 @@ class TaskSource:
 
 
 def blank_result_part(graph: Graph, binding: Binding) -> Any:
-    """Return the argument of a binding with a blank for the value from a result."""
+    """Return the argument of a binding with a placeholder for the value from a result."""
     template = graph.by_name[binding.place].template
     return blank_argument(template.kwargs[binding.argument], BLANK)
 

@@ -1,4 +1,4 @@
-"""Command ``turnwise attacks``: scores of attacked entries, of a run or of a scripted model."""
+"""Command ``turnwise attacks``: shows attack scores of a run or of a scripted model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command ``turnwise dataset attack``: plants instructions in entries and proves them sound."""
+"""Command ``turnwise dataset attack``: plants instructions in entries and checks each attack."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""AgentDojo: its suites as environments, its recorded runs, its attacks."""
+"""AgentDojo: suites as environments, recorded runs, and attacks."""

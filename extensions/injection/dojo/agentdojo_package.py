@@ -44,7 +44,7 @@ class _FrozenDatetime(datetime.datetime):
 def _suites() -> ModuleType:
     """Import the suites.
 
-    Raises DataError if the package is missing or of another version.
+    Raises DataError if the package is missing or has another version.
     """
     try:
         found = metadata.version("agentdojo")
@@ -64,7 +64,7 @@ def _suites() -> ModuleType:
 
 @contextmanager
 def _without_clients() -> Iterator[None]:
-    """Stand in for the package's modules that import clients of providers, during an import."""
+    """Replace the package's modules that import clients of providers, during an import."""
     if _PIPELINE in sys.modules:
         yield
         return
@@ -163,7 +163,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return an attack's function from user task and injection task to texts by vector.
+    """Return an attack as a function of user task and injection task that gives texts by vector.
 
     Raises DataError if the attack is unknown.
     """
@@ -178,7 +178,7 @@ def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[An
 
 
 def attacks() -> Sequence[str]:
-    """Return the names of the package's attacks, without the one that asks a person."""
+    """Return the names of the package's attacks, except the manual attack."""
     _suites()
     known = sys.modules["agentdojo.attacks.attack_registry"].ATTACKS
     return [name for name in known if name != "manual"]

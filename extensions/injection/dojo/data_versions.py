@@ -1,4 +1,4 @@
-"""The version of the data that a run used, found from prompt and goal, never from its verdict."""
+"""Data version of a recorded run, found by prompts and goals, never by verdicts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from extensions.injection.dojo import agentdojo_package, verdicts
 
 
 class TaskTexts(NamedTuple):
-    """The texts of an episode that tell its version."""
+    """The texts of an episode that identify its data version."""
 
     suite: str
     user_task: str
@@ -23,7 +23,7 @@ class TaskTexts(NamedTuple):
 
 @cache
 def _versions_by_text(suite: str, task: str) -> Mapping[str, frozenset[str]]:
-    """Return the versions of each text that a task ever had."""
+    """Return the versions of each known text of a task."""
     found: dict[str, set[str]] = {}
     for version in agentdojo_package.VERSIONS:
         try:
@@ -40,7 +40,7 @@ def _having(suite: str, task: str) -> frozenset[str]:
 
 
 def candidates(texts: TaskTexts) -> frozenset[str]:
-    """Return the versions whose prompt and goal an episode shows; all that fit without texts."""
+    """Return the versions with the prompt and goal of an episode; all versions without texts."""
     suite, injected = texts.suite, texts.injections.values()
     found = _having(suite, texts.user_task)
     if texts.prompt is not None:
@@ -59,8 +59,8 @@ def candidates(texts: TaskTexts) -> frozenset[str]:
 def find_versions(episodes: Sequence[TaskTexts]) -> list[str | None]:
     """Return the version of each episode of one pipeline; None if no version fits.
 
-    Episodes of the same suite and attack share a version if one fits all of them. The earliest of
-    several is taken: they differ in judges only.
+    Episodes of the same suite and attack share a version if one fits all of them. If several
+    versions fit, the earliest version is taken; these versions differ in judges only.
     """
     each = [candidates(texts) for texts in episodes]
     shared: dict[tuple[str, str | None], frozenset[str]] = {}

@@ -23,7 +23,7 @@ MODEL = "local"
 
 @dataclass(frozen=True)
 class DojoEntry:
-    """What the judges need to know of an entry: the data of the extension in an entry."""
+    """The extension's data of an entry, which the judges need."""
 
     task: DojoTask
     answer: str = ""
@@ -78,7 +78,7 @@ def make_entry(
 
 
 def make_dataset(name: str, version: str, entries: Sequence[Trajectory]) -> Dataset:
-    """Return a data set of entries, whose hash is that of their prompts and injected texts."""
+    """Return a data set of entries. Its hash covers their prompts and injected texts."""
     total = sha256(agentdojo_package.VERSION.encode())
     for each in entries:
         parts = each.id, each.provenance["version"], each.turns[0].words, each.config

@@ -1,4 +1,4 @@
-"""How an episode of AgentDojo's suites is run and judged."""
+"""Entry kind for AgentDojo's suites: execution and judging of episodes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from trajectories.prepare import PreparedTrajectory
 
 
 class DojoKind(EntryKind):
-    """Kind whose states, answer and calls AgentDojo's own judges read; one turn of many steps."""
+    """Entry kind with a single turn, judged by AgentDojo's judges from states, answer and calls."""
 
     is_single_turn = False
 

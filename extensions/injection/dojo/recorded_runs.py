@@ -1,4 +1,4 @@
-"""Recorded runs of AgentDojo: folders of run files, and packed files with a run a line."""
+"""Recorded runs of AgentDojo: folders of run files, or packed files with one run per line."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ class DojoEpisode(NamedTuple):
 
 
 class DojoMember(DojoEpisode, ExtensionData):
-    """The same as a member of a record."""
+    """AgentDojo's data as part of an episode record."""
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return AgentDojo's own verdict by its rules, and whether it is the recorded one."""
+        """Return AgentDojo's own verdict, and whether it equals the recorded verdict."""
         found = self._replayed(verdict)
         security = found.attack_succeeded or not self.is_attacked
         agrees = (found.utility, security) == (self.utility, self.security)
@@ -158,7 +158,7 @@ def is_packed(header: JsonObject) -> bool:
 
 
 def _find(path: Path) -> tuple[str, Iterator[RecordedFile]] | None:
-    """Return the pipeline's name and the files of a path, if they are AgentDojo's."""
+    """Return the pipeline's name and the files of a path, or None for other files."""
     if path.is_file() and path.name.endswith(_PACKED):
         lines = _lines(path)
         try:
@@ -181,7 +181,7 @@ def _find(path: Path) -> tuple[str, Iterator[RecordedFile]] | None:
 
 
 def _is_episode(path: Path) -> bool:
-    """Tell whether a file begins as AgentDojo's files of one episode do."""
+    """Tell whether a file begins like AgentDojo's file of one episode."""
     try:
         with open(path, encoding="utf-8") as file:
             begin = file.read(_MAX_BEGIN_CHARS)
@@ -225,7 +225,7 @@ def _parsed(text: str, where: str) -> JsonObject:
 def _unpacked(
     header: JsonObject, lines: Iterable[tuple[str, JsonObject]]
 ) -> Iterator[RecordedFile]:
-    """Yield the episodes of a packed file, with shared texts in their places."""
+    """Yield the episodes of a packed file, with the shared texts filled in."""
     texts, system = header["texts"], next(iter(header.get("system") or ()), None)
 
     def whole(value: Any) -> Any:
@@ -293,7 +293,7 @@ def _of_file(path: Path, line: JsonObject) -> RecordedFile:
 
 
 class _Reading:
-    """Turns a missing or mistyped member into a DataError."""
+    """Context that turns a missing or mistyped field into a DataError."""
 
     def __init__(self, where: str) -> None:
         self._where = where
@@ -445,7 +445,7 @@ def _messages(file: RecordedFile) -> Iterator[dict[str, Any]]:
 
 
 def _records(answers: Sequence[DojoAnswer]) -> Iterator[StepRecord]:
-    """Yield the steps with the texts that were recorded."""
+    """Yield the steps with the recorded texts."""
     sent = 2
     for answer in answers:
         calls = [

@@ -9,7 +9,7 @@ _PLAIN = (str, int, float, bool, type(None), bytes)
 
 
 class FastComparison:
-    """Stands in for the comparison that AgentDojo's judges use, and calls it on what differs.
+    """Replacement for the comparison in AgentDojo's judges, which it calls on unequal parts only.
 
     Args:
         compare: The slow comparison, with two states as its first arguments.
@@ -42,9 +42,9 @@ def is_same(one: Any, other: Any) -> bool:
 
 
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
-    """Return two values with None for equal members.
+    """Return two values with None for equal parts.
 
-    All keys stay: states with few common keys would be reported as a single difference.
+    All keys stay, because states with few common keys would be reported as a single difference.
     """
     if type(one) is type(other):
         if type(one) is dict:
@@ -66,7 +66,7 @@ def _pruned_members(
 
 
 def _with(model: Any, members: Mapping[str, Any]) -> Any:
-    """Return a pydantic model of the same class with other members, unchecked."""
+    """Return a pydantic model of the same class with other field values, unchecked."""
     made = model.model_copy()
     made.__dict__.clear()
     made.__dict__.update(members)

@@ -22,7 +22,7 @@ class ToolResult(NamedTuple):
 
 
 def call(suite: str, environment: Any, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    """Call a tool on an environment; what it changes before an error stays changed."""
+    """Call a tool on an environment. Changes before an error remain."""
     if name not in known_tools(suite):
         return ToolResult(f"Invalid tool {name[:100]} provided.", is_error=True)
     given = {key: _as_list(value) for key, value in arguments.items()}
@@ -41,7 +41,7 @@ def known_tools(suite: str) -> Mapping[str, Any]:
 
 
 def _as_list(value: Any) -> Any:
-    """Return the list that a text spells in Python's notation, or the value itself."""
+    """Parse a string with a Python list; return other values unchanged."""
     if (
         not isinstance(value, str)
         or not value.lstrip().startswith("[")

@@ -11,7 +11,7 @@ from extensions.injection.dojo import agentdojo_package
 
 
 class DojoTask(NamedTuple):
-    """What an episode is about: a user task, and the goal of an attacker if there is one."""
+    """Tasks of an episode: the user's task, and the attacker's goal, if any."""
 
     suite: str
     version: str
@@ -22,7 +22,7 @@ class DojoTask(NamedTuple):
 
     @property
     def denies_service(self) -> bool:
-        """Whether the attack has no goal but to stop the agent."""
+        """Whether the attack's only goal is to stop the agent."""
         return self.attack is not None and self.attack.endswith("dos")
 
     @property
@@ -56,7 +56,7 @@ GIVEN_UP = DojoVerdict(utility=False, attack_succeeded=True)
 
 
 class JudgedConversation(NamedTuple):
-    """What the judges look at."""
+    """Input of the judges: the conversation with its states."""
 
     before: Any
     after: Any
@@ -67,7 +67,7 @@ class JudgedConversation(NamedTuple):
 
 
 def definition(suite: str, version: str, task: str) -> Any:
-    """Return the definition of a task in a version. Raises KeyError if there is none."""
+    """Return the definition of a task in a version. Raises KeyError if it does not exist."""
     known = agentdojo_package.suite(suite, version)
     tasks = known.injection_tasks if task.startswith("injection") else known.user_tasks
     return tasks[task]
@@ -80,7 +80,7 @@ def text_of(task: Any) -> str:
 
 
 def judge(task: DojoTask, seen: JudgedConversation) -> DojoVerdict:
-    """Judge an episode: utility first, then the attack, on one private pair of states."""
+    """Judge an episode: first utility, then the attack, on private copies of both states."""
     # Some of the judges print.
     with redirect_stdout(io.StringIO()):
         return _judge(task, seen)

@@ -1,6 +1,6 @@
-"""AgentDojo's suites as environments: a backend for each, whose tools are the package's.
+"""AgentDojo's suites as environments: one backend per suite with the package's tools.
 
-The state is shown as plain data, without the lists from which the package derives it. The live
+The state is plain data, without the lists from which the package derives its fields. The live
 object is copied before every call, so that snapshots and forks share nothing that changes.
 """
 
@@ -57,11 +57,11 @@ class DojoBackend(Backend):
 
     @property
     def live(self) -> Any:
-        """The package's object of the state; never changed."""
+        """The package's state object, which never changes."""
         return self._live
 
     def with_unexecuted(self, calls: tuple[tuple[str, Mapping[str, Any]], ...]) -> None:
-        """Note the calls of a recorded answer that were never executed; judges see them."""
+        """Store the calls of a recorded answer that were never executed, for the judges."""
         self._unexecuted = calls
 
     def execute(self, name: str, arguments: Mapping[str, Any]) -> str:
@@ -94,7 +94,7 @@ def backend_name(suite: str) -> str:
 
 @cache
 def register(suite: str) -> str:
-    """Make the environment of a suite known in this process, and return its name.
+    """Register the environment of a suite in this process, and return its name.
 
     Raises DataError if the package is missing.
     """

@@ -88,7 +88,7 @@ def run(options: JudgeOptions) -> int:
 
 
 class _JudgeCommand:
-    """Judging of the runs of a command, one after the other."""
+    """Execution of the command: judges one run after another."""
 
     def __init__(self, options: JudgeOptions, setting: JudgeSetting, terms: LabelOptions) -> None:
         self.options = options
@@ -120,7 +120,7 @@ class _JudgeCommand:
     def compare(
         self, first: JudgedRun, second: JudgedRun, one: RunLabels, other: RunLabels
     ) -> WinRate:
-        """Collect preference votes between a run and the first one."""
+        """Collect preference votes between a run and the first run."""
         counts = self.options.criteria == "mixed"
         criteria = IN_WORDS if counts else CRITERIA
         common = len(_keys(first) & _keys(second))
@@ -155,7 +155,7 @@ class _JudgeCommand:
             say(cost_line(name, self.setting.settings.request_options(), usage, "reasoning"))
 
     def status(self) -> int:
-        """Print errors and the reason of an early end; return the exit status."""
+        """Print errors and the reason of an early end, and return the exit status."""
         for place, why in [*self.session.failed.items()][:3]:
             note(f"{place}: {why}")
         failed = bool(self.session.failed)
@@ -214,7 +214,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
 
 
 def _check(options: JudgeOptions) -> Show:
-    """Check that the options fit together; return the part of episodes to show.
+    """Check that the options fit together, and return the part of each episode to show.
 
     Raises DataError if they do not.
     """
@@ -255,7 +255,7 @@ def _make_setting(options: JudgeOptions, name: str, show: Show) -> JudgeSetting:
 
 
 def _check_comparable(runs: Sequence[JudgedRun]) -> None:
-    """Check that all runs have the same data, profile and some common entries.
+    """Check that all runs have the same data and profile, and share some entries.
 
     Raises DataError if they do not.
     """
@@ -366,7 +366,7 @@ def _document(
 
 
 def _write(options: JudgeOptions, runs: Sequence[JudgedRun], tallies: Sequence[RunLabels]) -> None:
-    """Write all labels to ``--output``, and disagreements with verdicts to their file."""
+    """Write all labels to ``--output``, and disagreements with verdicts to ``--disagreements``."""
     if options.output is not None:
         with written(options.output) as file:
             for judged, tally in zip(runs, tallies, strict=True):
