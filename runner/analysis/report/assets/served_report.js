@@ -4,6 +4,7 @@
 const RUN = decodeURIComponent(HERE.replace(/^run\//, ""));
 let seen = null;
 let isPartial = false;
+let lacksCauses = false;
 
 unpack = async (number) => {
   if (number === 0) return indexOf(placeOf(location.hash));
@@ -21,9 +22,10 @@ async function indexOf({ id, trial }) {
   seen = (await stateOfRun()).seen;
   const wanted = id === null ? [["first", 1]] : [["id", id], ["trial", trial]];
   const found = await asked(`data/${HERE}`, wanted);
-  isPartial = id !== null || found.partial;
+  lacksCauses = found.partial;
+  isPartial = id !== null || lacksCauses;
   takeNotes(found);
-  if (found.partial) showNotes([...found.notes, "Causes and more figures appear in a few seconds."]);
+  if (lacksCauses) showNotes([...found.notes, "Causes and more figures appear in a few seconds."]);
   return [found];
 }
 
@@ -35,12 +37,13 @@ function takeNotes(found) {
 /** Take in the whole run, or what has changed in it, and leave what is shown as it is. */
 async function renew() {
   const wasPartial = isPartial;
+  const hadCauses = !lacksCauses;
   const found = await asked(`data/${HERE}`);
   takeNotes(found);
-  isPartial = false;
+  isPartial = lacksCauses = false;
   lists.clear();
   Object.assign(runs[0], found);
-  if (place.id !== null) return;
+  if (place.id !== null && hadCauses) return;
   const typed = document.activeElement && document.activeElement.id === "search";
   const link = document.activeElement && document.activeElement.closest("td.id, td.place");
   const at = [scrollX, scrollY];
