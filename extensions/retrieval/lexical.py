@@ -56,7 +56,7 @@ class WordRanker:
 
 
 class SubwordRanker:
-    """Cosine of TF-IDF vectors over n-grams of four to six characters within words."""
+    """Ranking by the cosine of TF-IDF vectors over n-grams of 4 to 6 characters within words."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         # Each distinct word is split into n-grams once, which halves the time.

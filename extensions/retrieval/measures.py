@@ -32,8 +32,8 @@ def measure_scores(
 ) -> Measures:
     """Return the measures of scores, with a row per query and a column per document.
 
-    ``classes`` gives the class of each document, from 0; the best document of a class represents
-    it. ``relevant`` gives the classes that each query needs.
+    ``classes`` gives the class number of each document. The best document of a class represents the
+    class. ``relevant`` gives the classes that each query needs.
     """
     places = class_ranks(scores, classes)
     is_relevant = np.zeros(places.shape, dtype=bool)

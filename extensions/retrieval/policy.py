@@ -98,7 +98,7 @@ class Retrieval(NamedTuple):
     def narrowed(
         self, dataset: Dataset, ids: Iterable[str], folder: Path | None
     ) -> tuple[Dataset, RetrievalReference]:
-        """Return a data set whose entries offer the retrieved functions, and its record.
+        """Return a data set whose entries offer retrieved functions, and the retrieval's record.
 
         Single-turn entries keep their own functions. ``folder`` is BFCL's data folder if the model
         is shown BFCL's documents.

@@ -50,7 +50,7 @@ class FoundFunction(NamedTuple):
 class Ranking:
     """Functions of a corpus ordered by nearness to a query.
 
-    ``by`` is the ranking as the user types it; a given ``ranker`` replaces it.
+    ``by`` is the ranking in the form that the user types. A given ``ranker`` replaces ``by``.
 
     Raises DataError if the ranking is unknown or cannot be used.
     """

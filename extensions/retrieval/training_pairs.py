@@ -28,10 +28,10 @@ class ContrastExample(NamedTuple):
 
 
 def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[ContrastExample]:
-    """Yield an example for each query and function that it needs.
+    """Yield an example for each query and needed function.
 
-    Its negatives are unneeded functions that BM25 ranks first, repeated if there are too few. The
-    first document of a signature represents it.
+    Its negatives are the unneeded functions that BM25 ranks first, repeated if there are too few.
+    The first document of a signature represents the signature.
     """
     texts = make_texts(corpus.functions)
     first: dict[object, int] = {}

@@ -36,7 +36,7 @@ def split_transcripts(
 ) -> TranscriptSplit:
     """Split transcripts, each given with its data set.
 
-    ``fold`` is the held-out fold of ``folds``, from 0; ``seed`` draws the folds.
+    ``fold`` is the index of the held-out fold among ``folds``; ``seed`` draws the folds.
 
     Raises DataError if the data lack an entry, or a part would be empty.
     """

@@ -177,7 +177,7 @@ class Database(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield what is wrong with tables: declarations, rows that do not fit, too much."""
+        """Yield the errors in tables: invalid declarations, mismatched rows, exceeded limits."""
         for name, table in config.get("tables", {}).items():
             try:
                 sqlite_execution.check({name: table})

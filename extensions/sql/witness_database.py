@@ -92,7 +92,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 def _value(name: str, allowed: Sequence[Any]) -> Any:
     """Return the first value that an answer allows for a parameter, in a list if required.
 
-    Raises WitnessError if the values may be alternatives or members of one list.
+    Raises WitnessError if the values may be alternatives or items of one list.
     """
     options = [option for option in allowed if option != ""]
     if not options:

@@ -626,9 +626,9 @@ def _show(offer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _member(record: Any, name: str) -> Any:
-    """Return a member of a record that may be no object.
+    """Return a field of a record.
 
-    Raises InvalidArgument if it is none.
+    Raises InvalidArgument if the record is not an object.
     """
     if not isinstance(record, Mapping):
         raise InvalidArgument(f"'{type(record).__name__}' object has no attribute '{name}'")

@@ -64,7 +64,7 @@ class Desk(Backend):
 def find(records: Mapping[str, Any], key: Any, message: str) -> Any:
     """Return a record by its key.
 
-    Raises NotFound with the message if there is none.
+    Raises NotFound with the message if the record does not exist.
     """
     if isinstance(key, (list, dict)):
         raise InvalidArgument(f"unhashable type: '{type(key).__name__}'")

@@ -28,7 +28,7 @@ class JsonPlace(NamedTuple):
         raise DataError(f"{self.where}: {self.path}", message)
 
     def member(self, name: str) -> JsonPlace:
-        """Return a member of an object; its value is None if it is missing.
+        """Return a field of an object; its value is None if it is missing.
 
         Raises DataError if this is no object.
         """

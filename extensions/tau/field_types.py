@@ -43,7 +43,7 @@ def validate(
     *,
     is_closed: bool = False,
 ) -> dict[str, Any]:
-    """Return a record with its members in order and of their kinds; other members are dropped.
+    """Return a record with its fields in order and of their types; unknown fields are dropped.
 
     Raises InvalidArgument with one paragraph per wrong member. A closed record refuses unknown
     members.

@@ -168,10 +168,10 @@ def judge_strictly(
     *,
     is_truth: bool,
 ) -> Verdict:
-    """Return the verdict on an episode that tau2 passes, with all parts and a look into the case.
+    """Return the strict verdict on an episode that tau2 passes, by all parts.
 
-    Information counts outside of the basis, too, and only as whole words and numbers. An agent of a
-    shop or an airline that read no record cannot know that it has to do nothing.
+    Information counts even outside the basis, and only as whole words and numbers. An agent of shop
+    or airline must read a record, because otherwise it cannot know that no action is needed.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()

@@ -37,9 +37,9 @@ class Exchange(NamedTuple):
 
 
 def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
-    """Return the first of the members that is given.
+    """Return the first given field.
 
-    Raises DataError if it is not text.
+    Raises DataError if it is not a string.
     """
     for name in names:
         value = metadata.get(name)

@@ -82,17 +82,17 @@ class JsonNode:
         return [JsonNode(self.document, f"{path}[{i}]", each) for i, each in enumerate(values)]
 
     def object(self, name: str) -> dict[str, Any]:
-        """Return a member that is an object; empty if it does not exist.
+        """Return a field that is an object; empty if it does not exist.
 
-        Raises DataError if the member is not an object.
+        Raises DataError if the field is not an object.
         """
         node = self.get(name)
         return {} if node is None else node.require_object()
 
     def text(self, name: str) -> str | None:
-        """Return a member that is text, or None.
+        """Return a string field, or None.
 
-        Raises DataError if the member is not text.
+        Raises DataError if the field is not a string.
         """
         node = self.get(name)
         if node is not None and not isinstance(node.value, str):

@@ -22,7 +22,7 @@ _PACKAGES = ("envs", "checkers", "trajectories", "runner", "extensions")
 
 
 def examination_path(folder: Path, *settings: object) -> Path | None:
-    """Return the file of an examined run, whose name changes with the run, the code and the data.
+    """Return the cache file of a run. Its name depends on the run, the code and the data.
 
     None if the run has too many files.
     """

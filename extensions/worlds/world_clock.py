@@ -95,7 +95,7 @@ class WorldClock(World):
         return self._now
 
     def count_days_since(self, day: str) -> int:
-        """Return the days from a date such as 2026-03-02 to today; 0 if it is not a date."""
+        """Return the days from a date such as 2026-03-02 to today; 0 if the string is no date."""
         if not is_moment(day[:10]):
             return 0
         return (read_moment(self._now[:10]) - read_moment(day[:10])).days
