@@ -29,7 +29,7 @@ else:
 
 
 class RetiredExtension(Extension):
-    """BFCL's retired categories, with their web services."""
+    """Extension with BFCL's retired categories and their web services."""
 
     name = "retired"
     commands = {
@@ -63,7 +63,7 @@ class RetiredExtension(Extension):
     def notes(
         self, entries: Sequence[Trajectory], profile: Profile, reach: AllowedServices
     ) -> Iterator[str]:
-        """Yield a message about entries that a fixture answers."""
+        """Yield a message if a fixture answers the requests of entries."""
         asking = () if reach.network else _asking(entries)
         if public := [each for each in asking if http_sender.asks_public(each)]:
             yield (

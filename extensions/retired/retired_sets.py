@@ -1,7 +1,7 @@
 """Reader of BFCL's retired executable data sets, whose calls are judged by their results.
 
-The functions are our own under BFCL's names; models see the documents in the entry. BFCL's recorded
-results are ignored: the calls of both sides are executed.
+The functions are our implementations under BFCL's names. Models see the documents in the entry.
+BFCL's recorded results are ignored: the calls of both sides are executed.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def truth_of(line: Mapping[str, Any], category: Category) -> tuple[str, Mapping[
 def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category) -> Trajectory:
     """Return the trajectory of a question line and the ground truth from ``truth_of``.
 
-    Raises TypeError if the entry has an unexpected form; other lookup errors are possible, too.
+    Raises TypeError or LookupError if the entry has an unexpected form.
     """
     (messages,) = entry["question"]
     documents = tuple(entry["function"])
@@ -68,7 +68,7 @@ def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category)
 
 
 def _literal(text: str) -> str:
-    """Return a call text with literal arguments, arithmetic evaluated."""
+    """Return a call text whose arithmetic arguments are replaced by literals."""
     if not isinstance(text, str):
         raise TypeError(f"{text!r} is not the text of a call")
     if not isinstance(read_call(text), MalformedCall):

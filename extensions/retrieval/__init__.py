@@ -1,1 +1,1 @@
-"""Finding the functions that a request needs: corpora, rankings, measures, training."""
+"""Retrieval of the functions that a request needs: corpora, rankings, measures, training."""

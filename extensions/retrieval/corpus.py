@@ -1,4 +1,4 @@
-"""Corpus of function documents that retrieval searches."""
+"""Corpora: the function documents that retrieval searches."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Corpus:
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedFunction]:
-        """Functions by name; the first one wins if a name repeats."""
+        """Functions by name. The first function of a name counts."""
         return {each.name: each for each in reversed(self.functions)}
 
 
@@ -110,7 +110,7 @@ def load_single_turns(folder: Path) -> list[Trajectory]:
 
 
 def single_turn_corpus(entries: Sequence[Trajectory]) -> Corpus:
-    """Return the distinct documents of single-turn entries; ``math.gcd`` has backend ``math``."""
+    """Return the distinct documents of single-turn entries; ``math.gcd`` belongs to ``math``."""
     found: dict[str, DescribedFunction] = {}
     for entry in entries:
         for document in entry.documents or ():
@@ -125,7 +125,7 @@ def load_full_corpus() -> Corpus:
 
 
 def list_parameters(document: Document) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas of a document's parameters, nested ones too, each with its ``name``."""
+    """Yield the schemas of all parameters of a document, also nested ones, with their ``name``."""
     yield from _walk_schema(document.get("parameters"), 8)
 
 

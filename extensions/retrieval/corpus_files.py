@@ -1,6 +1,7 @@
 """Corpora from files and servers: function documents, tools, OpenAPI files and MCP servers.
 
-A function without a usable document, or one that is already in the corpus, is left out with a note.
+Functions without a usable document, and functions that the corpus already contains, are omitted
+with a note.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}
 
 
 class Candidate(NamedTuple):
-    """Function as its source describes it, not yet checked."""
+    """Function description from a source, not yet checked."""
 
     backend: str
     document: Mapping[str, Any]
@@ -71,7 +72,7 @@ class Candidate(NamedTuple):
 def load_corpus(name: str, dataset: str | None, notify: choose.Notify) -> Corpus:
     """Return the corpus of a name in ``NAMED``, a file or an MCP server (``mcp:PATH``).
 
-    ``notify`` receives a line when a download starts, and one for each function left out.
+    ``notify`` receives a line when a download starts, and a line for each omitted function.
 
     Raises DataError if the corpus does not exist, or has no usable function.
     """
@@ -150,7 +151,7 @@ def _is_program(path: Path) -> bool:
 def _read_value(path: Path) -> object:
     """Return the content of a JSON, JSON lines or YAML file.
 
-    Raises DataError if the file is none of the three, or too large.
+    Raises DataError if the file has another format or is too large.
     """
     text = read_text(path)
     if path.suffix in _YAML:
@@ -202,7 +203,7 @@ def as_document(entry: object) -> Mapping[str, Any]:
 
 
 def _filter_usable(name: str, given: Sequence[Candidate]) -> Corpus:
-    """Return the usable functions, with a note on each of the others.
+    """Return the usable functions, and a note on each unusable function.
 
     Raises DataError if no function is usable.
     """
@@ -227,7 +228,7 @@ def _filter_usable(name: str, given: Sequence[Candidate]) -> Corpus:
 
 
 def _find_problem(document: Document) -> str | None:
-    """Return the reason why a function cannot be found or called, or None."""
+    """Explain why a function cannot be found or called; None if it can."""
     name, described = document.get("name"), document.get("description")
     if not isinstance(name, str) or not name.strip():
         return "has no name"
@@ -302,10 +303,10 @@ async def _request_tools(
 
 
 class _ErrorOutput:
-    """Pipe for a server's error output, of which only the end is kept.
+    """Pipe for a server's error output, which keeps only the end of the output.
 
     Attributes:
-        file: End to write to.
+        file: Writing end of the pipe.
     """
 
     def __init__(self) -> None:
@@ -321,7 +322,7 @@ class _ErrorOutput:
                 self._end = (self._end + part)[-_MAX_ERROR_BYTES:]
 
     def close(self) -> str:
-        """Return the last line of the output as the end of a message, empty without one."""
+        """Return the last line of the output as the end of a message; empty without output."""
         self.file.close()
         # A process that the server left behind may keep the pipe open.
         self._reader.join(timeout=1)

@@ -41,7 +41,7 @@ _DIGITS = 7
 
 
 class EmbeddingRanker:
-    """Cosine of the vectors of a server, such as ``http://localhost:8000/v1``.
+    """Ranking by the cosine of vectors from a server, such as ``http://localhost:8000/v1``.
 
     Raises DataError if the server cannot be used, or its vectors differ in length.
     """
@@ -126,7 +126,8 @@ class EmbeddingRanker:
 def _read(body: object, expected: int) -> list[list[float]]:
     """Return the vectors of an answer, in the order of the texts.
 
-    Raises ModelError if the number of vectors is wrong, or one is not a list of finite numbers.
+    Raises ModelError if the number of vectors is wrong, or a vector is not a list of finite
+    numbers.
     """
     data = body.get("data") if isinstance(body, dict) else None
     if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
@@ -164,7 +165,7 @@ class _VectorCache:
         return self._vectors[_key(text)]
 
     def put(self, vectors: Iterator[tuple[str, list[float]]]) -> None:
-        """Add vectors; a file that cannot be written is ignored."""
+        """Add vectors. An error while writing the file is ignored."""
         added = {_key(text): vector for text, vector in vectors}
         self._vectors |= added
         with suppress(WriteError, OSError):

@@ -1,4 +1,4 @@
-"""Configuration and training schedule of an encoder, known without its libraries."""
+"""Configuration and training schedule of an encoder; this module needs no library."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TrainingSchedule(NamedTuple):
 
 
 def disable_downloads() -> None:
-    """Forbid downloads by the libraries, which must not be loaded yet."""
+    """Forbid downloads by the libraries; call this before the libraries are loaded."""
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_DATASETS_OFFLINE="1")
     os.environ.update(TOKENIZERS_PARALLELISM="false")
 

@@ -1,7 +1,7 @@
 """Ranking by an encoder in a local folder, without downloads.
 
-Reads a folder with an ONNX file but no PyTorch weights with fastembed, any other with
-sentence-transformers.
+fastembed reads folders with an ONNX file and without PyTorch weights. sentence-transformers reads
+all other folders.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BATCH = 32
 
 
 class EncoderRanker:
-    """Cosine of an encoder's vectors."""
+    """Ranking by the cosine of an encoder's vectors."""
 
     def __init__(self, encode: Encode, texts: Sequence[str]) -> None:
         self._encode = encode
@@ -73,7 +73,7 @@ def load_sentence_encoder(folder: Path) -> Encode:
 
 
 def _load_fastembed(folder: Path, file: Path) -> Encode:
-    """Return an encoder that uses fastembed; mean pooling unless the folder configures another."""
+    """Return an encoder that uses fastembed; pooling is by mean unless the folder configures it."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 

@@ -46,7 +46,7 @@ _DECAY = 0.01
 
 
 def make(what: str, texts: Sequence[str], schedule: TrainingSchedule, folder: Path) -> None:
-    """Write the encoder that a training starts from into a folder.
+    """Write the initial encoder of a training into a folder.
 
     ``what`` is ``small``, a configuration file, or a checkpoint folder. The tokenizer of a new
     encoder is trained on the texts.
@@ -125,7 +125,7 @@ class EncoderTraining:
         self._model.model_card_data.set_widget_examples = lambda _: None
 
     def learn(self, last: Epoch | None, after: Callable[[Epoch], None]) -> None:
-        """Train the epochs after the last one; call ``after`` at the end of each."""
+        """Train the remaining epochs; call ``after`` at the end of each epoch."""
         trainer = SentenceTransformerTrainer(
             model=self._model,
             args=self._make_arguments(),
@@ -176,7 +176,7 @@ class EncoderTraining:
 
 
 class _AfterSaving(TrainerCallback):  # type: ignore[misc]
-    """Reports an epoch once its checkpoint is on disk."""
+    """Callback that reports an epoch once its checkpoint is on disk."""
 
     def __init__(self, after: Callable[[Epoch], None]) -> None:
         self._after = after

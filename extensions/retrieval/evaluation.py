@@ -57,7 +57,7 @@ class SplitSettings(NamedTuple):
 
 
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
-    """Return named queries with a corpus, by default the one that belongs to their name.
+    """Return named queries with a corpus, by default the corpus of that name.
 
     Raises DataError if a name is unknown, or the corpus has no function that the queries need.
     """

@@ -21,7 +21,7 @@ _COMMANDS = f"{__package__}.commands"
 
 
 class RetrievalExtension(Extension):
-    """Retrieval of the functions that a model is offered."""
+    """Extension that offers a model only retrieved functions."""
 
     name = "retrieval"
     commands = {
@@ -53,7 +53,7 @@ class RetrievalExtension(Extension):
         return own.split is not None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the retrieval of the options."""
+        """Return the run feature of the options."""
         retrieval = own.retrieval
         if own.no_keep and settings.mode == "prompt":
             why = "needs --mode fc, because a prompt cannot be changed later"

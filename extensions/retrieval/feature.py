@@ -1,4 +1,4 @@
-"""Retrieval in a run: the model is offered only retrieved functions."""
+"""Run feature of retrieval: the model is offered only retrieved functions."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class RetrievalFeature(RunFeature):
         """Return a data set whose entries offer retrieved functions.
 
         Raises:
-            DataError: The pool or ranking is missing, or all entries have functions of their own.
+            DataError: The pool or ranking is missing, or every entry brings its own functions.
         """
         data, reference = self.retrieval.narrowed(dataset, ids, folder)
         left = len(ids) - len(data.offering or ())

@@ -1,6 +1,7 @@
 """Searchable text and words of function documents.
 
-The name counts twice. A sentence shared by many functions is left out: it describes their backend.
+The name counts twice. Sentences that many functions share are omitted, because they describe the
+backend.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def _text(function: DescribedFunction, shared: frozenset[str]) -> str:
 
 
 def split_names(text: str) -> str:
-    """Return a text with names split: ``bookFlight`` and ``book_flight`` become two words."""
+    """Split the names in a text: ``bookFlight`` and ``book_flight`` become two words."""
     return _HUMP.sub(" ", text).replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""Trained ranking with a gate: untrained functions keep their lexical rank."""
+"""Trained ranking with a gate, which keeps the lexical rank of untrained functions."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
 def load_trained_ranker(place: str, corpus: Corpus) -> GatedRanker:
     """Return the ranking of a finished training.
 
-    Raises DataError if the folder holds none, or no function of the corpus was trained.
+    Raises DataError if the folder contains no training, or no function of the corpus was trained.
     """
     folder = Path(place)
     definition = load_definition(folder)

@@ -1,4 +1,4 @@
-"""Interface of a training: its epochs, and the learner that goes through them."""
+"""Interface of a training: epochs, and the learner that trains them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Learner(Protocol):
     """Model in training."""
 
     def learn(self, last: Epoch | None, after: Callable[[Epoch], None]) -> None:
-        """Train the epochs after the last one; call ``after`` once each can be resumed from."""
+        """Train the remaining epochs; call ``after`` for each epoch once it can be resumed."""
         ...
 
     def save(self, folder: Path) -> None:

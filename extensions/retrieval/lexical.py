@@ -33,7 +33,7 @@ class Ranker(Protocol):
 
 
 class WordRanker:
-    """BM25 in Lucene's variant, over stems."""
+    """Ranking by BM25 (Lucene's variant) over stems."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._size = len(texts)
@@ -76,7 +76,7 @@ class SubwordRanker:
 
 
 class TopicRanker:
-    """Cosine in a low-dimensional space of words that occur together (LSA)."""
+    """Ranking by the cosine in a low-dimensional space of words that occur together (LSA)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._vectorizer = TfidfVectorizer(analyzer=words, sublinear_tf=True)
@@ -121,7 +121,7 @@ def order(scores: Scores) -> Scores:
 
 
 def rank_documents(scores: Scores) -> Scores:
-    """Return the rank of each document, from 1."""
+    """Return the rank of each document; the first rank is 1."""
     found = np.empty(scores.shape, dtype=np.int64)
     np.put_along_axis(found, order(scores), np.arange(1, scores.shape[1] + 1)[None, :], axis=1)
     return found

@@ -1,7 +1,7 @@
 """Linear layer that maps queries and function texts into one vector space; needs no torch.
 
 Features are hashed words and character n-grams: log counts times inverse document frequency. One
-matrix, initially a random projection, maps them to few dimensions. Its loss is the softmax over all
+matrix, initially a random projection, maps them to few dimensions. The loss is the softmax over all
 functions that training queries need.
 """
 
@@ -36,7 +36,7 @@ Array = Any
 
 
 def features(texts: Sequence[str]) -> Any:
-    """Return the log counts of words and n-grams, a sparse row per text."""
+    """Return the log counts of words and n-grams, one sparse row per text."""
     shared = {"n_features": _HASHED, "alternate_sign": False, "norm": None, "dtype": np.float32}
     pieces = {"analyzer": "char_wb", "ngram_range": _PIECES}
     by_word = HashingVectorizer(analyzer=words, **shared)
@@ -57,7 +57,7 @@ class LinearLayer(NamedTuple):
     """Vector of each of those features, as rows."""
 
     def weighted(self, texts: Sequence[str]) -> Any:
-        """Return the input of the matrix, a sparse row per text."""
+        """Return the input of the matrix, one sparse row per text."""
         found, halves = features(texts), []
         for half in (slice(None, _HASHED), slice(_HASHED, None)):
             # Words and n-grams have equal weight, although there are more n-grams.
@@ -132,7 +132,7 @@ class LayerTraining:
         self._sets = [_FeatureSet.of(self._layer, each) for each in examples]
 
     def learn(self, last: Epoch | None, after: Callable[[Epoch], None]) -> None:
-        """Train the epochs after the last one; call ``after`` at the end of each."""
+        """Train the remaining epochs; call ``after`` at the end of each epoch."""
         if last is not None:
             self._resume(self._state_file(last.number))
         for number in range(last.number + 1 if last else 1, self._epochs + 1):
@@ -226,12 +226,12 @@ def _unit(vectors: Array) -> tuple[Array, Array]:
 
 
 def _project(push: Array, along: Array) -> Array:
-    """Return the part of a gradient orthogonal to unit vectors; the rest only changes lengths."""
+    """Return the part of a gradient that is orthogonal to unit vectors."""
     return push - along * (push * along).sum(axis=1, keepdims=True)
 
 
 class LayerRanker:
-    """Cosine of the vectors of a layer."""
+    """Ranking by the cosine of a layer's vectors."""
 
     def __init__(self, layer: LinearLayer, texts: Sequence[str]) -> None:
         self._layer = layer

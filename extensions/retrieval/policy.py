@@ -1,7 +1,7 @@
 """Retrieval policies: the functions that each turn offers, and their coverage of the ground truth.
 
-The query of a turn is its user's words. A function that the entry adds in a later turn is not
-offered earlier.
+The query of a turn is its user message. A function that the entry adds in a later turn is not
+offered before that turn.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class RetrievalPolicy(NamedTuple):
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:
-        """Parse a policy as the user types it.
+        """Parse a policy in the form that the user types.
 
         Raises DataError if the name is unknown, or the number is not positive.
         """
@@ -58,7 +58,7 @@ class RetrievalPolicy(NamedTuple):
         raise DataError("--retrieve", f"{text!r:.60} is not one of {forms}")
 
     def __str__(self) -> str:
-        """Return the policy as the user types it."""
+        """Return the policy in the form that the user types."""
         more = "+needs" if self.needs else ""
         return f"{self.how}={self.number}{more}" if self.number else self.how
 
@@ -178,7 +178,7 @@ class SearchTool:
         self._number = number
 
     def __call__(self, query: str, offered: frozenset[str]) -> list[Document]:
-        """Return the documents of the nearest functions that are offered."""
+        """Return the documents of the nearest offered functions."""
         found = self._ranking.find(query) if query.strip() else []
         documents = [f.function.document for f in found if f.function.name in offered]
         return documents[: self._number]
@@ -190,7 +190,7 @@ def _handed_over(trajectory: Trajectory, turn: int) -> frozenset[str]:
 
 
 def _offer_truth(trajectory: Trajectory) -> OfferedFunctions:
-    """Return an offering of the ground truth's functions only."""
+    """Return an offer that contains only the ground truth's functions."""
     needed = frozenset(name for turn in trajectory.turns for name in _needed_functions(turn))
     everything = tuple(list_tools(trajectory.environments))
     turns = [
@@ -207,7 +207,7 @@ def _needed_functions(turn: Turn) -> frozenset[str]:
 def _load_pool(name: str, folder: Path | None) -> Corpus:
     """Return the searched functions with the documents that the model sees.
 
-    Raises DataError if the pool does not exist, or has a function that no environment has.
+    Raises DataError if the pool does not exist, or contains a function of no environment.
     """
     if name in ("own", "all"):
         environments: Sequence[str] = [*BACKENDS] if name == "own" else names()

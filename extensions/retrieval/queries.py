@@ -1,4 +1,4 @@
-"""Queries of a retrieval evaluation: the user's words of a turn with the functions they need."""
+"""Queries of a retrieval evaluation: user messages of a turn with the needed functions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries in order; a query that belongs to both is left out."""
+    """Training and held-out queries in order. A query that belongs to both parts is omitted."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -133,7 +133,7 @@ def _read_record(record: EpisodeRecord, trajectory: Trajectory) -> Iterator[Pend
 
 
 def called_functions(text: str) -> Iterator[str]:
-    """Yield the names of the functions in a call; none if it is malformed."""
+    """Yield the names of the functions in a call; a malformed call has no name."""
     try:
         yield from (call.name for call in parse_calls(text))
     except MalformedCall:
@@ -163,7 +163,7 @@ def _read_file(path: Path, notify: choose.Notify) -> Iterator[PendingQuery]:
 
 
 def match_queries(corpus: Corpus, pending: Sequence[PendingQuery]) -> tuple[list[Query], list[str]]:
-    """Return the queries whose functions are all in a corpus, and a note on the others."""
+    """Return the queries whose functions are all in a corpus, and a note on the other queries."""
     available = {function.signature for function in corpus.functions}
     found = []
     for each in pending:
@@ -189,7 +189,7 @@ def parts(
 ) -> list[QuerySplit]:
     """Split each set of queries; no set trains on a key that another set holds out.
 
-    ``fold`` is the held-out fold of ``folds``, from 0; ``seed`` draws the folds.
+    ``fold`` is the index of the held-out fold among ``folds``; ``seed`` draws the folds.
 
     Raises DataError if the fold does not exist, or a part would be empty.
     """
@@ -231,7 +231,7 @@ def held_out(
 def _add_keys(
     queries: Sequence[Query], corpus: Corpus, kind: SplitKind
 ) -> Iterator[tuple[Query, frozenset[str]]]:
-    """Yield queries with the keys that they may share with others."""
+    """Yield queries with the keys that they may share with other queries."""
     homes = {f.signature: f for f in corpus.functions}
     for query in queries:
         if kind is SplitKind.INSTRUCTION:

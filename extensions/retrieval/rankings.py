@@ -62,7 +62,7 @@ class Ranking:
             self._ranker: Ranker = ranker or _load_ranker(corpus, by)
 
     def scores(self, queries: Sequence[str]) -> Any:
-        """Return scores, a row per query and a column per function."""
+        """Return scores, with a row per query and a column per function."""
         return self._ranker.scores(queries)
 
     def find(self, query: str, limit: int | None = None) -> list[FoundFunction]:

@@ -257,7 +257,7 @@ class Training:
 
 
 def _split(settings: TrainingSettings, sets: Sequence[QuerySet]) -> list[QuerySplit]:
-    """Split the queries; without a split, measure on the training queries."""
+    """Split the queries. Without a split, the training queries are also the held-out queries."""
     if settings.split is None:
         return [QuerySplit(each.queries, each.queries) for each in sets]
     kind = SplitKind(settings.split)

@@ -75,7 +75,7 @@ class TrainingDefinition(NamedTuple):
         return frozenset((str(name), tuple(map(str, names))) for name, names in self.trained)
 
     def difference(self, other: TrainingDefinition) -> str | None:
-        """Describe the first difference from another definition; None if there is none."""
+        """Describe the first difference from another definition; None for equal definitions."""
         for path, one, two in (
             *_pair_members("settings", self.settings, other.settings),
             *(
@@ -102,7 +102,7 @@ def _pair_members(where: str, one: Any, two: Any) -> Iterator[tuple[str, Any, An
 def load_definition(folder: Path) -> TrainingDefinition:
     """Return the definition of the training in a folder.
 
-    Raises DataError if the folder holds no training, or one in another format.
+    Raises DataError if the folder contains no training, or a training in another format.
     """
     path = folder / FILE
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Training pairs: a query with a function that it needs and functions that it does not need."""
+"""Training pairs: a query with a needed function and with unneeded functions."""
 
 from __future__ import annotations
 

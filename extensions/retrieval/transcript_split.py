@@ -65,7 +65,7 @@ def _find_keys(
 
 
 def _find_key(name: str, kind: SplitKind, corpus: Corpus) -> str:
-    """Return the backend or group of a function; an unknown function is a group of its own."""
+    """Return the backend or group of a function. An unknown function forms a separate group."""
     found = corpus.by_name.get(name)
     if found is None:
         return name

@@ -24,9 +24,9 @@ class CallScript(NamedTuple):
 
 
 def read_script(line: Mapping[str, Any], where: str) -> CallScript:
-    """Return the script in a JSON object with BFCL's member names and ``turns``.
+    """Return the script in a JSON object with BFCL's field names and ``turns``.
 
-    Raises DataError if a member is missing or of the wrong type.
+    Raises DataError if a field is missing or has the wrong type.
     """
     config = _member(line, where, "initial_config", dict, {})
     environments = _member(line, where, "involved_classes", list)

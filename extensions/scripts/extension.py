@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class ScriptsExtension(Extension):
-    """Call scripts, executed without a data set."""
+    """Extension that executes call scripts without a data set."""
 
     name = "scripts"
     commands = {

@@ -1,1 +1,1 @@
-"""Tree search: a model undoes its steps and tries other ones."""
+"""Tree search, in which a model undoes steps and tries other steps."""

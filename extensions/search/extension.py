@@ -24,7 +24,7 @@ else:
 
 
 class SearchExtension(Extension):
-    """Tree search, in which a model can undo steps."""
+    """Extension with tree search, in which a model can undo steps."""
 
     name = "search"
     commands = {

@@ -46,7 +46,7 @@ class FallibleModel:
         self._seed = f"{seed}/{prepared.trajectory.id}"
 
     async def __call__(self, request: Request) -> Reply:
-        """Make the next call or a wrong one, give up the branch, or end the turn."""
+        """Make the next right call or a wrong call, give up the branch, or end the turn."""
         turn, made = _read(request.messages)
         due, mistaken = _progress(self._truth[turn], made)
         # By what it is asked, so that an episode that goes on errs as it would have; and at one
@@ -88,7 +88,7 @@ class FallibleModels:
 
 
 def _gives_up(tools: ToolList | None) -> Reply | None:
-    """Return the call that gives up a branch, None if there is nothing to undo."""
+    """Return the call that gives up a branch; None if there is nothing to undo."""
     offered = {tool["function"]["name"]: tool["function"] for tool in tools.tools} if tools else {}
     if GIVE_UP in offered:
         return _calls((GIVE_UP, {"reason": "The last call was wrong."}))
@@ -104,7 +104,7 @@ def _done(tools: ToolList | None) -> Reply:
 
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]]:
-    """Return the turn, and its calls, each with whether it succeeded."""
+    """Return the turn and its calls, each with a flag for success."""
     turn = 0
     made: list[tuple[Made, bool]] = []
     results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
@@ -121,7 +121,7 @@ def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]
 
 
 def _progress(truth: Sequence[Made], made: Sequence[tuple[Made, bool]]) -> tuple[Made | None, bool]:
-    """Return the next right call or None, and whether a wrong call succeeded."""
+    """Return the next right call, if any, and whether a wrong call succeeded."""
     done, mistaken = 0, False
     for call, went_through in made:
         if done < len(truth) and call == truth[done]:

@@ -38,7 +38,7 @@ class SearchFeature(RunFeature):
 
     @property
     def repeats_entries(self) -> bool:
-        """Whether an entry is run until it passes."""
+        """Whether an entry runs until it passes."""
         return self.reference.repeat is not None
 
     def definition(self) -> JsonObject:

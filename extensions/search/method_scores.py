@@ -33,7 +33,7 @@ class SearchedEntry(NamedTuple):
 
     @property
     def effort(self) -> list[SearchRecord]:
-        """Effort of each episode."""
+        """Cost of each episode."""
         return [made for each in self.attempts if (made := search_of(each)) is not None]
 
     @property
@@ -122,12 +122,12 @@ class SearchMethod:
 
 
 def search_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the table of methods; figures are per entry, over all its episodes."""
+    """Yield the table of methods. Figures are per entry, summed across its episodes."""
     yield table([[*HEADING], *(method.cells() for method in methods)])
 
 
 def difference_lines(methods: Sequence[SearchMethod]) -> Iterator[str]:
-    """Yield the difference between the last method and each other one, entry by entry."""
+    """Yield the paired differences between the last method and each other method."""
     *others, last = methods
     for other in others:
         pairs = pair_entries(other.figures, last.figures)

@@ -30,7 +30,7 @@ class TriedStep(NamedTuple):
 
 
 class SearchRecord(NamedTuple):
-    """Tree and usage of a search; the episode's steps are the kept branch."""
+    """Tree and usage of a search. The episode's steps are the kept branch."""
 
     requests: int
     """Requests that were answered, in all branches."""
@@ -51,22 +51,22 @@ class SearchRecord(NamedTuple):
         return OF_SEARCHES
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return the steps of all branches in their order, given those of the kept one."""
+        """Return the steps of all branches in order, given the steps of the kept branch."""
         left = iter(kept)
         found = [tried.step or next(left, None) for tried in self.tree]
         return [step for step in found if step is not None]
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
-        """Return the answer of an undone step, None for a kept step."""
+        """Return the answer of an undone step; None for a kept step."""
         messages = {tried.step.asked: tried.message for tried in self.tree if tried.step}
         return messages.get(step.asked)
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return nothing; the verdict has all that is judged."""
+        """Return nothing, because the verdict contains everything judged."""
         return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield the errors in the tree; an answer must come after its parent."""
+        """Yield the errors in the tree, such as an answer before its parent."""
         for number, tried in enumerate(self.tree):
             if tried.parent is not None and not 0 <= tried.parent < number:
                 yield f".tree[{number}].parent", "must be the number of an earlier answer"
@@ -81,6 +81,6 @@ class SearchRecord(NamedTuple):
 
 
 def search_of(record: EpisodeRecord) -> SearchRecord | None:
-    """Return the record of the search in an episode, None if there was no search."""
+    """Return the record of the search in an episode; None without a search."""
     found = record.extensions.get("search")
     return found if isinstance(found, SearchRecord) else None

@@ -35,7 +35,7 @@ def next_round(
     number: int,
     budget: int,
 ) -> list[Trajectory]:
-    """Return the entries that a round repeats, none if the budget is used up.
+    """Return the entries that a round repeats; empty if the budget is used up.
 
     The function assumes that a new episode takes as many requests as the earlier episodes of its
     entry. An episode starts if it brings the total closer to the budget. Episodes of later rounds

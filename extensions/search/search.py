@@ -81,16 +81,16 @@ class TriedAnswer(NamedTuple):
 
 
 class SearchObserver:
-    """Receives the events of a search."""
+    """Observer that receives the events of a search."""
 
     def tried(self, tried: TriedAnswer) -> None:
-        """Handle an answer; answers are numbered from 0."""
+        """Handle an answer. The first answer has number 0."""
 
     def asks(self, trail: Trail, dialogue: Dialogue) -> None:
         """Handle the position of the next request."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
-        """Handle the end of a turn; ``gone`` is None after a final answer."""
+        """Handle the end of a turn. ``gone`` is None after a final answer."""
 
 
 Gone = Literal["give_up", "exhausted"]
@@ -109,7 +109,7 @@ async def search(
     """Let a model search through a trajectory; return the kept branch.
 
     An exception in ``propose`` ends the search. ``finish`` offers a function by which the model
-    ends a turn or gives up, unless its calling format has such a function. ``texts`` are those
+    ends a turn or gives up, unless its calling format has such a function. ``texts`` are the texts
     that the search adds to the conversation, by name.
     """
     tree = _Tree(
@@ -221,7 +221,7 @@ class _Tree:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Return the answer that is used, None if it gives up the branch."""
+        """Return the used answer; None if it gives up the branch."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)
@@ -257,7 +257,7 @@ class _Tree:
 
     @cached_property
     def _own_tool(self) -> dict[str, Any]:
-        """The function of the search: ``finish``, or the one that gives up a branch."""
+        """The search's own function: ``finish``, or the function that gives up a branch."""
         texts, several = self.texts, self.limits.children > 1
         if self.finish:
             kind = {"type": "string", "enum": [ANSWERS, GIVES_UP if several else GIVES_UP_TURN]}
@@ -273,7 +273,7 @@ _FINISH_CALL = Call(FINISH, (), {"return_type": ANSWERS, "final_answer": "..."})
 
 
 def _in_words(text: str, reply: Reply | None = None) -> Reply:
-    """Return an answer with a text, and with the usage of the model's answer."""
+    """Return an answer that has the given text and the usage of the model's answer."""
     if reply is None:
         return Reply(text, (), None, None, Usage(), 0.0)
     return reply._replace(text=text, tool_calls=(), verbatim=None)
@@ -299,7 +299,7 @@ def search_texts(path: Path | None = None) -> Mapping[str, str]:
 
 
 def texts_hash(path: Path | None = None) -> str:
-    """Return the hash of these texts in hex."""
+    """Return the hex hash of the texts."""
     if path is None:
         return read_texts(PROMPTS)[1]
     return sha256(json.dumps(search_texts(path)).encode()).hexdigest()

@@ -1,7 +1,7 @@
 """Player of a search episode, which can be resumed.
 
-The steps of the record are the kept branch, so a search is read like any episode. The tree has all
-other branches.
+The record's steps are the kept branch, so a search can be read like other episodes. The tree
+contains all other branches.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from runner.records.record import EpisodeRecord, TurnEnd
 
 
 class SearchPlayer(EpisodePlayer, SearchObserver):
-    """Lets a model search through a trajectory; the kept branch is judged.
+    """Player that lets a model search through a trajectory; the kept branch is judged.
 
     ``dialogue`` is the current branch of the search. Steps come from all branches, and ends of
     turns from the kept branch. ``finish`` offers a function by which the model ends a turn or gives

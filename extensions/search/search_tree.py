@@ -116,7 +116,7 @@ class SearchView(NamedTuple):
 
 
 class SearchTreePart(PagePart):
-    """Adds the tree of each episode."""
+    """Report part with the tree of each episode."""
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
         """Return the usage of the search and its tree, up to the page's limit."""
@@ -145,7 +145,7 @@ def _search_json(searched: SearchView, bounds: ValueBounds) -> Json:
 
 
 class AnswerUsage(NamedTuple):
-    """Usage of an answer of a search; None for an answer in the kept branch."""
+    """Usage of an answer in a search; None for an answer in the kept branch."""
 
     step: StepUsage | None = None
 
@@ -157,7 +157,7 @@ class SearchUsage(NamedTuple):
 
 
 def view_of(record: EpisodeRecord) -> SearchView | None:
-    """Return the view of the search in an episode, None if there was no search."""
+    """Return the view of the search in an episode; None without a search."""
     search = search_of(record)
     if search is None:
         return None

@@ -1,1 +1,1 @@
-"""MCP server for sessions, used by models in other programs."""
+"""Servers that give models in other programs sessions or episodes."""

@@ -1,4 +1,4 @@
-"""Streams that answer all pending requests after the input has ended.
+"""Streams that stay open until all pending requests are answered.
 
 The MCP library drops pending requests at the end of input, but ``serve < requests`` needs them.
 """
@@ -72,7 +72,7 @@ class _Stream:
 
 
 class IncomingStream(_Stream):
-    """Messages from the client; ends once all requests are answered."""
+    """Messages from the client. The stream ends once all requests are answered."""
 
     @property
     def last_context(self) -> Any:

@@ -1,8 +1,8 @@
-"""Hands out the episodes of a run to clients, whose answers drive the ordinary turn loop.
+"""Broker between the episodes of a run and clients, whose answers drive the turn loop.
 
-To the run, the broker is a model: each request waits until a client has answered it. A client knows
-its episode by an unguessable name, which is stored when the episode is handed out. After a kill,
-the client goes on under the same name.
+To the run, the broker is a model: each request waits until a client has answered it. A client names
+its episode by an unguessable name, which is stored at the start of the episode. After a restart of
+the server, the client continues under the same name.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class TooManyEpisodes(Exception):
 
 
 class WrongStep(Exception):
-    """The answer is to another step than the current one."""
+    """The answer does not belong to the current step."""
 
 
 class StoredClaim(NamedTuple):
-    """An episode of a client: a line of ``claims.jsonl``."""
+    """The fact that a client has an episode: a line of ``claims.jsonl``."""
 
     id: str
     trial: int
@@ -59,7 +59,7 @@ class StoredClaim(NamedTuple):
 
 
 class RequestLinkedPlayer(EpisodePlayer):
-    """Player whose requests carry the player itself, so that the broker knows the episode."""
+    """Player that puts itself into its requests, so that the broker knows the episode."""
 
     @property
     def has_single_turn(self) -> bool:
@@ -67,7 +67,7 @@ class RequestLinkedPlayer(EpisodePlayer):
         return self._setup.prepared.trajectory.expects is not None
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Return the next answer, of an earlier run segment or of the client."""
+        """Return the next answer, from an earlier run segment or from the client."""
         return await super().answer(request._replace(conversation=self))
 
     @property
@@ -87,7 +87,7 @@ class _Signal:
         self._event = asyncio.Event()
 
     async def wait(self, seconds: float | None = None) -> None:
-        """Wait for the next signal, or until the time is over."""
+        """Wait for the next signal or the timeout."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
 
@@ -101,7 +101,7 @@ class ServedEpisode:
         used: Time of the client's last message.
         request: Request that the client has to answer; None while the answer is executed.
         record: Record of the finished episode, else None.
-        collected: Calls over MCP of an entry with a single turn, until the client ends the turn.
+        collected: Calls over MCP of a single-turn entry, until the client ends the turn.
     """
 
     key: Key
@@ -123,7 +123,7 @@ class ServedEpisode:
 
     @property
     def step(self) -> int:
-        """Number of the step that the client has to answer, from 0."""
+        """Index of the step that the client has to answer."""
         return len(self.record.steps if self.record else self.player.steps)
 
     def view(self, *, with_tools: bool = True, hides_verdict: bool = False) -> dict[str, Any]:
@@ -154,11 +154,11 @@ class ServedEpisode:
     async def take(self, reply: Reply, step: int | None = None) -> bool:
         """Give the client's answer to the run, and wait for the next step.
 
-        Returns whether the answer is new: the last answer may be sent again.
+        Returns whether the answer is new, because a client may send its last answer again.
 
         Raises:
-            WrongStep: The answer is to neither the current nor the last step, or the episode is
-                over.
+            WrongStep: The answer belongs to neither the current nor the last step, or the episode
+                is over.
         """
         async with self.turns:
             await self.ready()
@@ -179,7 +179,7 @@ class ServedEpisode:
         self.changed.send()
 
     async def answer(self, seconds_left: Callable[[], float | None]) -> Reply:
-        """Return the client's answer. Raises AgentError if no time is left."""
+        """Return the client's answer. Raises AgentError after the timeout."""
         while self._reply is None:
             left = seconds_left()
             if left is not None and left <= 0:
@@ -194,7 +194,7 @@ class ServedEpisode:
 
 
 class EpisodeBroker:
-    """Episodes of a run for clients; to the run, a model.
+    """Model of the run whose answers come from clients.
 
     Args:
         folder: Run folder, with the claims of an earlier start.
@@ -235,7 +235,7 @@ class EpisodeBroker:
         self._claimed[claim.episode] = episode
 
     def in_order(self, jobs: Sequence[EpisodeJob]) -> list[EpisodeJob]:
-        """Return the jobs, those that clients already have first."""
+        """Return the jobs; jobs with a client come first."""
         return sorted(jobs, key=lambda job: not self._episodes[job.key].name)
 
     async def claim(self) -> ServedEpisode:

@@ -1,4 +1,4 @@
-"""One JSON endpoint that hands out episodes and takes answers, and its OpenAPI document."""
+"""JSON endpoint that gives clients episodes and takes their answers, with OpenAPI document."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ Seat = Callable[[Context], "ClientEpisode"]
 
 
 class ClientEpisode:
-    """The current episode of one MCP client; begun at its first use.
+    """The current episode of one MCP client, which starts at its first use.
 
     Args:
         name: Name of an episode that the client already has, or None.
@@ -85,7 +85,7 @@ class ClientEpisode:
         self._name = name
 
     async def current(self) -> ServedEpisode:
-        """Return the episode at its current step. Raises MCPError if there is none."""
+        """Return the episode at its current step. Raises MCPError without an episode."""
         try:
             if self._name is None:
                 self._name = (await self._broker.claim()).name

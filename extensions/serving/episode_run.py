@@ -1,4 +1,4 @@
-"""A run whose agent is a client over MCP or HTTP: its entries, its folder and its server."""
+"""Run with clients over MCP or HTTP as agents: entries, run folder and server."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EpisodeServerSettings(NamedTuple):
     """Settings of the server.
 
     Attributes:
-        port: HTTP port, 0 for any free one; None for standard input and output.
+        port: HTTP port (0: a free port); None for standard input and output.
         limit: Maximum number of episodes with clients.
         idle: Seconds after which a client's episode ends in an error.
         hides_verdict: Whether clients do not see verdicts.
@@ -156,7 +156,7 @@ class EpisodeServerSettings(NamedTuple):
 def require_servable(entries: Sequence[Trajectory]) -> None:
     """Check that clients can play the entries call by call.
 
-    Raises DataError if a function has the name of an own tool.
+    Raises DataError if a function has the name of a server tool.
     """
     offered = {
         (name, tool)

@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class ServingExtension(Extension):
-    """MCP server for the functions of a session."""
+    """Extension that serves sessions over MCP, and episodes over MCP and HTTP."""
 
     name = "serving"
     commands = {

@@ -115,7 +115,7 @@ def web_app(
     ended: Callable[[str], object],
     routes: Sequence[Route] = (),
 ) -> Starlette:
-    """Return a web application; it refuses hosts and origins other than the base URL.
+    """Return a web application that refuses hosts and origins other than the base URL.
 
     Args:
         server: MCP server of all clients.

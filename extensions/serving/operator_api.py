@@ -1,4 +1,4 @@
-"""Operator control: a separate HTTP API to inspect and reset sessions, not available to models.
+"""Operator API: separate HTTP API to inspect and reset sessions, not available to models.
 
 It listens on its own port and requires a token that session clients never receive.
 """
@@ -27,7 +27,7 @@ _Handler = Callable[[Request], Awaitable[JSONResponse]]
 
 
 def control_app(pool: SessionPool, token: str, base_url: str | None) -> Starlette:
-    """Return the web application of the control; ``base_url`` is None for stdio.
+    """Return the web application of the operator API; ``base_url`` is None for stdio.
 
     Requests and responses are JSON. Requests need the header ``Authorization: Bearer TOKEN``.
 

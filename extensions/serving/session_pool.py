@@ -1,7 +1,7 @@
 """Pool of served sessions, one per client, forked from a template.
 
-A session outlives its client, so its final state can still be read. It is dropped when it has been
-idle too long or its slot is needed.
+A session outlives its client, so its final state can still be read. A session is dropped after the
+idle timeout, or when its slot is needed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ServedSession:
     """Session of one client.
 
     Attributes:
-        used: Time of the last use, in seconds of the pool's clock.
+        used: Time of the last use in seconds, by the pool's clock.
         calls: Number of calls made.
         ended: Whether the client has disconnected.
         observe: Returns the text that the client reads for a call; None for the plain result.
@@ -153,7 +153,7 @@ class SessionPool:
         served.session.restore(served.snapshots[number])
 
     def end(self, name: str) -> None:
-        """Mark a session as ended, which frees its slot when needed."""
+        """Mark a session as ended. The pool can reuse its slot."""
         if name in self._served:
             self._served[name].ended = True
 

@@ -1,1 +1,1 @@
-"""SQL entries: a database in memory, statements executed and compared."""
+"""SQL entries: statements are executed on a database in memory and compared."""

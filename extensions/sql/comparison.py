@@ -1,7 +1,7 @@
-"""Comparison of executed SQL statements with the ground truth: rows shown, final database.
+"""Comparison of executed SQL statements with the ground truth: result rows, final database.
 
 Both sides must show the same sets of rows and end with equal databases. Row order counts only after
-ORDER BY; headings of expressions never count.
+ORDER BY. Headings of expressions never count.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _cell(cell: Cell) -> str | None:
 
 
 def _check_left(expected: Snapshot, actual: Snapshot) -> CallEvidence | None:
-    """Compare two databases; a column without a declared type is compared by name."""
+    """Compare two databases. A column without a declared type is compared by name."""
     wanted, there = _tables(expected), _tables(actual)
     for name in {**wanted, **there}:
         one, other = wanted.get(name), there.get(name)

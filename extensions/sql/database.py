@@ -1,6 +1,6 @@
 """Database environment with one function, which executes an SQL statement given in parts.
 
-Tables are values. Each statement is parsed (``sql_text.py``) and runs on an SQLite copy
+Tables are plain data. Each statement is parsed (``sql_text.py``) and runs on an SQLite copy
 (``sqlite_execution.py``).
 """
 
@@ -206,7 +206,7 @@ def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
 
 
 def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None:
-    """Refuse arguments that do not belong to a keyword.
+    """Check that all arguments belong to the keyword.
 
     Raises InvalidArgument if an argument does not belong to the keyword.
     """

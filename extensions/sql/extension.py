@@ -24,12 +24,12 @@ else:
 
 
 class SqlExtension(Extension):
-    """Execution and comparison of SQL statements."""
+    """Extension that executes and compares SQL statements."""
 
     name = "sql"
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the way to judge SQL entries."""
+        """Return the entry kind of SQL entries."""
         by_statements = trajectory.judged_by is schema.JudgingMethod.STATEMENTS
         return kind.STATEMENTS if by_statements else None
 

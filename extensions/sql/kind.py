@@ -1,4 +1,4 @@
-"""SQL entries as a kind of entry: statements are executed on database copies or compared."""
+"""Entry kind of SQL entries: statements are executed on database copies, or compared."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from trajectories.right_step import to_tool_calls
 
 
 class SqlEntryKind(ComparedCalls):
-    """One turn of SQL statements, executed if the profile says so."""
+    """Entry kind with one turn of SQL statements, which are executed if the profile says so."""
 
     def examine(
         self,
@@ -92,7 +92,7 @@ def _check_executed(
 def _with_results(
     prepared: PreparedTrajectory, pairs: Sequence[CallPair], *, passed: bool
 ) -> tuple[CallPair, ...]:
-    """Return pairs of calls with their results; ``passed`` removes all problems."""
+    """Add results to pairs of calls; ``passed`` removes all problems."""
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]
     given = dict(zip(map(id, calls), _execute(prepared, calls).results, strict=True))

@@ -1,6 +1,6 @@
 """Parser of SQL fragments that a model writes; builds one safe statement from them.
 
-Fragments are split into tokens; unknown tokens and words of other statements are refused. Strings
+Fragments are split into tokens. Unknown tokens and words of other statements are refused. Strings
 become bound values, column names are quoted, and brackets must be balanced within a fragment.
 """
 
@@ -85,14 +85,14 @@ class Conditions(NamedTuple):
 
     @property
     def piece(self) -> StatementPart:
-        """All conditions and clauses, after a blank."""
+        """All conditions and clauses, after a space."""
         parts = [("where", self.where)] if self.where.sql else []
         parts += self.clauses
         return _together([StatementPart(f" {w.upper()} {p.sql}", p.values) for w, p in parts])
 
     @property
     def orders(self) -> bool:
-        """Whether there is an ORDER BY."""
+        """Whether the statement has ORDER BY."""
         return any(words == "order by" for words, _ in self.clauses)
 
 
@@ -147,7 +147,7 @@ class FragmentReader:
         return self._piece(given, parameter)
 
     def conditions(self, texts: Sequence[str], *, only_where: bool) -> Conditions:
-        """Parse conditions, joined by AND unless one begins with OR.
+        """Parse conditions, joined by AND, or by OR before a condition that begins with OR.
 
         Raises InvalidArgument if a condition or clause is invalid.
 
@@ -222,7 +222,7 @@ def _together(pieces: Sequence[StatementPart]) -> StatementPart:
 
 
 def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
-    """Split a fragment into the tokens before the first clause and those of each clause.
+    """Split a fragment into the tokens before the first clause and the tokens of each clause.
 
     Raises InvalidArgument if brackets are unbalanced, or a token is not allowed.
     """
@@ -242,7 +242,7 @@ def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
 
 
 def tokens_of(text: str, parameter: str) -> Iterator[Token]:
-    """Yield the tokens of a fragment, without blanks.
+    """Yield the tokens of a fragment without white space.
 
     Raises InvalidArgument if a token is not allowed.
     """

@@ -1,8 +1,8 @@
-"""Execution of one SQL statement on a temporary in-memory SQLite database, within bounds.
+"""Execution of one SQL statement on a temporary in-memory SQLite database, within limits.
 
-The database is built from plain tables, and results are plain rows. An authorizer lets a
-statement read all tables, change its own and call listed functions. Steps, rows and texts are
-bounded.
+The database is built from plain tables, and results are plain rows. An authorizer lets a statement
+read all tables, change its own table and call listed functions. Steps, rows and strings are
+limited.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Rows = list[list[Cell]]
 
 
 class SqlTable(TypedDict):
-    """A table as a value."""
+    """A table as plain data."""
 
     columns: list[str]
     """Declarations, such as ``title TEXT`` or ``id INTEGER PRIMARY KEY``."""
@@ -240,7 +240,7 @@ class _Authorizer:
 
 
 def _moment(name: str, plain: sqlite3.Connection, *args: Cell) -> Any:
-    """Return the result of SQLite's date function for an explicit date."""
+    """Return the result of a date function of SQLite, but only for an explicit date."""
     timed = args[1:2] if name == "strftime" else args[:1]
     if not timed or len(args) > 6 or any(_OF_NOW.fullmatch(str(arg)) for arg in args):
         raise ValueError("the present is not known")

@@ -1,8 +1,9 @@
-"""Databases for BFCL's SQL entries, which are published without one.
+"""Databases for BFCL's SQL entries, which are published without a database.
 
 Each database has one table with the columns that question and answer name. Some rows meet all
-conditions of the answer; each other row misses them in one column, near a limit. The statement must
-affect some rows but not all. Statements with equal results here may still differ elsewhere.
+conditions of the answer. Each other row violates the conditions in one column, near a limit. The
+statement must affect some rows but not all. Statements with equal results here may still differ
+elsewhere.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
 
 
 def _columns(question: str, given: Mapping[str, Any]) -> list[str]:
-    """Return the columns named in the question, then those in the answer."""
+    """Return the columns named in the question, then the columns in the answer."""
     values = {str(value) for row in given.get("insert_values") or () for value in row}
     values |= {str(value) for value in given.get("update_values") or ()}
     named = [text for text in given.get("columns") or () if text != "*"]
@@ -142,7 +143,7 @@ def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
 
 
 def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]]:
-    """Return rows that meet the conditions and rows that miss them in one column.
+    """Return rows that meet the conditions, and rows that violate the conditions in one column.
 
     Raises WitnessError if no row meets the conditions.
     """
@@ -178,7 +179,7 @@ def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]
 
 
 def _near(token: Token) -> list[Cell]:
-    """Return a token's value, a smaller one and a larger one."""
+    """Return a token's value, a smaller value and a larger value."""
     if token.kind in ("text", "either"):
         text = token.text[1:-1]
         return [text, text[:-1], f"{text}x"]
@@ -189,7 +190,7 @@ def _near(token: Token) -> list[Cell]:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTable:
-    """Return a table; columns without a condition have a different text in every row."""
+    """Return a table. Columns without a condition have a different string in every row."""
     filled = [
         [row.get(column, f"{column} {number}") for column in columns]
         for number, row in enumerate(rows, 1)
@@ -199,7 +200,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTab
 
 
 def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabase:
-    """Return a database with its statement if that affects some rows but not all.
+    """Return a database with its statement, if the statement affects some rows but not all.
 
     Raises WitnessError if the statement is refused, or affects no rows or all.
     """

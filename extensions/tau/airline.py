@@ -540,7 +540,7 @@ class AirlineDesk(Desk):
     def _offers(
         self, origin: str, destination: str | None, date: str, shown_date: str | None
     ) -> list[dict[str, Any]]:
-        """Return the available flights on a date, to anywhere if no destination is given."""
+        """Return the available flights on a date, by default to all destinations."""
         if isinstance(date, (list, dict)):
             raise InvalidArgument(f"unhashable type: '{type(date).__name__}'")
         found = []
@@ -651,7 +651,7 @@ def _check_payments(user: Mapping[str, Any], payments: Sequence[Any], total: Any
 
 
 def _charge(user: dict[str, Any], payments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a customer after payments; a certificate is used up by any payment."""
+    """Return a customer after payments. A payment uses up the whole certificate."""
     methods = dict(user["payment_methods"])
     for payment in payments:
         id = payment["payment_id"]

@@ -1,4 +1,4 @@
-"""Agents that pass without service: they show what a data set rewards."""
+"""Cheaters: agents that give no service. A high pass rate shows a weak data set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Base of the service desks: functions that all worlds have, and look-ups."""
+"""Base class of the service desks: common functions and look-ups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The dialogue of an episode: what both sides said and called, as a member of its record."""
+"""Dialogue of an episode: messages and calls of both sides, stored in the episode's record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from runner.records.record import EpisodeRecord, StepRecord
 
 
 class DialogueRecord(NamedTuple):
-    """A dialogue."""
+    """Dialogue of an episode."""
 
     domain: str
     solo: bool
@@ -20,7 +20,7 @@ class DialogueRecord(NamedTuple):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Return nothing: the user's functions are not the model's."""
+        """Return nothing, because the user's functions do not belong to the model."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -28,7 +28,7 @@ class DialogueRecord(NamedTuple):
         return kept
 
     def message_of(self, step: StepRecord) -> Mapping[str, Any] | None:
-        """Return None: all answers are in the record."""
+        """Return None, because all answers are in the record."""
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
@@ -37,7 +37,7 @@ class DialogueRecord(NamedTuple):
         return {} if recorded is None else {"recorded_reward": recorded.reward}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing; the member depends on no other."""
+        """Yield nothing, because the dialogue depends on no other part of the record."""
         yield from ()
 
 

@@ -1,4 +1,4 @@
-"""Files of tau2 as JSON values with their places, also compressed ones."""
+"""Reader of tau2's files, also compressed files, as JSON values with their paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_BYTES = 512 * 1024**2
 
 
 class JsonPlace(NamedTuple):
-    """A JSON value with its place."""
+    """A JSON value with file and path."""
 
     value: Any
     where: str
@@ -35,19 +35,19 @@ class JsonPlace(NamedTuple):
         return JsonPlace(self.object().get(name), self.where, f"{self.path}.{name}")
 
     def object(self) -> Mapping[str, Any]:
-        """Return the value. Raises DataError if it is no object."""
+        """Return the value. Raises DataError if it is not an object."""
         if not isinstance(self.value, Mapping):
             self.refuse(f"must be an object, is {_kind(self.value)}")
         return self.value
 
     def text(self) -> str:
-        """Return the value. Raises DataError if it is no text."""
+        """Return the value. Raises DataError if it is not a string."""
         if not isinstance(self.value, str):
             self.refuse(f"must be text, is {_kind(self.value)}")
         return self.value
 
     def optional_text(self) -> str | None:
-        """Return the value, which may be null. Raises DataError if it is no text."""
+        """Return the value, which may be null. Raises DataError if it is not a string."""
         return None if self.value is None else self.text()
 
     def items(self) -> list[JsonPlace] | None:
@@ -62,7 +62,7 @@ class JsonPlace(NamedTuple):
         ]
 
     def texts(self) -> tuple[str, ...] | None:
-        """Return the texts of a list, or None for null. Raises DataError for other values."""
+        """Return the strings of a list, or None for null. Raises DataError for other values."""
         items = self.items()
         return None if items is None else tuple([each.text() for each in items])
 
@@ -74,7 +74,7 @@ def _kind(value: object) -> str:
 def read_file(path: Path) -> str:
     """Return the text of a file, uncompressed if its name ends in ``.gz``.
 
-    Raises DataError if it cannot be read, is too large or no UTF-8.
+    Raises DataError if it cannot be read, is too large or is not UTF-8.
     """
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
@@ -90,7 +90,7 @@ def read_file(path: Path) -> str:
 
 
 def read_json(path: Path) -> JsonPlace:
-    """Return the JSON or TOML value of a file. Raises DataError if it has none."""
+    """Return the JSON or TOML value of a file. Raises DataError if the file is invalid."""
     text = read_file(path)
     if ".toml" in path.suffixes:
         try:
@@ -101,7 +101,7 @@ def read_json(path: Path) -> JsonPlace:
 
 
 def read_lines(path: Path) -> list[JsonPlace]:
-    """Return the JSON values of the lines of a file. Raises DataError if a line has none."""
+    """Return the JSON values of the lines of a file. Raises DataError if a line is invalid."""
     return [
         JsonPlace(parse_value(line, where), where)
         for number, line in enumerate(read_file(path).splitlines(), 1)

@@ -63,7 +63,7 @@ class TaskDataset(Dataset):
 
     @property
     def profile(self) -> str:
-        """Name of the profile that judges it by default."""
+        """Name of the default profile for judging."""
         return "tau2"
 
     def config(self, trajectory: Trajectory) -> Mapping[str, Mapping[str, Any]]:
@@ -113,7 +113,7 @@ def _load_own(recording: SimulationFile) -> TaskDataset:
 
 
 def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, ServiceTask]:
-    """Return the tasks of a recording, or those that its judgements repeat if it has none.
+    """Return the tasks of a recording, or else the tasks that its judgements repeat.
 
     Raises DataError if a simulation fits no task.
     """
@@ -136,7 +136,7 @@ def make_id(domain: str, task_id: str) -> str:
 
 
 def write_call(action: GoldAction) -> str:
-    """Return a gold action as the text of a call."""
+    """Format a gold action as a call."""
     arguments = ", ".join(f"{name}={value!r}" for name, value in action.arguments.items())
     return f"{action.name}({arguments})"
 
@@ -204,7 +204,7 @@ def open_recording(path: Path) -> Run:
 
 
 def make_record(recording: SimulationFile, simulation: Simulation) -> EpisodeRecord:
-    """Return the record of a simulation; it is not judged."""
+    """Return the record of a simulation, without a verdict."""
     kept = DialogueRecord(recording.domain, recording.solo, simulation)
     return EpisodeRecord(
         make_id(recording.domain, simulation.task_id),
@@ -219,7 +219,7 @@ def make_record(recording: SimulationFile, simulation: Simulation) -> EpisodeRec
 
 
 def list_steps(simulation: Simulation) -> Iterator[Step]:
-    """Yield the steps of both sides: calls as tool calls, the agent's words as ``SAY``."""
+    """Yield the steps of both sides: calls as tool calls, the agent's messages as ``SAY``."""
     for message in simulation.messages:
         if message.calls:
             yield [{_written(each.name, each.side): dict(each.arguments)} for each in message.calls]
@@ -228,7 +228,7 @@ def list_steps(simulation: Simulation) -> Iterator[Step]:
 
 
 def _written(name: str, side: str) -> str:
-    """Return the name of a call, with its side if that does not have the function."""
+    """Return the name of a call; add the side if this side does not have the function."""
     owners = {tool: each for desk in DESKS.values() for tool, each in _owners(desk)}
     return f"{side}.{name}" if owners.get(name, side) != side else name
 
@@ -240,7 +240,7 @@ def _owners(desk: Any) -> Iterator[tuple[str, str]]:
 
 
 def list_answers(messages: Sequence[DialogueMessage]) -> tuple[str, ...]:
-    """Return the user's answer to each message of the agent that has words only."""
+    """Return the user's answer to each message of the agent without calls."""
     found: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text and not message.calls:

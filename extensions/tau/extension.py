@@ -28,7 +28,7 @@ else:
 
 
 class TauExtension(Extension):
-    """tau2's customer-service domains and dialogues with a user."""
+    """Extension with tau2's customer-service domains and dialogues with a user."""
 
     name = "tau"
     commands = {
@@ -54,7 +54,7 @@ class TauExtension(Extension):
         return entries.open_recording(paths[0])
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the way to judge dialogues."""
+        """Return the entry kind of dialogues."""
         return kind.DIALOGUES if trajectory.category is schema.Category.DIALOGUE else None
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:

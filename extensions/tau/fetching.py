@@ -44,7 +44,7 @@ Notify = Callable[[str], object]
 
 @cache
 def _pinned() -> Mapping[str, Mapping[str, str | None]]:
-    """Return the hashes of the pinned revision's files; None for unknown ones."""
+    """Return the hashes of the pinned revision's files; None stands for an unknown hash."""
     text = Path(__file__).with_name("upstream_files.json").read_text(encoding="utf-8")
     found: Mapping[str, Mapping[str, str | None]] = json.loads(text)
     return found
@@ -148,7 +148,7 @@ def _download() -> bytes:
 
 
 def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
-    """Write the files of the three domains, by the last two parts of their paths."""
+    """Write the files of the three domains under the last two parts of their paths."""
     for name, content in members:
         *_, folder, file = ("", "", *PurePosixPath(name).parts)
         if file.endswith(_SUFFIXES) and folder in (*DOMAINS, "user_simulator"):
@@ -164,8 +164,8 @@ def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
 def _check(made: Path, source: Path | None, notify: Notify) -> None:
     """Check hashes, tasks and counts of stored files.
 
-    Raises DataError if a file of a domain is missing or has another form, or a downloaded one has
-    another hash.
+    Raises DataError if a file is missing or has another form, or a downloaded file has another
+    hash.
     """
     where = "the download" if source is None else str(source)
     if not (made / "domains" / "retail").is_dir():

@@ -1,4 +1,4 @@
-"""Records of the worlds: order and kind of their members, and the text of refused ones."""
+"""Field types of the worlds' records: order and types of fields, and messages on invalid values."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _INTEGER = re.compile(r"\s*[+-]?\d+(_\d+)*(\.0*)?\s*", re.ASCII)
 
 
 class ChoiceField(NamedTuple):
-    """A member with few possible texts."""
+    """An enum of strings."""
 
     values: tuple[str, ...]
     kind: str = "literal_error"
 
 
 class NullableField(NamedTuple):
-    """A member that may be null."""
+    """A type that also allows null."""
 
     kind: Any
 
@@ -45,8 +45,8 @@ def validate(
 ) -> dict[str, Any]:
     """Return a record with its fields in order and of their types; unknown fields are dropped.
 
-    Raises InvalidArgument with one paragraph per wrong member. A closed record refuses unknown
-    members.
+    Raises InvalidArgument with one paragraph per invalid field. A closed record refuses unknown
+    fields.
     """
     found: dict[str, Any] = {}
     problems: list[str] = []
@@ -73,7 +73,7 @@ def validate(
 
 
 def validate_all(record: str, fields: Fields, given: Iterable[Any]) -> list[Any]:
-    """Return validated records; a list with other members than objects is returned as it is."""
+    """Return validated records. A list with items other than objects is returned unchanged."""
     listed = list(given)
     if not all(isinstance(each, Mapping) for each in listed):
         return listed
@@ -155,7 +155,7 @@ def _convert_bool(value: Any) -> bool:
 
 
 def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored record in the order of its fields, with absent ones null.
+    """Return a stored record in the order of its fields. Missing fields become null.
 
     Whole numbers of float fields become floats. Nested fields are arranged, too.
     """
@@ -179,13 +179,13 @@ def _arranged(kind: Any, value: Any) -> Any:
 
 
 class MappingField(NamedTuple):
-    """A mapping of keys to values of one kind."""
+    """A mapping from keys to values of one type."""
 
     kind: Any
 
 
 class VariantRecord(NamedTuple):
-    """Records whose fields depend on the value of one member."""
+    """Records whose fields depend on the value of one field."""
 
     member: str
     kinds: Mapping[str, Fields]

@@ -21,7 +21,7 @@ _LINK = re.compile(r"(errors\.pydantic\.dev/)[\d.]+")
 
 
 class ResultMismatch(NamedTuple):
-    """A recorded result that differs from ours."""
+    """A recorded result that differs from our result."""
 
     call: MessageCall
     ours: str
@@ -34,7 +34,7 @@ class ResultMismatch(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """Parts of a reward; ``basis`` is empty for a simulation that ended early."""
+    """Parts of a reward. ``basis`` is empty for a simulation that ended early."""
 
     basis: tuple[str, ...]
     db: bool
@@ -61,7 +61,7 @@ class Judgement(NamedTuple):
 
     @property
     def reward(self) -> float:
-        """Reward; assertions in words that nobody judged do not hold."""
+        """Reward; assertions in words without a verdict count as failed."""
         if not self.basis:
             return 0.0
         return float(all(self.part(name) for name in self.basis if name != "NONE"))
@@ -94,7 +94,7 @@ class Judge:
     def replay(
         self, task: ServiceTask, simulation: Simulation
     ) -> tuple[Desk, list[ResultMismatch]]:
-        """Execute all calls of a simulation; return the world and the different results."""
+        """Execute all calls of a simulation; return the world and the results that differ."""
         desk, different = self.start(task), []
         for made, result in simulation.exchanges():
             outcome = call(desk, made.name, made.arguments, made.side, solo=self.solo)
@@ -116,7 +116,7 @@ class Judge:
     def judge(
         self, task: ServiceTask, simulation: Simulation, desk: Desk | None = None
     ) -> Judgement:
-        """Judge a simulation; ``desk`` is its world after the dialogue, if known.
+        """Judge a simulation. ``desk`` is its world after the dialogue, if known.
 
         Raises DataError if an assertion of the world breaks.
         """
@@ -157,7 +157,7 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
 
 
 class _Matches:
-    """Test whether a call agrees with a gold action, by any side."""
+    """Test whether a call of either side agrees with a gold action."""
 
     def __init__(self, action: GoldAction) -> None:
         self._action = action
@@ -175,7 +175,7 @@ def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 
 def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
-    """Tell whether the agent said a text, as tau2 looks for it."""
+    """Tell whether the agent said a text, by tau2's search."""
     wanted = text.lower()
     return any(
         wanted in message.text.lower().replace(",", "")
@@ -187,7 +187,7 @@ def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
 def find_statements(
     texts: Sequence[str], recorded: RecordedReward | None
 ) -> tuple[bool, ...] | None:
-    """Return the recorded verdicts on assertions; None if one has no verdict."""
+    """Return the recorded verdicts on assertions; None if a verdict is missing."""
     if not texts:
         return ()
     known = {each.text.strip(): each.met for each in (recorded and recorded.statements) or ()}
@@ -197,7 +197,7 @@ def find_statements(
 
 
 def list_state_differences(expected: Desk, actual: Desk) -> list[Difference]:
-    """Return the places in which two states differ, by tau2's strict comparison."""
+    """Return the paths at which two states differ, by tau2's strict comparison."""
     found: list[Difference] = []
     title = type(expected).__name__
     for name in expected.FIELDS:
@@ -207,7 +207,7 @@ def list_state_differences(expected: Desk, actual: Desk) -> list[Difference]:
 
 
 def _compare(one: Any, other: Any, path: str, found: list[Difference]) -> None:
-    """Add the differences of two values; numbers of other kinds differ."""
+    """Collect the differences of two values. Numbers of different types differ."""
     if one is other:
         return
     if isinstance(one, dict) and isinstance(other, dict):

@@ -1,4 +1,4 @@
-"""Dialogues as a kind of entry: judged by state, calls and words of both sides."""
+"""Entry kind of dialogues, judged by state, calls and messages of both sides."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from trajectories.prepare import PreparedTrajectory
 
 
 class DialogueKind(EntryKind):
-    """Kind of entry in which a user answers."""
+    """Entry kind in which a user answers."""
 
     is_single_turn = False
 
@@ -103,7 +103,7 @@ def _parts(prepared: PreparedTrajectory) -> tuple[TaskEntry, DeskSession]:
 
 
 def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
-    """Return the dialogue in which the gold actions are done and all information is given."""
+    """Return the dialogue that makes all gold actions and gives all information."""
     criteria = entry.task.criteria
     actions = (criteria.actions if criteria else None) or ()
     calls = [MessageCall("", each.name, each.arguments, each.side) for each in actions]
@@ -116,7 +116,7 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
 
 
 def play_steps(entry: TaskEntry, template: DeskSession, steps: Sequence[Step]) -> Simulation:
-    """Return the dialogue of an agent's steps; the user says nothing after them."""
+    """Return the dialogue of an agent's steps, after which the user says nothing."""
     return _play(entry, template, list(_read_steps(steps)))
 
 
@@ -211,7 +211,7 @@ def _has_looked(entry: TaskEntry, simulation: Simulation) -> bool:
 
 
 def make_verdict(entry: TaskEntry, judged: Judgement, needless: tuple[str, ...]) -> Verdict:
-    """Return the verdict of a judgement by the parts of its basis."""
+    """Return the verdict of a judgement, by the parts of its basis."""
     failure = None
     if not judged.basis:
         evidence = CallEvidence(Reason.ENDED_EARLY, "neither side finished the dialogue")

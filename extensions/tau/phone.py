@@ -97,7 +97,7 @@ def _switched(on: bool) -> str:
 
 
 class Phone(Desk):
-    """Functions that the customer has on the phone."""
+    """Functions of the phone that the customer can call."""
 
     USER_TOOLS: ClassVar[tuple[str, ...]] = (
         "check_status_bar",
@@ -139,11 +139,11 @@ class Phone(Desk):
     # State --------------------------------------------------------------------------------------
 
     def set_device(self, **changes: Any) -> None:
-        """Change members of the device."""
+        """Change fields of the device."""
         self.device = {**self.device, **changes}
 
     def set_surroundings(self, **changes: Any) -> None:
-        """Change members of the surroundings."""
+        """Change fields of the surroundings."""
         self.surroundings = {**self.surroundings, **changes}
 
     @property
@@ -817,7 +817,7 @@ class Phone(Desk):
         function(self)
 
     def switch(self, tool: str, member: str, *, on: bool) -> None:
-        """Use a toggle once, and again if the setting is then not the wanted one."""
+        """Use a toggle once, and once more if the setting is then wrong."""
         self._set_up(tool)
         if self.device[member] is not on:
             self._set_up(tool)

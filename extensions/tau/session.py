@@ -1,4 +1,4 @@
-"""Session of a desk, in which calls have the results and errors of tau2."""
+"""Session of a desk, in which calls return tau2's results and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OTHER_SIDE = "assistant."
 
 
 class DeskSession(Session):
-    """Session of one desk; functions of the user are called as the user."""
+    """Session of one desk, which calls functions of the user as the user."""
 
     __slots__ = ("said", "solo")
 
@@ -44,7 +44,7 @@ class DeskSession(Session):
     ) -> Self:
         """Create a session that shares the config's records, which no function changes in place.
 
-        Databases have thousands of records, so that a copy would take longer than a dialogue.
+        Databases have thousands of records, so a copy would take longer than a dialogue.
         """
         (name,) = environments
         desk = backend_class(name)()

@@ -20,7 +20,7 @@ NAME = "results.json"
 
 
 class MessageCall(NamedTuple):
-    """A call of a message."""
+    """A call in a message."""
 
     id: str
     name: str
@@ -29,7 +29,7 @@ class MessageCall(NamedTuple):
 
 
 class DialogueMessage(NamedTuple):
-    """A message; that of a tool answers the next open call."""
+    """A message. A tool's message answers the next open call."""
 
     role: str
     text: str | None
@@ -73,7 +73,7 @@ class Simulation(NamedTuple):
 
     @property
     def is_judged(self) -> bool:
-        """Whether its end lets it be judged."""
+        """Whether the end of the simulation allows judging."""
         return self.end in JUDGED_ENDS
 
     def exchanges(self) -> Iterator[tuple[MessageCall, DialogueMessage]]:
@@ -113,7 +113,7 @@ class SimulationFile:
 
 
 def is_recording(path: Path) -> bool:
-    """Tell whether a file has the form of recorded simulations."""
+    """Tell whether a file contains recorded simulations."""
     place = path / NAME if path.is_dir() else path
     if not place.is_file() or not {".json", ".jsonl"}.intersection(place.suffixes):
         return False
@@ -240,7 +240,7 @@ def _parse(node: JsonPlace) -> Mapping[str, Any]:
 
 
 def _flags(node: JsonPlace, name: str) -> tuple[bool, ...] | None:
-    """Return a list of verdicts, each a bool or an object with the verdict under a name."""
+    """Return a list of verdicts: booleans, or objects with a named boolean."""
     items = node.items()
     if items is None:
         return None
@@ -284,7 +284,7 @@ def _read_gold(node: JsonPlace) -> GoldAction:
 
 
 def fits(simulation: Simulation, task: ServiceTask) -> bool:
-    """Tell whether the gold actions that a judgement repeats are those of a task."""
+    """Tell whether the gold actions in a judgement equal the gold actions of a task."""
     gold = simulation.recorded.gold if simulation.recorded else None
     wanted = task.criteria.actions if task.criteria else None
     if gold is None:
@@ -293,7 +293,7 @@ def fits(simulation: Simulation, task: ServiceTask) -> bool:
 
 
 def _repair_ids(recording: SimulationFile) -> SimulationFile:
-    """Return a recording whose simulations name the tasks that their judgements repeat."""
+    """Return a recording in which each simulation names the task that its judgement repeats."""
     tasks, mended, repaired = recording.tasks, 0, []
     for each in recording.simulations:
         task = tasks.get(each.task_id)

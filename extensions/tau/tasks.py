@@ -31,7 +31,7 @@ class SetupCall(NamedTuple):
 
 
 class Assertion(NamedTuple):
-    """A function of the world and its wanted value."""
+    """A function of the world and its expected value."""
 
     side: str
     name: str
@@ -40,7 +40,7 @@ class Assertion(NamedTuple):
 
 
 class Criteria(NamedTuple):
-    """Evaluation criteria; None for a list that the task does not have."""
+    """Evaluation criteria; None stands for a missing list."""
 
     actions: tuple[GoldAction, ...] | None
     assertions: tuple[Assertion, ...] | None
@@ -53,7 +53,7 @@ class Criteria(NamedTuple):
 
 
 class UserScenario(NamedTuple):
-    """What the user knows and wants."""
+    """Knowledge and goals of the user."""
 
     persona: str | None
     reason: str
@@ -75,7 +75,7 @@ class ServiceTask(NamedTuple):
 
 
 def read_task(node: JsonPlace) -> ServiceTask:
-    """Read a task. Raises DataError at a member of the wrong type."""
+    """Read a task. Raises DataError for a field of the wrong type."""
     initial = node.member("initial_state")
     setup: tuple[SetupCall, ...] = ()
     if initial.value is not None:

@@ -165,7 +165,7 @@ class TelecomDesk(Phone):
         return next((each for each in vars(self)[table] if each[key] == id), None)
 
     def find(self, letter: str, id: Any) -> dict[str, Any]:
-        """Return a line, device, bill, customer or plan. Raises NotFound if there is none."""
+        """Return a line, device, bill, customer or plan. Raises NotFound if it does not exist."""
         table, key, title = _BY_LETTER[letter]
         found = self._get(table, key, id)
         if found is None:
@@ -194,7 +194,7 @@ class TelecomDesk(Phone):
         return [bill for bill in self.bills if bill["bill_id"] in customer["bill_ids"]]
 
     def add_bill(self, bill: dict[str, Any]) -> dict[str, Any]:
-        """Append a bill, also to its customer's ids."""
+        """Append a bill, and its id to the customer's bill ids."""
         customer = self.find("C", bill["customer_id"])
         self.put("C", {**customer, "bill_ids": [*customer["bill_ids"], bill["bill_id"]]})
         return self.put("B", bill)
@@ -487,7 +487,7 @@ class TelecomDesk(Phone):
         }
 
     def _charge(self, customer_id: str, amount: float, description: str) -> None:
-        """Add an item to the customer's draft bill, which is made if there is none."""
+        """Add an item to the customer's draft bill. Create the bill if necessary."""
         customer = self.find("C", customer_id)
         drafts = [bill for bill in self._bills_of(customer) if bill["status"] == "Draft"]
         if not drafts:
@@ -514,7 +514,7 @@ class TelecomDesk(Phone):
     # Sync ---------------------------------------------------------------------------------------
 
     def sync(self) -> None:
-        """Carry the state of the line to the phone, and payments of the phone to the bills.
+        """Copy the line's state to the phone, and the phone's payments to the bills.
 
         Raises NotFound if no line has the phone's number.
         """
@@ -560,7 +560,7 @@ def make_item(description: str, amount: float) -> dict[str, Any]:
 
 
 def _synced(tool: Tool) -> Tool:
-    """Return a writing function that ends with a sync; its ``__wrapped__`` does not."""
+    """Return a writing function that ends with a sync. Its ``__wrapped__`` has no sync."""
     if not tool.writes:
         return tool
     function: Callable[..., Any] = tool.function

@@ -1,4 +1,4 @@
-"""Calls of tools as tau2 executes them: texts of results and errors, sides, solo mode."""
+"""Calls of tools by tau2's rules: texts of results and errors, sides, solo mode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class CallOutcome(NamedTuple):
 
 
 def write_text(value: Any) -> str:
-    """Return the text of a result: text unchanged, other values as JSON."""
+    """Format a result: strings unchanged, other values as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -39,7 +39,7 @@ def call(
     solo: bool = False,
     syncs: bool = True,
 ) -> CallOutcome:
-    """Execute a call on a desk, whose state a failing call leaves as tau2 does.
+    """Execute a call on a desk. A failing call changes the state as in tau2.
 
     Args:
         desk: World of the domain.

@@ -46,7 +46,7 @@ class Checkout:
         self.folder = found[0]
 
     def find(self, domain: str, *names: str) -> Path | None:
-        """Return the first file of these names in a domain, also compressed."""
+        """Return the first file with one of the names in a domain, also a compressed file."""
         for name in names:
             for path in (self.folder / domain / name, self.folder / domain / f"{name}.gz"):
                 if path.is_file():
@@ -54,7 +54,7 @@ class Checkout:
         return None
 
     def require(self, domain: str, *names: str) -> Path:
-        """Return the first file of these names. Raises DataError if there is none."""
+        """Return the first file with one of the names. Raises DataError if no file exists."""
         found = self.find(domain, *names)
         if found is None:
             message = f"has no {' or '.join(names)}; run turnwise dataset fetch tau2"
@@ -62,7 +62,7 @@ class Checkout:
         return found
 
     def tasks(self, domain: str, *, full: bool = False) -> dict[str, ServiceTask]:
-        """Return the tasks of a domain by id, or all generated ones of telecom."""
+        """Return the tasks of a domain by id, or all generated tasks of telecom."""
         names = ("tasks_full.json",) if full else ("tasks.json",)
         node = read_json(self.require(domain, *names))
         items = node.items()
@@ -76,7 +76,7 @@ class Checkout:
         return {name: node.member(name).texts() or () for name in node.object()}
 
     def policy(self, domain: str, variant: str = "manual") -> str:
-        """Return the policy of a domain; telecom has variants."""
+        """Return the policy of a domain; telecom has several variants."""
         if domain != "telecom":
             return read_file(self.require(domain, "policy.md"))
         joined = self.find(domain, f"policy_{variant}.md")
@@ -118,7 +118,7 @@ def _read_state(folder: Path, domain: str) -> Mapping[str, Any]:
 
 
 def _plain(node: JsonPlace) -> Any:
-    """Return a value with dates as text, as TOML has them."""
+    """Return a value in which TOML's dates are strings."""
 
     def convert(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -131,7 +131,7 @@ def _plain(node: JsonPlace) -> Any:
 
 
 def _fill(default: Any, given: Any) -> Any:
-    """Return a value with the members that it leaves out, in the default's order."""
+    """Return a value with its missing fields filled in, in the default's order."""
     if given is None and default is not None:
         return default
     if isinstance(default, Mapping) and isinstance(given, Mapping):
@@ -141,7 +141,7 @@ def _fill(default: Any, given: Any) -> Any:
 
 
 def make_desk(domain: str, state: Mapping[str, Any]) -> Desk:
-    """Return a desk in a state, which it shares and never changes in place."""
+    """Return a desk with a state. The desk shares the state and never changes it in place."""
     desk = DESKS[domain]()
     desk.__dict__.update(desk.FIELDS)
     desk.__dict__.update(state)

@@ -1,4 +1,4 @@
-"""Traces: recorded conversations, each with the name of its entry, whatever their format."""
+"""Traces: recorded conversations, each with the name of its entry, in any format."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
 
 
 def trial_of(node: JsonNode, metadata: Json, name: str = "trial") -> int | None:
-    """Return the number of the trial. Raises DataError if it is not a number from 0."""
+    """Return the number of the trial. Raises DataError if it is not a number of at least 0."""
     value = metadata.get(name)
     if value is None:
         return None
@@ -85,7 +85,7 @@ def turns_of(node: JsonNode, chats: Sequence[ChatMessage]) -> list[RecordedTurn]
 
 
 def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
-    """Return the conversation of requests that repeat all earlier messages, or only add new ones.
+    """Merge requests that repeat all earlier messages, or contain only new messages.
 
     Raises DataError if a request does not continue the conversation.
     """
@@ -102,7 +102,7 @@ def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
 
 
 def add_results(chats: list[ChatMessage], results: Mapping[str, str]) -> list[ChatMessage]:
-    """Return a conversation with results, by the ids of calls, where it lacks them."""
+    """Add missing results to a conversation, by the ids of calls."""
     answered = {chat.get("tool_call_id") for chat in chats}
     found = []
     for chat in chats:
@@ -115,7 +115,7 @@ def add_results(chats: list[ChatMessage], results: Mapping[str, str]) -> list[Ch
 
 
 def _groups(chats: Sequence[ChatMessage]) -> list[tuple[object, list[ChatMessage]]]:
-    """Return messages with their role and calls; adjacent ones of the model are one."""
+    """Return messages with role and calls. Adjacent messages of the model are merged."""
     found: list[tuple[Any, list[ChatMessage]]] = []
     for chat in chats:
         names = [call["function"]["name"] for call in chat.get("tool_calls") or ()]
@@ -129,7 +129,7 @@ def _groups(chats: Sequence[ChatMessage]) -> list[tuple[object, list[ChatMessage
 
 
 def limited(traces: Iterator[RecordedTrace]) -> list[RecordedTrace]:
-    """Return the traces. Raises DataError if there are too many."""
+    """Return the traces. Raises DataError for too many traces."""
     found: list[RecordedTrace] = []
     for trace in traces:
         if len(found) == MAX_TRACES:

@@ -1,4 +1,4 @@
-"""JSON documents of trace files, within limits, and places in them for messages."""
+"""JSON documents of trace files, within limits, and places in these documents for messages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Document(NamedTuple):
     value: object
 
     def place(self, path: str) -> str:
-        """Return file and line of a JSON path, as far as it can be followed."""
+        """Return file and line of a JSON path, as far as the path exists."""
         at = _SPACE.match(self.text, 0).end()  # type: ignore[union-attr]
         for name, index in _PART.findall(path):
             found = _member(self.text, at, int(index) if index else name)
@@ -53,23 +53,23 @@ class JsonNode:
     value: Any
 
     def at(self, part: str | int) -> JsonNode:
-        """Return an item of a list, or a member of an object, which must exist."""
+        """Return an item of a list, or a field of an object. It must exist."""
         step = f"[{part}]" if isinstance(part, int) else f".{part}"
         return JsonNode(self.document, self.path + step, self.value[part])
 
     @property
     def source(self) -> str:
-        """File, first line of the document, and path; finding the exact line takes longer."""
+        """File, first line of the document, and path. The exact line would take longer to find."""
         below = f" ${self.path}" if self.path else ""
         return f"{self.document.path}:{self.document.line}{below}"
 
     def get(self, name: str) -> JsonNode | None:
-        """Return a member of an object, or None if it does not exist or is null."""
+        """Return a field of an object, or None if it is missing or null."""
         there = isinstance(self.value, dict) and self.value.get(name) is not None
         return JsonNode(self.document, f"{self.path}.{name}", self.value[name]) if there else None
 
     def items(self, name: str | None = None) -> list[JsonNode]:
-        """Return the items of a list; none if the member does not exist.
+        """Return the items of a list; empty if the field does not exist.
 
         Raises DataError if the value is not a list.
         """
@@ -106,7 +106,7 @@ class JsonNode:
         return self.value
 
     def object_or_empty(self) -> dict[str, Any]:
-        """Return the value if it is an object, else an empty one."""
+        """Return the value if it is an object, else an empty object."""
         return self.value if isinstance(self.value, dict) else {}
 
     def refuse(self, message: str, below: str = "") -> NoReturn:
@@ -141,7 +141,7 @@ def list_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
-    """Return the JSON values of a file: one, or one for each line.
+    """Return the JSON values of a file: a single value, or one value per line.
 
     Raises DataError if the file is too large, is an archive, is not JSON, or holds nothing.
 
@@ -181,7 +181,7 @@ def _begins_with_value(text: str) -> bool:
 
 
 def _member(text: str, at: int, part: str | int) -> int | None:
-    """Return the offset of a member of the value at an offset; None if it has none such."""
+    """Return the offset of a field in the value at an offset; None if the field is missing."""
     opened = "[" if isinstance(part, int) else "{"
     if text[at : at + 1] != opened:
         return None

@@ -32,7 +32,7 @@ class TraceOptions:
 
 
 def check(options: Any, own: TraceOptions) -> None:
-    """Refuse traces of another format. Raises DataError."""
+    """Check that the format allows traces. Raises DataError for another format."""
     if own.traces is not None and options.format != "openai-messages":
         raise DataError("--traces", f"is for --format openai-messages, not {options.format}")
 

@@ -25,7 +25,7 @@ else:
 
 
 class TracesExtension(Extension):
-    """Traces of other tools: import and export."""
+    """Extension that imports and exports traces of other tools."""
 
     name = "traces"
     commands = {
@@ -67,7 +67,7 @@ class TracesExtension(Extension):
         return found
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
-        """Yield the results that differ from the recorded ones."""
+        """Yield the results that differ from the recorded results."""
         trace = record.extensions.get(self.name)
         if trace is None:
             return

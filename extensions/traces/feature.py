@@ -1,4 +1,4 @@
-"""Import of traces in a run, and what its episodes keep of them."""
+"""Run feature of imported traces, and the data that their episodes keep."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ImportReference(NamedTuple):
 
 
 class ResultDifference(NamedTuple):
-    """A recorded result that differs from that of the execution."""
+    """A recorded result that differs from the result of the execution."""
 
     number: int
     """Number of the call in its session, from 0."""
@@ -65,7 +65,7 @@ class ImportedTrace(NamedTuple):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Return nothing: an import offers no function of its own."""
+        """Return nothing, because an import adds no functions."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -73,15 +73,15 @@ class ImportedTrace(NamedTuple):
         return kept
 
     def message_of(self, step: StepRecord) -> Message | None:
-        """Return None: all answers are in the record."""
+        """Return None, because all answers are in the record."""
         return None
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
-        """Return nothing; the verdict has all that is judged."""
+        """Return nothing, because the verdict contains everything judged."""
         return {}
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield nothing; the member depends on no other."""
+        """Yield nothing, because the trace depends on no other part of the record."""
         yield from ()
 
 
@@ -98,7 +98,7 @@ class ImportFeature(RunFeature):
         return members_of(self.reference)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that leaves recorded results as they are."""
+        """Return a function that does not change recorded results."""
         if observe is None or not self.reference.trust_results:
             return observe
 

@@ -62,7 +62,7 @@ def _trace(sample: JsonNode, model: str | None) -> RecordedTrace:
 
 
 def _plain(message: object, about: Mapping[str, Any]) -> object:
-    """Return a message with errors of tools as text, and with what its model event tells."""
+    """Return a message with tool errors as text, and with usage data of its model event."""
     if not isinstance(message, Mapping):
         return message
     error = message.get("error")

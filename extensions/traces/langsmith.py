@@ -1,7 +1,7 @@
-"""Reader of LangSmith's exported runs: a list of runs, or one run in each line.
+"""Reader of LangSmith's exported runs: a list of runs, or one run per line.
 
-Runs of one trace, or of one thread of traces, are one conversation. ``llm`` runs have the messages
-of a request and its answer.
+Runs of one trace, or of one thread of traces, form a conversation. ``llm`` runs contain the
+messages of a request and its answer.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MAX_DEPTH = 100
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
-    """Yield the conversations. Raises DataError if a document does not hold runs."""
+    """Yield the conversations. Raises DataError if a document contains no runs."""
     runs = [run for document in documents for run in _runs(root(document))]
     threads = {}
     for run in runs:
@@ -50,7 +50,7 @@ def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
 
 
 def _runs(node: JsonNode, depth: int = 0) -> Iterator[JsonNode]:
-    """Yield the runs of a document, and those inside them."""
+    """Yield the runs of a document, and their child runs."""
     if depth > _MAX_DEPTH:
         node.refuse("is nested too deep")
     if isinstance(node.value, list):
@@ -113,7 +113,7 @@ def _exchange(run: JsonNode) -> Exchange:
 
 
 def _answer(run: JsonNode) -> JsonNode | None:
-    """Return the place of a run's answer: a message, or a list of messages."""
+    """Return the node of a run's answer: a message, or a list of messages."""
     outputs = run.get("outputs")
     if outputs is None:
         return None
@@ -127,7 +127,7 @@ def _answer(run: JsonNode) -> JsonNode | None:
 
 
 def _outputs(run: JsonNode, answer: JsonNode) -> list[ChatMessage]:
-    """Return the messages of an answer, the last one with usage and latency."""
+    """Return the messages of an answer; the last message has usage and latency."""
     if isinstance(answer.value, list):
         chats = read_chats(answer)
     else:

@@ -13,7 +13,7 @@ from runner.models.messages import RecordedTurn, read_turns
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
-    """Yield the traces. Raises DataError if a document is not of this form."""
+    """Yield the traces. Raises DataError if a document has another form."""
     for document in documents:
         node = root(document)
         is_list = isinstance(node.value, list)

@@ -1,7 +1,8 @@
 """Reader of OpenTelemetry's GenAI spans in OTLP's JSON, as collectors and SDKs write them.
 
-The messages are in ``gen_ai.input.messages`` and ``gen_ai.output.messages``, on spans or on their
-events. Spans of one ``gen_ai.conversation.id``, or of one trace, are one conversation.
+The attributes ``gen_ai.input.messages`` and ``gen_ai.output.messages`` of spans or of their events
+contain the messages. Spans with the same ``gen_ai.conversation.id``, or of one trace, form a
+conversation.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _span(node: JsonNode, shared: Mapping[str, JsonNode]) -> Span:
 
 
 def _attributes(node: JsonNode) -> dict[str, JsonNode]:
-    """Return the places of the attributes of a span, an event or a resource."""
+    """Return the nodes of the attributes of a span, an event or a resource."""
     found = {}
     for each in node.items("attributes"):
         key, value = each.text("key"), each.get("value")

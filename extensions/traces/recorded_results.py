@@ -1,4 +1,4 @@
-"""Session that compares its results with recorded ones, and may return those instead."""
+"""Session that compares its results with recorded results, and may return these instead."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ERROR = "error"
 
 
 class RecordedResult(Result):
-    """A recorded result in place of that of the execution."""
+    """A recorded result that replaces the result of the execution."""
 
     __slots__ = ()
 
@@ -29,11 +29,11 @@ class RecordedSession(Session):
     """A session whose calls have recorded results.
 
     Attributes:
-        given: Recorded results by the number of the call, from 0.
-        trusts: Whether a recorded result that differs replaces ours; the state is always ours.
+        given: Recorded results by index of the call.
+        trusts: Whether a different recorded result replaces our result. The state is always ours.
         observe: Renders our results as the model would have read them.
         made: Number of calls so far.
-        differing: Our results that differ from the recorded ones, as text.
+        differing: Our results that differ from the recorded results, as text.
     """
 
     __slots__ = ("differing", "given", "made", "observe", "trusts")
@@ -79,7 +79,7 @@ class RecordedSession(Session):
         }
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute a call; return its result, or the recorded one if that is trusted."""
+        """Execute a call; return its result, or the recorded result if results are trusted."""
         number = self.made
         self.made += 1
         result = super().call(call)
@@ -94,7 +94,7 @@ class RecordedSession(Session):
 
 
 def _is_alike(text: str, value: object, theirs: str) -> bool:
-    """Tell whether a recorded result is the same text, or the same JSON value."""
+    """Tell whether a recorded result has the same text or the same JSON value."""
     if theirs.strip() == text.strip():
         return True
     found = _parse(theirs)
@@ -102,7 +102,7 @@ def _is_alike(text: str, value: object, theirs: str) -> bool:
 
 
 def _parse(text: str) -> Any:
-    """Return the JSON value of a text within the bounds of a call, or ABSENT."""
+    """Parse a text as JSON within the limits of a call; ABSENT if this fails."""
     try:
         value = json.loads(text)
         check_bounds(value)

@@ -86,7 +86,7 @@ class _Player:
         self._before = prepared.template.snapshot()
 
     def play(self, turns: Sequence[RecordedTurn]) -> None:
-        """Execute the answers to all turns that the entry has."""
+        """Execute the answers to all turns of the entry."""
         expected, given = len(self._prepared.trajectory.turns), len(turns)
         if given != expected:
             self.warnings.append(f"has {given} user messages, the entry {expected} turns")

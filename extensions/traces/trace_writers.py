@@ -1,6 +1,7 @@
 """Writers of traces: episodes as messages, OTLP spans, LangSmith runs and inspect_ai logs.
 
-No wall clock: a conversation begins at the epoch and lasts as long as its answers took.
+Times are not from a wall clock: a conversation begins at the epoch and lasts as long as its answers
+took.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def otel_document(found: Sequence[TranscriptsOfRun]) -> Json:
 
 
 def langsmith_runs(found: Sequence[TranscriptsOfRun]) -> Iterator[Json]:
-    """Yield the episodes of runs as LangSmith's runs: a chain with a run for each request."""
+    """Yield the episodes of runs as LangSmith's runs: a chain with one run per request."""
     for run, transcripts in found:
         for each in transcripts:
             yield from _runs(each.record, run.name)
@@ -77,7 +78,7 @@ def _requests(record: EpisodeRecord) -> Iterator[_Request]:
 
 
 def _chat(record: EpisodeRecord, place: int) -> Json:
-    """Return a message; an answer has its calls as the model wrote them."""
+    """Return a message. An answer contains its calls in the model's notation."""
     message = dict(record.messages[place])
     step = next((each for each in record.steps if each.request_messages == place), None)
     if step is None:
@@ -163,7 +164,7 @@ def _span(
 
 
 def _attributes(values: Mapping[str, Any]) -> list[Json]:
-    """Return attributes in OTLP's form, without those that are null."""
+    """Return attributes in OTLP's form, without null attributes."""
     present = {name: value for name, value in values.items() if value not in (None, [None])}
     return [{"key": name, "value": _value(value)} for name, value in present.items()]
 
@@ -271,7 +272,7 @@ def _inspect_message(chat: Json, id: str) -> Json:
 
 
 def _inspect_call(call: Json) -> Json:
-    """Return a call with parsed arguments, or with their text if they are not an object."""
+    """Return a call with parsed arguments; arguments that are not an object stay text."""
     function, given = call["function"], call["function"]["arguments"]
     try:
         arguments = json.loads(given) if isinstance(given, str) else given

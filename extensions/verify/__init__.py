@@ -1,1 +1,1 @@
-"""Recorded runs executed again: same verdicts and results?"""
+"""Verification of recorded runs: executes each run again and compares verdicts and results."""

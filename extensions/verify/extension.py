@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class VerifyExtension(Extension):
-    """Recorded runs, executed again."""
+    """Extension that executes recorded runs again and compares the outcomes."""
 
     name = "verify"
     commands = {

@@ -22,7 +22,7 @@ from trajectories.errors import DataError
 
 
 class ResultChange(NamedTuple):
-    """The first result of an episode that differs from the recorded one."""
+    """The first result of an episode that differs from the recorded result."""
 
     turn: int
     step: int
@@ -33,7 +33,7 @@ class ResultChange(NamedTuple):
 
 
 class VerifiedEpisode(NamedTuple):
-    """A recorded verdict and the one of the new execution."""
+    """A recorded verdict and the verdict of the new execution."""
 
     then: Mapping[str, Any]
     """The recorded members of the verdict."""
@@ -49,7 +49,7 @@ class VerifiedEpisode(NamedTuple):
 
 
 def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
-    """Return the recorded verdicts of a run; episodes that ended in an error have none.
+    """Return the recorded verdicts of a run, without episodes that ended in an error.
 
     Raises DataError if the run has no verdicts.
 
@@ -94,7 +94,7 @@ def verify(
 
 
 def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
-    """Yield changes of simulator and profile since a run was judged."""
+    """Yield the changes of simulator and profile since the run was judged."""
     if run.definition is not None and run.definition.simulator != __version__:
         yield f"simulator: turnwise {__version__}, was {run.definition.simulator}"
     if run.definition is not None:
@@ -106,7 +106,7 @@ def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
 
 
 def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
-    """Return the recorded members in which verdicts differ."""
+    """Return the recorded fields in which verdicts differ."""
     # Compared as text, in which NaN equals itself.
     written = {member: json.dumps(_present(value)) for member, value in now.to_json().items()}
     return tuple(

@@ -1,1 +1,1 @@
-"""The viewer: all runs of a folder in the browser."""
+"""Viewer, which shows all runs of a folder in the browser."""

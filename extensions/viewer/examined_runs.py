@@ -1,4 +1,4 @@
-"""Examined runs that are kept in the cache folder, so that a run opens at once the next time."""
+"""Cache folder of examined runs, so that a run opens faster the next time."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def examination_path(folder: Path, *settings: object) -> Path | None:
 
 
 def read_examination(path: Path | None) -> str | None:
-    """Return the JSON text of an examined run, if it is kept."""
+    """Return the JSON text of an examined run, or None."""
     with suppress(OSError, UnicodeDecodeError):
         return None if path is None else path.read_text(encoding="ascii")
     return None
 
 
 def keep_examination(path: Path | None, text: str) -> None:
-    """Keep the JSON text of an examined run, and delete the oldest ones. Ignores a full disk."""
+    """Store the JSON text of an examined run, and delete the oldest files. Ignores a full disk."""
     if path is None:
         return
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
@@ -57,7 +57,7 @@ def keep_examination(path: Path | None, text: str) -> None:
 
 @cache
 def _hash_code() -> str:
-    """Return a hash of size and time of the code and of the built-in data."""
+    """Return a hash of the sizes and times of code files and built-in data files."""
     files = [path for name in _PACKAGES for path in (_ROOT / name).rglob("*.py")]
     return sha256("\n".join(_stamps(sorted([*files, *DATA.iterdir()]))).encode()).hexdigest()
 

@@ -6,7 +6,7 @@ from runner.extension import Command, Extension
 
 
 class ViewerExtension(Extension):
-    """Viewer of runs in the browser."""
+    """Extension that shows runs in the browser."""
 
     name = "viewer"
     commands = {

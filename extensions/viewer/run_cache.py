@@ -1,7 +1,7 @@
 """Thread-safe cache of opened and replayed runs, invalidated when their files change.
 
-Single episodes are replayed without the rest of their run. A run opens first with its recorded
-outcomes, since the replay of all episodes takes seconds.
+A single episode is replayed without the rest of its run. A run first opens with its recorded
+outcomes, because the replay of all episodes takes seconds.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class OpenedRun(NamedTuple):
 
 
 class ComparedRuns(NamedTuple):
-    """Comparisons of each further run with the first."""
+    """Comparisons of each further run with the first run."""
 
     compared: Sequence[RunComparison]
     notes: Sequence[str]
@@ -69,12 +69,12 @@ class ComparedRuns(NamedTuple):
 
 
 def titled(name: str, run: Run) -> str:
-    """Return the title of a listed run: its name and the model's."""
+    """Return the title of a listed run: its name and the name of the model."""
     return name if run.name in name else f"{name}: {run.name}"
 
 
 class RunCache:
-    """Opens and compares runs; also judges them with errata, unless the errata are ``none``."""
+    """Cache that opens and compares runs, and judges runs with errata unless these are ``none``."""
 
     def __init__(self, errata: str = "none") -> None:
         self._errata = errata
@@ -84,7 +84,7 @@ class RunCache:
         self._data: _KeyedCache[Dataset] = _KeyedCache(_MAX_DATASETS)
 
     def whole(self, folder: Path) -> OpenedRun:
-        """Return a run with all of its finished episodes.
+        """Return a run with all finished episodes.
 
         Raises DataError if the run cannot be read, or its data set is missing.
         """
@@ -145,7 +145,7 @@ class RunCache:
         )
 
     def warm(self, runs: Iterable[CatalogRun]) -> None:
-        """Preload the built-in data of some runs, which takes longest."""
+        """Preload the built-in data of some runs, because loading data takes longest."""
         own = [r for r in runs if r.definition and r.definition.dataset.name == EMBEDDED]
         wanted = dict.fromkeys(run.definition.selection.category for run in own if run.definition)
         for category in islice(wanted, _WARMED):
@@ -154,7 +154,7 @@ class RunCache:
                 tuple(dataset.trajectories.values())  # parses the entries
 
     def compared(self, folders: Mapping[str, Path]) -> ComparedRuns:
-        """Compare each further run with the first.
+        """Compare each further run with the first run.
 
         Raises:
             DataError: A run cannot be read, or the runs have other profiles or no common entries.
@@ -179,7 +179,7 @@ class RunCache:
         return ComparedRuns(compare_each(runs, dataset, profiles[0], limits), notes)
 
     def mended(self, folder: Path) -> CorrectedScore | None:
-        """Return a run's score with the errata; None if they are for other data."""
+        """Return a run's score with the errata; None if the errata belong to other data."""
         with suppress(DataError):
             run = open_run(folder)
             mend = self._mend(run, dataset_of(run, None, _silent, self._load))
@@ -222,7 +222,7 @@ class RunCache:
 
 
 class _KeyedCache(Generic[_Value]):
-    """LRU cache by key and stamp; concurrent requests for a value wait for it."""
+    """LRU cache by key and stamp. Concurrent requests for a value wait for one computation."""
 
     def __init__(self, most: int) -> None:
         self._most = most

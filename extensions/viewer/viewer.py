@@ -79,7 +79,7 @@ async def serve(viewer: Viewer, port: int, token: str, started: Callable[[str], 
 
 
 def viewer_app(viewer: Viewer, base_url: str, token: str) -> ASGIApp:
-    """Return the web application; it refuses requests for other hosts or without the token."""
+    """Return the web application, which refuses requests for other hosts or without the token."""
     pages: dict[str, tuple[_Handler, _Handler, _Handler]] = {
         "": (viewer.home, viewer.home_data, viewer.home_file),
         "run/{name:path}": (viewer.run, viewer.run_data, viewer.run_file),
@@ -156,7 +156,7 @@ class _Guard:
 
 
 class Viewer:
-    """Pages of a folder's runs, their data, and their exports as files."""
+    """Viewer of a folder's runs: pages, page data, and pages as files."""
 
     def __init__(
         self, folder: Path, errata: str = "none", now: Callable[[], float] = time.monotonic

@@ -95,7 +95,7 @@ class FlippedEntry(NamedTuple):
 
 
 def several_json(comparisons: Sequence[RunComparison]) -> dict[str, Any]:
-    """Return a comparison of several runs with the first as a JSON object."""
+    """Return the comparison of several runs with the first run as a JSON object."""
     first, data = comparisons[0], comparisons[0].dataset
     corrected = holm([each.overall.p_value for each in comparisons])
     runs = [first.runs[0], *(each.runs[1] for each in comparisons)]

@@ -1,1 +1,1 @@
-"""Time and events of worlds, and four example worlds."""
+"""Time and events in worlds, and four example worlds."""

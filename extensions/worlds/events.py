@@ -1,4 +1,4 @@
-"""Events: what happens in a world by itself, as data of an entry.
+"""Events: changes of a world that the model does not cause, as data of an entry.
 
 An event has a trigger (a time, a call, a condition on the state) and effects (changes of the state,
 calls, messages). It happens once.
@@ -80,7 +80,7 @@ def reactions_of(backend: type[Backend]) -> Mapping[str, Callable[..., Any]]:
 
 
 def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[str, str]]:
-    """Yield the errors of an event by itself: JSON path below it, and message."""
+    """Yield the errors within an event, each with JSON path and message."""
     triggers = [name for name in _TRIGGERS if name in event]
     if not triggers or {"at", "after"} <= {*triggers}:
         yield "", "needs one trigger: at, after or when"
@@ -111,7 +111,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
 
 
 def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterator[tuple[str, str]]:
-    """Yield what an event names and a session lacks: JSON path below the event, and message."""
+    """Yield names in an event that a session lacks, each with JSON path and message."""
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             problem = StatePath.read(path).find_problem(session.backends)
@@ -128,7 +128,7 @@ def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterato
 
 
 def read_event_call(text: str) -> Call:
-    """Return a call; a name alone is a call without arguments. Raises MalformedCall."""
+    """Parse a call; a name alone is a call without arguments. Raises MalformedCall."""
     call = parse_call(text if "(" in text else f"{text}()")
     if call.nested or (call.args and "." in call.name):
         raise MalformedCall("write values by name, without inner calls")

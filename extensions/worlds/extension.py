@@ -22,7 +22,7 @@ NAME = "worlds"
 
 
 class WorldsExtension(Extension):
-    """Time, events, and four worlds that use them."""
+    """Extension with time, events, and four worlds that use both."""
 
     name = NAME
 

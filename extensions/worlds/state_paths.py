@@ -1,4 +1,4 @@
-"""Paths into a session's state, as differences show them: ``Inventory.items.tea.stock``.
+"""Paths into a session's state in the form of differences: ``Inventory.items.tea.stock``.
 
 A path starts with a backend and one of its public fields. Values are never changed in place.
 """
@@ -60,14 +60,17 @@ class StatePath(NamedTuple):
         return value
 
     def set(self, backends: Mapping[str, Backend], value: Any) -> None:
-        """Set the value, or remove it if it is MISSING. Raises NotFound if there is no place."""
+        """Set the value, or remove it if it is MISSING.
+
+        Raises NotFound if the path does not exist.
+        """
         state = backends[self.backend].__dict__
         if not self.steps and value is MISSING:
             raise NotFound(f"{self.text} is a field, which cannot be removed.")
         state[self.field] = self._replaced(state[self.field], self.steps, value)
 
     def add(self, backends: Mapping[str, Backend], value: Any) -> None:
-        """Add a number to a number, or an item to a list. Raises NotFound if there is neither."""
+        """Add a number to a number, or an item to a list. Raises NotFound for other values."""
         old = self.get(backends)
         if isinstance(old, list):
             self.set(backends, [*old, value])

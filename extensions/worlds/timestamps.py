@@ -16,7 +16,7 @@ FIRST, LAST = "0001-01-01T00:00", "9999-12-31T23:59"
 
 
 def is_moment(text: str) -> bool:
-    """Tell whether a text of the right form is in the calendar."""
+    """Tell whether a well-formed timestamp exists in the calendar."""
     try:
         datetime.fromisoformat(text)
     except ValueError:
@@ -25,7 +25,7 @@ def is_moment(text: str) -> bool:
 
 
 def read_moment(text: str) -> datetime:
-    """Return a moment for calculations. Raises InvalidArgument if the calendar lacks it."""
+    """Parse a timestamp for calculations. Raises InvalidArgument if the date does not exist."""
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -33,7 +33,7 @@ def read_moment(text: str) -> datetime:
 
 
 def shift(text: str, minutes: int) -> str:
-    """Return the moment some minutes later or earlier, within the calendar."""
+    """Return the timestamp some minutes later or earlier, within the calendar."""
     try:
         return write_moment(read_moment(text) + timedelta(minutes=minutes))
     except OverflowError:
@@ -41,5 +41,5 @@ def shift(text: str, minutes: int) -> str:
 
 
 def write_moment(moment: datetime) -> str:
-    """Return a moment as text."""
+    """Format a timestamp."""
     return moment.isoformat(timespec="minutes")

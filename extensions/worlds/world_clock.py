@@ -1,7 +1,7 @@
-"""World clock: the time of a session, and the events that happen by themselves.
+"""World clock: the time of a session, and events that the model does not cause.
 
 The clock moves by ``wait``, by functions that call ``advance``, and by the minutes of a call or a
-turn. Events happen in the order of their times, then in the order of the list.
+turn. Events happen in the order of their times; events at the same time in the order of the list.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class WorldClockConfig(TypedDict, total=False):
 
 
 class WorldClock(World):
-    """A clock and events."""
+    """A clock with events."""
 
     Config = WorldClockConfig
     RENAMED = {"now": "_now"}
@@ -105,7 +105,7 @@ class WorldClock(World):
         self._until = shift(max(self._now, self._until), minutes)
 
     def schedule(self, event: Event) -> None:
-        """Add an event, in place of a pending one with the same id."""
+        """Add an event. It replaces a pending event with the same id."""
         self.events = [*(each for each in self.events if each["id"] != event["id"]), event]
 
     def unschedule(self, id: str) -> None:
@@ -167,7 +167,7 @@ class WorldClock(World):
         self._pass(session, shift(self._now, self.minutes_per_turn))
 
     def _pass(self, session: WorldSession, until: str) -> None:
-        """Let the events up to a time happen, in order."""
+        """Execute the events up to a time, in order."""
         self._until = ""
         for _ in range(_MAX_EVENTS):
             due = [
@@ -192,13 +192,13 @@ class WorldClock(World):
         self.time = until if self.exact_time else ""
 
     def _find_time(self, event: Event, session: WorldSession) -> str | None:
-        """Return when an event happens, if this is known by now."""
+        """Return the time of an event, if it is already known."""
         if "at" in event:
             return event["at"]
         return self._now if "after" not in event and holds(event, session) else None
 
     def _delayed(self, event: Event) -> Event:
-        """Return a triggered event as one at a time."""
+        """Convert a triggered event to an event at a time."""
         kept = {name: v for name, v in event.items() if name not in ("after", "when", "delay")}
         return cast(Event, {**kept, "at": shift(self._now, event.get("delay", 0))})
 

@@ -1,7 +1,7 @@
 """Fixture web service for entries of the category ``rest``: a small library.
 
-It runs on loopback during a run, answers with JSON and is stateless: changes are confirmed but not
-stored. ``answer`` holds all its logic.
+The service runs on loopback during a run, answers with JSON and is stateless: it confirms changes
+but does not store them. ``answer`` contains all of its logic.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _change(method: str, path: list[str], headers: Mapping[str, str], content: b
 
 
 def _parse_body(kind: str, content: bytes) -> Any:
-    """Parse a form or JSON, None if the body is neither."""
+    """Parse a form or JSON; None if the body is neither."""
     text = content.decode("utf-8", errors="replace")
     if kind.startswith("application/x-www-form-urlencoded"):
         return dict(parse_qsl(text, keep_blank_values=True))

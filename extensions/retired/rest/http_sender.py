@@ -1,8 +1,8 @@
 """HTTP sender for the requests of entries, and a health check before a run.
 
-URLs come from a model: only fixtures are reached unless the user allows more. Network access covers
-public addresses only; an address is checked before connecting and again at the connection.
-Proxies and redirects are not used; time and size are bounded. Without network access, public
+URLs come from a model, so requests reach only fixtures unless the user allows more. Network access
+covers public addresses only. Each address is checked before connecting and again at the connection.
+Proxies and redirects are not used. Time and size are bounded. Without network access, public
 services are answered in this process (``functions/public_answers.py``).
 """
 
@@ -121,7 +121,7 @@ def _parse_url(url: str) -> httpx.URL:
 
 
 def _with_keys(request: WebRequest, host: str) -> WebRequest:
-    """Return a request with the user's key in place of a placeholder, for the key's host only."""
+    """Replace the placeholder of a request by the user's key, but only for the key's host."""
 
     def filled(text: str) -> str:
         for mark, (variable, end) in _KEYS.items():
@@ -136,7 +136,7 @@ def _with_keys(request: WebRequest, host: str) -> WebRequest:
 def _send(
     request: WebRequest, url: httpx.URL, where: tuple[str, int], *, anywhere: bool
 ) -> WebAnswer:
-    """Return the answer of a host and port, at a non-public address only if ``anywhere``.
+    """Return the answer of a host and port. Only ``anywhere`` allows non-public addresses.
 
     Raises ToolError if there is no readable answer.
     """
@@ -170,7 +170,7 @@ def _send(
 
 @cache
 def _trusted() -> SSLContext:
-    """Return the trusted certificates; loading them takes longer than a request."""
+    """Return the trusted certificates, which take longer to load than a request."""
     return httpx.create_ssl_context(trust_env=False)
 
 
@@ -178,7 +178,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return the content of an answer, at most one byte above the limit.
+    """Return the content of an answer, up to one byte above the limit.
 
     Raises Refused if the content is encoded.
     """
@@ -257,7 +257,7 @@ def _check_public(host: str, port: int) -> None:
 
 
 def is_public(text: str) -> bool:
-    """Tell whether an address, also one inside an IPv6 address, is reachable on the internet."""
+    """Tell whether an address is public. IPv4 addresses inside IPv6 addresses are checked, too."""
     address = ip_address(text)
     inner: IPv4Address | None = None
     if isinstance(address, IPv6Address):
@@ -270,12 +270,12 @@ def is_public(text: str) -> bool:
 
 
 def _peer(connected: socket.socket) -> str:
-    """Return the address of the other side."""
+    """Return the address of the peer."""
     return str(connected.getpeername()[0])
 
 
 def _place(host: str) -> str:
-    """Return a host's name or address, 127.0.0.1 for all names of this machine."""
+    """Return a host's name or address; 127.0.0.1 stands for all names of this machine."""
     return "127.0.0.1" if _is_local(host) and not _is_address(host) else host
 
 
@@ -295,7 +295,7 @@ def _is_address(host: str) -> bool:
 
 
 def _read(content: bytes) -> Any:
-    """Return an answer as JSON, else as text.
+    """Return an answer as a JSON value, else as a string.
 
     Raises Refused if the answer is too large or nested too deep.
     """
@@ -359,7 +359,7 @@ def asks_public(trajectory: Trajectory) -> bool:
 
 
 def _host(url: str) -> str:
-    """Return the host of a URL, empty if the URL is invalid."""
+    """Return the host of a URL; empty if the URL is invalid."""
     try:
         return httpx.URL(url).host
     except (httpx.InvalidURL, UnicodeError):
@@ -367,7 +367,7 @@ def _host(url: str) -> str:
 
 
 def _url_of(call: Call) -> str | None:
-    """Return the URL of a request, None if only the called function knows it."""
+    """Return the URL of a request; None if only the called function knows the URL."""
     arguments = bind(list_tools(ASKING)[call.name], call.args, call.kwargs)
     return str(arguments["url"]) if "url" in arguments else None
 

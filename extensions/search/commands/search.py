@@ -248,7 +248,7 @@ def _search(
     *,
     told: bool,
 ) -> tuple[RunEnding, str] | None:
-    """Run all methods in order; return the ending and name of a method that stopped early."""
+    """Run all methods in order. Return ending and name of a method that stopped early."""
     _check_definitions(methods, folder, options)
     settings = methods[0].plan.settings
     left = settings.max_requests, settings.max_cost
@@ -291,7 +291,7 @@ def _play_once(
 def _play_repeatedly(
     plan: RunPlan, trajectories: Sequence[Trajectory], options: Options, told: bool, store: RunStore
 ) -> RunEnding:
-    """Run rounds of episodes until entries pass, within the requests of the tree search."""
+    """Run rounds of episodes until entries pass, with at most the requests of the tree search."""
     if options.only is not None:
         store.supersede([key for key, done in store.done.items() if done == "error"], go_on=True)
     _copy_first_episodes(store, store.folder.parent / REACT)
@@ -344,7 +344,7 @@ def _conduct(
 def _score_methods(
     methods: Sequence[_Method], folder: Path, trajectories: Sequence[Trajectory]
 ) -> list[SearchMethod]:
-    """Return the scores of the methods, those without undo first."""
+    """Return the scores of the methods; methods without undo come first."""
     order = (REACT, REPEATED, DFSDT)
     return [
         SearchMethod(name, [*_shorten_records(folder / place)], trajectories)

@@ -170,7 +170,7 @@ def _serve_episodes(options: Options) -> int:
 
 
 def _report(folder: Path, plan: RunPlan, entries: Sequence[Trajectory], options: Options) -> None:
-    """Print the score on standard error, because standard output may be the client's."""
+    """Print the score on standard error, because a client may use standard output."""
     records = [each._replace(messages=(), steps=(), result=None) for each in read_records(folder)]
     progress = RunProgress(len(records), len(entries) * options.trials)
     if progress.is_unfinished:
@@ -189,7 +189,7 @@ def _place(url: str | None) -> str:
 
 
 def _make_template(options: Options) -> tuple[Session, Observe | None]:
-    """Return the session to fork for each client, and the function for texts of results.
+    """Return the session to fork for each client, and the function that renders results.
 
     Raises DataError if the environments, their config or the trajectory cannot be used.
     """

@@ -1,4 +1,4 @@
-"""Command ``turnwise dataset cheaters``: shows what agents without service pass."""
+"""Command ``turnwise dataset cheaters``: shows the pass rates of agents that give no service."""
 
 from __future__ import annotations
 

@@ -120,7 +120,10 @@ def _load_dataset(options: Options, traces: Sequence[RecordedTrace]) -> tuple[Da
 
 
 def _read_traces(options: Options) -> list[RecordedTrace]:
-    """Return the traces of all files. Raises DataError if one cannot be read, or none exists."""
+    """Return the traces of all files.
+
+    Raises DataError if a trace cannot be read, or no trace exists.
+    """
     lines = options.format == "jsonl"
     documents = [
         document
@@ -158,7 +161,7 @@ def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode
 
 
 def _model(traces: Sequence[RecordedTrace]) -> str:
-    """Return the model that all traces name, if there is one."""
+    """Return the model that all traces name, or None."""
     models = {trace.model for trace in traces if trace.model}
     return models.pop() if len(models) == 1 else _MODEL
 
@@ -169,7 +172,7 @@ def _play(
     episodes: Sequence[Episode],
     prepared: Mapping[str, PreparedTrajectory],
 ) -> list[EpisodeRecord]:
-    """Execute the episodes, store their records, and print what differs.
+    """Execute the episodes, store their records, and print the differences.
 
     Returns the records without messages and steps.
     """

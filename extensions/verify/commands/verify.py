@@ -41,7 +41,7 @@ class Options(DatasetOption, JudgingOptions):
 
 
 def run(options: Options) -> int:
-    """Print the verdicts and results that differ from the recorded ones."""
+    """Print the verdicts and results that differ from the recorded verdicts and results."""
     source = open_run(options.run, mode=options.mode)
     verdicts = recorded_verdicts(source, options.verdicts)
     dataset = dataset_of(source, options.dataset, note)
