@@ -1,8 +1,8 @@
 """Faults: some calls time out, are refused, or return an incomplete or old result.
 
 A fault is drawn from the seed, the entry and the text of the call, not from the order of calls.
-Only the first such call of an episode fails. The text of the fault says that the same call can be
-repeated. Writing functions never have incomplete or old results, and a call that times out changes
+Only the first such call of an episode has the fault. The text of the fault asks for the same call
+again. Writing functions never have incomplete or old results, and a call that times out changes
 nothing.
 """
 
