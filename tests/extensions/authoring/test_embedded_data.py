@@ -401,7 +401,7 @@ def test_the_same_scenarios_are_long_in_both_categories() -> None:
 
 def test_expert_users_meet_outages_and_rules() -> None:
     expert = [t for t in bases() if t.tier is Tier.EXPERT]
-    assert len(expert) >= 37
+    assert len(expert) >= 41
     assert sum(any(turn.outages for turn in t.turns) for t in expert) > 0.9 * len(expert)
     declined = [t for t in expert if any(turn.only_asks for turn in t.turns)]
     assert len(declined) > 0.9 * len(expert)
