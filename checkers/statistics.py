@@ -141,7 +141,7 @@ def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 2.5% and 97.5% percentiles of values; None without values."""
+    """Return the 2.5th and 97.5th percentiles of values; None without values."""
     ranked = sorted(values)
     if not ranked:
         return None

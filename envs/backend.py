@@ -36,7 +36,7 @@ Shared = TypeVar("Shared", bound="Backend")
 
 
 def reads(function: Function) -> Function:
-    """Mark a method as a function for the model that does not change the state.
+    """Mark a method as a function that the model can call and that does not change the state.
 
     Raises TypeError if the method is not a plain method or is already marked.
     """

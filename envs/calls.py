@@ -109,7 +109,7 @@ def _format_value(value: object) -> str:
 def parse_call(text: str, variables: Collection[str] = ()) -> Call:
     """Parse one Python call expression, such as ``cd(folder='src')``; arguments may be calls.
 
-    ``variables`` are names that may stand for a value; each is read as text.
+    ``variables`` are names that may be used as values; each is read as a string.
 
     Raises MalformedCall if the text is not one call with literal arguments, and DataError if it
     is not a string.

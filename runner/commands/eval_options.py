@@ -1,4 +1,4 @@
-"""Options of ``turnwise eval``; those of live models come from ``runner.models.settings``."""
+"""Options of ``turnwise eval``; ``runner.models.settings`` defines the live-model options."""
 
 from __future__ import annotations
 

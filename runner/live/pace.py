@@ -55,7 +55,7 @@ class Clock(Protocol):
     """A clock with timers."""
 
     def time(self) -> float:
-        """Return the time in seconds, from any origin."""
+        """Return the time in seconds since an arbitrary origin."""
 
     def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> TimerHandle:
         """Schedule a call after some seconds."""
@@ -65,7 +65,7 @@ class SystemClock:
     """The machine's clock, with the timers of the running event loop."""
 
     def time(self) -> float:
-        """Return the time in seconds, from any origin."""
+        """Return the time in seconds since an arbitrary origin."""
         return monotonic()
 
     def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> TimerHandle:

@@ -105,7 +105,7 @@ class Conversation(ABC):
 
     @property
     def finish(self) -> str | None:
-        """The function of the calling format that ends a turn, if the format has one."""
+        """The calling format's function that ends a turn, or None."""
         return None
 
     def written(self, call: Call) -> str | None:
@@ -361,7 +361,7 @@ class PromptConversation(Conversation):
         return f"[{call}]"
 
     def apart(self, reply: Reply, name: str) -> PendingMessages:
-        """Split the call of our own function from an answer."""
+        """Split the call of the search function from an answer."""
         text = (reply.text or "").strip().strip("`")
         try:
             calls = parse_calls(text)
@@ -449,7 +449,7 @@ class CallingFormatConversation(Conversation):
 
     @property
     def finish(self) -> str | None:
-        """The function of the calling format that ends a turn, if the format has one."""
+        """The calling format's function that ends a turn, or None."""
         return self._format.finish.name if self._format.finish else None
 
     def _rename(self, document: Document) -> Document:
@@ -474,7 +474,7 @@ class CallingFormatConversation(Conversation):
         return self._format.write([call], "", self._documents)
 
     def apart(self, reply: Reply, name: str) -> PendingMessages:
-        """Split the call of our own function from an answer."""
+        """Split the call of the search function from an answer."""
         try:
             calls = self._format.read(reply.text or "", self._documents)
         except MalformedCall:

@@ -134,7 +134,7 @@ class UnderwayStep(NamedTuple):
     id: str
     """Id of the trajectory."""
     trial: int
-    """Number of the trial, from 0."""
+    """Number of the trial, starting at 0."""
     step: StepRecord
     message: JsonObject
     """The answer as a message, with the fields that the server expects back."""
@@ -255,7 +255,7 @@ class EpisodeRecord(NamedTuple):
     id: str
     """Id of the trajectory."""
     trial: int
-    """Number of the trial, from 0."""
+    """Number of the trial, starting at 0."""
     category: str
     """Category of the trajectory."""
     outcome: Outcome | None
@@ -513,7 +513,7 @@ class RecordedEpisode(NamedTuple):
 
     @property
     def trial(self) -> int:
-        """Number of the trial, from 0."""
+        """Number of the trial, starting at 0."""
         return self.record.trial
 
     @property
