@@ -89,5 +89,6 @@ def summary(solutions: Sequence[Solution]) -> str:
     return (
         f"Blind solvers played {total} hard scenarios. In {state} of them ({state / total:.1%}, "
         f"{low:.1%} to {high:.1%}), the state was right after every turn; in {right} of them, the "
-        f"solver also saw every fact. {doubts} scenarios were reworded after a solver questioned them."
+        f"solver also saw every fact. {doubts} scenarios were reworded after a solver questioned "
+        "them."
     )

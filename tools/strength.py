@@ -97,7 +97,8 @@ def lines(
         "",
         f"Across {len(outcomes)} models, Spearman's rank correlation of `mini` with all entries is "
         f"{by_these:.3f}.",
-        f"Across as many other models, which the choice of `mini` did not use, it is {by_others:.3f}.",
+        "Across as many other models, which the choice of `mini` did not use, it is "
+        f"{by_others:.3f}.",
     ]
 
 

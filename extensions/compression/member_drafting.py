@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from extensions.compression.compression import Compression, list_paths
 from extensions.experiments.paraphrase_drafts import NOT_REACHED, collect_drafts
-from runner.live.loop import Ask
+from runner.live.episode_player import Ask
 from runner.models.base import Model, Request
 from runner.models.blocks import object_within
 from runner.models.tools import Document

@@ -11,7 +11,7 @@ from envs.tool import Document
 from extensions.experiments.arrangement import Paraphrase
 from extensions.experiments.paraphrases import find_defects, parse_paraphrase
 from runner.live.engine import Done, Engine, Job, RateLimits
-from runner.live.loop import Ask
+from runner.live.episode_player import Ask
 from runner.models.base import Model, Request
 from runner.models.blocks import object_within
 

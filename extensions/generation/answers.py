@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from extensions.judges.ledger import Ledger, LedgerFiles
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
-from runner.live.loop import ModelAnswer
+from runner.live.episode_player import ModelAnswer
 from runner.models.base import Model, Reply, Request
 from runner.records.codec import members_of
 from runner.records.record import Key, RunSpending

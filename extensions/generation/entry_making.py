@@ -33,7 +33,7 @@ from extensions.generation.yield_table import (
     YieldTable,
 )
 from runner.live.engine import RunStopped
-from runner.live.meter import ProgressDisplay
+from runner.live.progress_display import ProgressDisplay
 from runner.live.settings import Settings
 from runner.models.base import ModelError
 from runner.records.record import Outcome

@@ -28,8 +28,8 @@ from extensions.search.fallible_model import ErrorRates
 from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.live.budget import Budget
-from runner.live.loop import ModelAnswer
-from runner.live.meter import ProgressDisplay
+from runner.live.episode_player import ModelAnswer
+from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import limits_of, secrets_of
 from runner.models.base import CHARACTERS_PER_TOKEN, Model, Request, Usage
 from runner.models.connect import connect, price_of

@@ -27,7 +27,7 @@ from extensions.search.fallible_model import ErrorRates, FallibleModel
 from extensions.search.search import Gone, Propose, SearchLimits, SearchObserver, Trail, search
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.episode import STEP_LIMIT
-from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
+from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, Request
 from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts

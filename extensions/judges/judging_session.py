@@ -13,7 +13,7 @@ from extensions.judges.judge_setting import JudgeSetting
 from extensions.judges.votes import VOTES_FILE, AnyVote, JudgeDefinition, VoteStore
 from extensions.judges.voting import Case, VotingResult, collect_votes
 from runner.live.budget import Budget
-from runner.live.meter import ProgressDisplay
+from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, limits_of
 from runner.records.record import RunSpending
 from runner.records.request_secrets import redact_command

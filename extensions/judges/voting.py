@@ -36,8 +36,8 @@ from extensions.judges.scripted_judge import ScriptedJudge
 from extensions.judges.votes import AnyVote, PreferenceVote, Vote, VoteStore, VoteUsage
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
-from runner.live.loop import Ask, ModelAnswer
-from runner.live.meter import ProgressDisplay
+from runner.live.episode_player import Ask, ModelAnswer
+from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, watched
 from runner.models.base import CHARACTERS_PER_TOKEN, Model, ModelError, Reply, Request, Usage
 from runner.records.record import Key, Outcome

@@ -26,7 +26,7 @@ from runner.episodes.worker_processes import WorkerPool
 from runner.live.budget import Budget, BudgetQuota, BudgetShare
 from runner.live.engine import STOPPING, Engine, likely_tokens
 from runner.live.live_run import EpisodeJob, LiveRun, RunPlan
-from runner.live.pace import AdmittedRequest, RateLimiter, SystemClock, WaitCancelled
+from runner.live.rate_limiter import AdmittedRequest, RateLimiter, SystemClock, WaitCancelled
 from runner.live.run_control import (
     Connect,
     RunEnding,

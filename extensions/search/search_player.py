@@ -14,7 +14,7 @@ from extensions.search.record import SearchRecord, TriedStep
 from extensions.search.search import Gone, SearchLimits, SearchObserver, Trail, TriedAnswer, search
 from runner.episodes.dialogue import Dialogue
 from runner.live.episode_log import end_of, step_of
-from runner.live.loop import EpisodePlayer, EpisodeSetup
+from runner.live.episode_player import EpisodePlayer, EpisodeSetup
 from runner.models.base import ChatMessage, Reply, Request
 from runner.records.record import EpisodeRecord, TurnEnd
 

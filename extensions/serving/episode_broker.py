@@ -16,8 +16,8 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any, NamedTuple
 
+from runner.live.episode_player import EpisodePlayer, ModelAnswer
 from runner.live.live_run import EpisodeJob
-from runner.live.loop import EpisodePlayer, ModelAnswer
 from runner.models.base import AgentError, Reply, Request, ToolCall
 from runner.records.codec import members_of, read
 from runner.records.files import LineFile, write_whole

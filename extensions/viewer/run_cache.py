@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 from extensions.viewer.run_index import CorrectedScore, JudgedResults
 from extensions.viewer.stamps import Stamp, stamp_of
 from runner.analysis.comparison import RunComparison, compare_each
-from runner.analysis.corrected import CorrectedJudging, judge_of
+from runner.analysis.corrected_judging import CorrectedJudging, judge_of
 from runner.analysis.figures import RunFigures
 from runner.analysis.replayed_runs import (
     ReplayedEpisode,

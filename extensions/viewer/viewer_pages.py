@@ -13,7 +13,7 @@ from extensions.align.alignment import AlignedRun, align
 from runner.analysis.comparison import RunComparison, causes, most_frequent
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedRun
-from runner.analysis.report.cards import SharedValues
+from runner.analysis.report.episode_cards import SharedValues
 from runner.analysis.report.pages import COMPARISON_ASSETS, packed, page, still_page
 from runner.analysis.report.parts import parts_of
 from runner.analysis.report.run_report import BOUNDS, REPORT_ASSETS, card_json

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import Profile
 from envs.lazy_modules import lazy_module
-from runner.analysis.corrected import CorrectedJudging
+from runner.analysis.corrected_judging import CorrectedJudging
 from runner.data import choose
 from runner.data.choose import Notify, profile_for
 from runner.episodes.episode import STEP_LIMIT

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
-from runner.analysis.corrected import CorrectedJudging, judge_of
+from runner.analysis.corrected_judging import CorrectedJudging, judge_of
 from runner.analysis.figure_table import figures_json
 from runner.analysis.figures import GpuServerUsage, RedundancyFigures, RunFigures, Totals, totals_of
 from runner.analysis.groups import Rate, classic

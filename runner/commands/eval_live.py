@@ -10,7 +10,7 @@ from pathlib import Path
 
 from checkers.profile import BFCL, Profile
 from runner import extension
-from runner.analysis.corrected import judge_of
+from runner.analysis.corrected_judging import judge_of
 from runner.analysis.figure_lines import both_lines, lines, summary
 from runner.analysis.figures import GpuServerUsage, RunFigures, totals_of
 from runner.analysis.run_diagnosis import RunDiagnosis

@@ -15,7 +15,7 @@ from runner.commands.model_requests import exit_status
 from runner.commands.shared import EntriesOptions, note
 from runner.data import choose
 from runner.live.live_run import EpisodeJob, RunPlan
-from runner.live.meter import ProgressDisplay
+from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, open_jobs, open_store
 from runner.models.base import Model
 from runner.models.connect import connect, load_client

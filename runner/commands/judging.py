@@ -29,13 +29,13 @@ from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.analysis import corrected
-    from runner.analysis.corrected import CorrectedJudging, JudgeRecord
+    from runner.analysis import corrected_judging
+    from runner.analysis.corrected_judging import CorrectedJudging, JudgeRecord
     from runner.data import errata
 else:
     # Few runs are judged with errata.
     errata = lazy_module("runner.data.errata")
-    corrected = lazy_module("runner.analysis.corrected")
+    corrected_judging = lazy_module("runner.analysis.corrected_judging")
 
 
 def workers_for(options: WorkOptions) -> Workers:
@@ -76,7 +76,9 @@ def correction_for(
     readings = errata.open_errata(options.errata, dataset, note)
     if readings is None:
         return None
-    return corrected.CorrectedJudging(dataset, readings, profile, judge, options.require_info)
+    return corrected_judging.CorrectedJudging(
+        dataset, readings, profile, judge, options.require_info
+    )
 
 
 def judge_all(

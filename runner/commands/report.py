@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from runner.analysis.corrected import judge_of
+from runner.analysis.corrected_judging import judge_of
 from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import report
 from runner.commands import DONE

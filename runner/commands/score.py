@@ -24,10 +24,10 @@ from runner.records.recorded_run import open_run
 from trajectories.prepare import PreparedTrajectory
 
 if TYPE_CHECKING:
-    from runner.analysis import corrected
+    from runner.analysis import corrected_judging
 else:
     # Few runs are judged with errata.
-    corrected = lazy_module("runner.analysis.corrected")
+    corrected_judging = lazy_module("runner.analysis.corrected_judging")
 
 EXAMPLE = "turnwise score runs/mine --output verdicts.jsonl"
 NOTES = REASONS
@@ -56,7 +56,7 @@ def run(options: Options) -> int:
     judge = partial(run_recorded, entries=entries, profile=profile, step_limit=options.step_limit)
 
     def judge_again(prepared: PreparedTrajectory, record: EpisodeRecord) -> Verdict:
-        rejudge = corrected.judge_of(recorded, profile, options.step_limit)
+        rejudge = corrected_judging.judge_of(recorded, profile, options.step_limit)
         return rejudge(prepared, record)
 
     mend = correction_for(options, dataset, profile, judge_again)

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from checkers.answer_text import reader
     from checkers.causes import turn_endings
     from runner.episodes.rejudged import RejudgedEpisode
-    from trajectories import missing
+    from trajectories import missing_information
 else:
     # Most recorded runs keep no words.
     reader = lazy_module("checkers.answer_text.reader")
     turn_endings = lazy_module("checkers.causes.turn_endings")
-    missing = lazy_module("trajectories.missing")
+    missing_information = lazy_module("trajectories.missing_information")
 
 
 def find_reported_info(
@@ -41,7 +41,7 @@ def find_reported_info(
     waiting = [
         (index, names)
         for index in range(len(trajectory.turns))
-        if (names := missing.list_missing_names(trajectory, index))
+        if (names := missing_information.list_missing_names(trajectory, index))
     ]
     request: list[int] = []
     found: list[UnreportedFact] = []

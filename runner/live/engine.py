@@ -22,8 +22,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from runner.live.activity import Activity
 from runner.live.budget import Budget, BudgetQuota, BudgetShare
-from runner.live.loop import Ask, ModelAnswer
-from runner.live.pace import (
+from runner.live.episode_player import Ask, ModelAnswer
+from runner.live.rate_limiter import (
     FIRST_ALONE_SECONDS,
     MAX_ALONE_SECONDS,
     MAX_HOLD_SECONDS,

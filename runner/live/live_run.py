@@ -18,7 +18,7 @@ from runner.episodes.evaluate import describe_error
 from runner.extension import RunFeature, add_members
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RunStopped
-from runner.live.loop import Ask, EpisodePlayer, EpisodeSetup, ModelAnswer, run_live
+from runner.live.episode_player import Ask, EpisodePlayer, EpisodeSetup, ModelAnswer, run_live
 from runner.live.settings import Settings
 from runner.models.base import ChatMessage, Request
 from runner.models.connect import names_a_provider, usual_api

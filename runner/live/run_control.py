@@ -17,8 +17,8 @@ from runner.data.cache import replies_folder
 from runner.live.activity import Activity
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
+from runner.live.episode_player import EpisodePlayer, EpisodeSetup
 from runner.live.live_run import EpisodeJob, LiveRun, RunPlan, jobs_of, restore_tools
-from runner.live.loop import EpisodePlayer, EpisodeSetup
 from runner.live.settings import Settings
 from runner.models.agent import AgentModel
 from runner.models.base import (

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from envs.lazy_modules import lazy_module
 from runner.models.agent import AgentModel, agent_named, refuse_options
 from runner.models.base import USUAL, ApiName, FatalError, Model, Price, RequestOptions
-from runner.models.caching import refuse_marks
 from runner.models.model_name import AgentName, parsed
+from runner.models.prompt_cache import refuse_marks
 from runner.models.providers import PROVIDERS
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text

@@ -15,8 +15,8 @@ import httpx
 from yarl import URL
 
 from runner.models.base import FatalError, ModelError, Request, RequestOptions
-from runner.models.caching import is_marked, marked_messages, marked_tools
 from runner.models.connection import Client, check_members, known_cause, secrets_in
+from runner.models.prompt_cache import is_marked, marked_messages, marked_tools
 from runner.models.reply import Endpoint, classify, classify_words, secrets_in_address
 from runner.models.transport import within
 

@@ -26,9 +26,9 @@ from runner.models.base import (
     RequestOptions,
     without_response,
 )
-from runner.models.caching import is_marked, marked_places, with_mark
 from runner.models.connection import Client, check_members, explain, secrets_in
 from runner.models.encoding import MessageEncoder
+from runner.models.prompt_cache import is_marked, marked_places, with_mark
 from runner.models.providers import OPENAI, Provider
 from runner.models.reply import Endpoint, secrets_in_address
 from runner.models.streaming import STREAMED, read_stream

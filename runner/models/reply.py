@@ -25,7 +25,7 @@ from runner.models.base import (
     VerbatimText,
 )
 from runner.models.rejections import OVER_QUOTA, fault_in
-from runner.models.waiting import retry_after
+from runner.models.retry_wait import retry_after
 
 
 class Endpoint(NamedTuple):

@@ -30,7 +30,7 @@ from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.evaluate import judge_recorded
 from runner.extension import RunFeature
 from runner.live.live_run import RunPlan
-from runner.live.meter import ProgressDisplay
+from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import Connect, open_jobs, open_store
 from runner.live.settings import Settings
 from runner.live.workers import Workers, workers_of

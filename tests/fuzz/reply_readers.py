@@ -22,7 +22,7 @@ from extensions.formats.registry import PROTOCOLS
 from extensions.retired.rest import fixture, http_sender
 from extensions.serving import operator_api
 from runner.episodes.episode import STEP_LIMIT
-from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
+from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models import agent, connect
 from runner.models.apis import APIS
 from runner.models.base import ModelError, Reply, Usage

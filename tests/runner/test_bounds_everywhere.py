@@ -18,7 +18,7 @@ from extensions.search.search import SearchLimits, search
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.offline import examine_recorded
 from runner.episodes.scripts import trace_recorded
-from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
+from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts

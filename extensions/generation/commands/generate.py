@@ -37,7 +37,7 @@ from runner.commands.model_requests import CachedRequestOptions, check_budget, e
 from runner.commands.options import argument, index, option, positive, switch
 from runner.commands.shared import JsonOption, note
 from runner.live.engine import Engine
-from runner.live.meter import ProgressDisplay
+from runner.live.progress_display import ProgressDisplay
 from runner.live.settings import Settings
 from runner.models.model_name import ScriptedName, parsed
 from runner.records.files import written

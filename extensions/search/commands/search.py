@@ -36,7 +36,7 @@ from runner.data.choose import profile_for
 from runner.episodes.evaluate import kind_of
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.live.live_run import EpisodeJob, RunPlan, jobs_of
-from runner.live.meter import ProgressDisplay
+from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, conduct_here, estimate, open_jobs, open_store
 from runner.models.base import Model
 from runner.models.connect import connect

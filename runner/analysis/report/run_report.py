@@ -17,7 +17,7 @@ from runner.analysis.figure_lines import errata_line, headline
 from runner.analysis.figure_table import behaviour_list, beside_scores, usage_list
 from runner.analysis.figures import GpuServerUsage, RunFigures, totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
-from runner.analysis.report.cards import EpisodeCard, SharedValues
+from runner.analysis.report.episode_cards import EpisodeCard, SharedValues
 from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.report.parts import PagePart, parts_of
 from runner.analysis.report.value_bounds import ValueBounds

@@ -9,8 +9,8 @@ from checkers.profile import STRICT
 from extensions.search.fallible_model import ErrorRates, FallibleModels
 from extensions.search.search import SearchLimits
 from extensions.search.search_player import SearchPlayer
+from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.live.live_run import RunPlan
-from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_embedded

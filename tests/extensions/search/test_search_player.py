@@ -11,7 +11,7 @@ from envs.backends.ticket import TicketAPI
 from extensions.search.record import search_of
 from extensions.search.search import SearchLimits
 from extensions.search.search_player import SearchPlayer
-from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
+from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import ModelError, Reply, RequestError, ToolCall, Usage
 from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts

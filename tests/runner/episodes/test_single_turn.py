@@ -9,7 +9,7 @@ from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from runner.episodes.evaluate import evaluate
-from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
+from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.calling_formats.base import NOTED
 from runner.models.conversation import ConversationSettings

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from runner.models.base import FatalError, ModelError, Reply, RequestError, TransientError
 from runner.models.reply import Endpoint, classify, one_line, read_completion
-from runner.models.waiting import retry_after
+from runner.models.retry_wait import retry_after
 from tests.servers.shapes import SHAPES, completion, expected
 
 ENDPOINT = Endpoint("gpt-x", "http://host/v1", ("s3cret-key",), "set THE_KEY")

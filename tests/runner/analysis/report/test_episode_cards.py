@@ -5,7 +5,7 @@ import json
 import pytest
 
 from checkers.profile import STRICT
-from runner.analysis.report.cards import EpisodeCard, SharedValues
+from runner.analysis.report.episode_cards import EpisodeCard, SharedValues
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.records.recorded_run import open_run
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed

@@ -15,7 +15,7 @@ from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import MAX_TEXT, parse_call
 from runner.episodes.episode import STEP_LIMIT
-from runner.live.loop import EpisodeSetup, ModelAnswer, run_live
+from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, Request, RequestError, ToolCall, Usage, VerbatimText
 from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runner.live.engine import Engine, RateLimits
-from runner.live.pace import RateLimiter, WaitCancelled
+from runner.live.rate_limiter import RateLimiter, WaitCancelled
 from runner.models.base import ModelError, Reply, Request, TransientError, Usage
 from tests.runner.live.clock import FakeClock
 

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from runner.live.activity import Activity
-from runner.live.meter import ProgressDisplay
+from runner.live.progress_display import ProgressDisplay
 from runner.models.base import RequestError, TransientError
 from runner.records.record import RunSpending
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from runner.models.base import TransientError
 from runner.models.reply import classify
-from runner.models.waiting import retry_after
+from runner.models.retry_wait import retry_after
 
 DATE = {"date": "Wed, 21 Oct 2015 07:28:00 GMT"}
 
