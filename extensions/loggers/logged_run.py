@@ -57,12 +57,15 @@ def _figures(run: ReplayedRun) -> RunFigures:
 
 def _metrics(figures: RunFigures) -> Iterator[tuple[str, float]]:
     # No name is the beginning of another: MLflow's folders would not allow it.
-    for score in figures.scores:
+    scores = {score.name: score for score in figures.scores}
+    # A run of one category has no row for all categories.
+    scores |= {"all": score for score in figures.scores[-1:]}
+    for group, score in scores.items():
         low, high = score.interval or (None, None)
         found = {"score": score.rate, "score_low": low, "score_high": high}
         found |= {"passed": score.passed, "failed": score.failed, "errors": score.errors}
         yield from (
-            (f"{name}/{score.name}", value) for name, value in found.items() if value is not None
+            (f"{name}/{group}", value) for name, value in found.items() if value is not None
         )
     for row in rows_of([figures]):
         value = row.value(figures)

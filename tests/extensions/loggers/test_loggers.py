@@ -48,6 +48,15 @@ def test_settings_scores_figures_and_report_are_logged(run: Path) -> None:
     assert "<title>Turnwise: a</title>" in found.report or "<!doctype html>" in found.report
 
 
+def test_a_run_of_one_category_has_a_total_score(
+    tmp_path: Path, write_lines: Callable[..., Path], folders: Trajectory
+) -> None:
+    data = write_lines("data.jsonl", folders)
+    right = record(data, "folders_0", truth_turns(folders))
+    found = load_logged_run(write_run(tmp_path / "a", definition(data), right), None, print)
+    assert (found.metrics["score/all"], found.metrics[f"score/{folders.category}"]) == (1, 1)
+
+
 def test_an_unknown_tracker_and_a_missing_run_are_one_line(run: Path, capsys) -> None:
     assert main(["log", str(run.parent / "none"), "--to", "mlflow"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
