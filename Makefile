@@ -30,7 +30,7 @@ BUILD := $(wildcard configs/packaging/*.py)
 # `runner` and `tests` are common names: import nothing from outside the environment.
 unexport PYTHONPATH
 
-.PHONY: help setup dev eval replay debug test test-all pictures test-browser test-adapters test-retrieval test-agentdojo docs test-docs fuzz mutants check conformance bench bench-compare profile soak bench-live lock clean
+.PHONY: help setup dev eval replay debug view test test-all pictures test-browser test-adapters test-retrieval test-agentdojo docs test-docs fuzz mutants check conformance bench bench-compare profile soak bench-live lock clean
 
 help: ## List the targets
 	@echo "make TARGET [VARIABLE=value ...]"
@@ -61,6 +61,9 @@ replay: .need-ID $(VENV)/.core ## Show one trajectory of a run, turn by turn: ID
 
 debug: .need-ID $(VENV)/.core $(VENV)/.extras ## Step through one trajectory in the terminal: ID= [RUN=]
 	@$(VENV)/bin/turnwise debug "$$ID" $${RUN:+--run "$$RUN"} $(ARGS)
+
+view: $(VENV)/.core $(VENV)/.extras ## Show all runs of a folder in the browser: [RUNS=folder]
+	@$(VENV)/bin/turnwise view $${RUNS:+"$$RUNS"} $(ARGS)
 
 dev: $(VENV)/.dev $(VENV)/.models $(VENV)/.extras ## Set up what tests and checks need, and run nothing
 	@echo "$(VENV)/bin/python -m pytest, ruff and mypy are ready."
