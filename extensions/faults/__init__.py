@@ -1,1 +1,1 @@
-"""Faults of functions, drawn by a seed."""
+"""Faults of functions and changed functions, drawn by a seed."""

@@ -10,16 +10,20 @@ from runner.extension import Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from envs.session import Session
-    from extensions.faults import faults, feature
+    from extensions.faults import faults, feature, variants
+    from runner.commands.variants import Variants
+    from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
     from runner.records.record import EpisodeRecord, ExtensionData
+    from trajectories.schema import Trajectory
 else:
     faults = lazy_module("extensions.faults.faults")
     feature = lazy_module("extensions.faults.feature")
+    variants = lazy_module("extensions.faults.variants")
 
 
 class FaultsExtension(Extension):
-    """Extension that injects faults into functions."""
+    """Extension that injects faults into functions and changes functions."""
 
     name = "faults"
 
@@ -28,15 +32,26 @@ class FaultsExtension(Extension):
         return feature.FaultOptions if command == "eval" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the run feature of the options; empty if the rate is 0."""
-        if own.faults is None:
-            return []
-        found = faults.FaultSettings.read(own.faults)
-        return [feature.FaultsFeature(found)] if found.rate else []
+        """Return the run feature of a single run; empty without faults and drift."""
+        found = _disturbances(own)
+        return [feature.FaultsFeature(found)] if own.unpaired and _is_on(found) else []
+
+    def makes_variants(self, own: Any) -> bool:
+        """Tell whether a run without faults comes first."""
+        return not own.unpaired and _is_on(_disturbances(own))
+
+    def variants(
+        self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
+    ) -> Variants | None:
+        """Return the runs without and with faults and drift."""
+        if not self.makes_variants(own):
+            return None
+        found: Variants = variants.make_variants(_disturbances(own), plan, trajectories)
+        return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the faults of a run."""
-        found = faults.FaultSettings.read(str(definition.get("faults")), where)
+        """Return the faults and the drift of a run."""
+        found = feature.read_disturbances(definition, where)
         made: RunFeature = feature.FaultsFeature(found)
         return made
 
@@ -46,10 +61,19 @@ class FaultsExtension(Extension):
         return found
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session with the faults of an episode."""
-        drawn = faults.FaultSettings.read(record.extensions[self.name].faults)
-        wrapped: Session = drawn.wrap(template, record.id)
+        """Return a session with the faults and the drift of an episode."""
+        wrapped: Session = record.extensions[self.name].disturbances.wrap(template, record.id)
         return wrapped
+
+
+def _disturbances(own: Any) -> faults.Disturbances:
+    given = {"faults": own.faults, "drift": own.drift}
+    found: faults.Disturbances = feature.read_disturbances(given, "--faults")
+    return found
+
+
+def _is_on(found: faults.Disturbances) -> bool:
+    return bool(found.faults.rate or found.drift.kinds)
 
 
 EXTENSION = FaultsExtension()

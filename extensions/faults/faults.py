@@ -1,13 +1,14 @@
 """Faults: some calls time out, are refused, or return an incomplete or old result.
 
 A fault is drawn from the seed, the entry and the text of the call, not from the order of calls.
-Only the first such call of an episode has the fault. The text of the fault asks for the same call
-again. Writing functions never have incomplete or old results, and a call that times out changes
-nothing.
+Only the first such call of an episode has the fault, unless the fault is final. The text of the
+fault says whether to make the same call again. Writing functions never have incomplete or old
+results, and a call that times out changes nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -15,6 +16,7 @@ from envs.calls import Call
 from envs.errors import DataError, MalformedCall, Refused
 from envs.results import Result
 from envs.session import Session
+from extensions.faults.drift import Drift
 
 Kind = Literal["timeout", "refusal", "partial", "stale"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -25,17 +27,20 @@ TEXTS: dict[Kind, str] = {
     "stale": "The result is an old copy. Make the call again for the present one.",
 }
 """What the model reads."""
+FINAL = "The service refuses this call for good, and nothing was changed. Do not try it again."
+"""What the model reads if a timeout or refusal is final."""
 _MARK = "notice"
 """Member of a result that has the text of a fault."""
 _BITS = 2**64
 
 
 class FaultSettings(NamedTuple):
-    """Rate, kinds and seed of faults."""
+    """Rate, kinds and seed of faults, and the share of failing calls that fail for good."""
 
     rate: float
     kinds: tuple[Kind, ...] = KINDS
     seed: int = 0
+    final: float = 0.0
 
     @classmethod
     def read(cls, text: str, where: str = "--faults") -> Self:
@@ -48,20 +53,25 @@ class FaultSettings(NamedTuple):
                     found = found._replace(rate=float(value))
                 elif name == "seed":
                     found = found._replace(seed=int(value))
+                elif name == "final":
+                    found = found._replace(final=float(value))
                 elif name == "kinds" and {*value.split("|")} <= {*KINDS}:
                     found = found._replace(kinds=tuple(k for k in KINDS if k in value.split("|")))
                 else:
                     raise ValueError
             except ValueError:
-                wanted = f"rate=0.1,kinds={'|'.join(KINDS)},seed=0"
+                wanted = f"rate=0.1,kinds={'|'.join(KINDS)},seed=0,final=0"
                 raise DataError(where, f"{part!r:.60} cannot be read; write {wanted}") from None
         if not 0 <= found.rate <= 1:
             raise DataError(where, "needs a rate from 0 to 1, such as rate=0.1")
+        if not 0 <= found.final <= 1:
+            raise DataError(where, "final is a share from 0 to 1, such as final=0.5")
         return found
 
     def __str__(self) -> str:
         """Return the text that ``read`` reads."""
-        return f"rate={self.rate:g},kinds={'|'.join(self.kinds)},seed={self.seed}"
+        final = f",final={self.final:g}" if self.final else ""
+        return f"rate={self.rate:g},kinds={'|'.join(self.kinds)},seed={self.seed}{final}"
 
     def draw(self, entry: str, call: str) -> Kind | None:
         """Return the fault of a call of an entry, if any."""
@@ -70,9 +80,21 @@ class FaultSettings(NamedTuple):
             return None
         return self.kinds[digest[8] % len(self.kinds)]
 
+    def is_final(self, entry: str, call: str) -> bool:
+        """Tell whether a call that fails does so for good."""
+        digest = sha256(f"final\n{self.seed}\n{entry}\n{call}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") < self.final * _BITS
+
+
+class Disturbances(NamedTuple):
+    """Faults and drift of a run."""
+
+    faults: FaultSettings = FaultSettings(0.0)
+    drift: Drift = Drift()
+
     def wrap(self, session: Session, entry: str) -> Session:
-        """Return a session with these faults; the unchanged session if the rate is 0."""
-        if not self.rate:
+        """Return a session with faults and drift; the unchanged session without both."""
+        if not (self.faults.rate or self.drift.kinds):
             return session
         kind = _CLASSES.get(type(session)) or _make_class(type(session))
         copy, fork = object.__new__(kind), session.fork()
@@ -83,8 +105,10 @@ class FaultSettings(NamedTuple):
         return made
 
 
-def find_kind(text: str) -> Kind | None:
+def find_kind(text: str) -> Kind | Literal["final"] | None:
     """Return the fault that a result shows, if any."""
+    if FINAL in text:
+        return "final"
     return next((kind for kind, said in TEXTS.items() if said in text), None)
 
 
@@ -92,32 +116,45 @@ _CLASSES: dict[type[Session], Any] = {}
 
 
 def _make_class(base: type[Session]) -> Any:
-    """Return a subclass of a class of sessions whose calls have faults."""
+    """Return a subclass of a class of sessions whose calls have faults and drift."""
 
     class FaultySession(base):  # type: ignore[misc, valid-type]
-        """Session whose calls have faults."""
+        """Session whose calls have faults and drift."""
 
-        __slots__ = ("_entry", "_faults", "_made", "_start")
+        __slots__ = ("_disturbances", "_entry", "_made", "_start")
 
         def begin(
-            self, faults: FaultSettings, entry: str, start: Session, made: frozenset[str]
+            self, disturbances: Disturbances, entry: str, start: Session, made: frozenset[str]
         ) -> None:
-            """Set the faults, the state for old results, and the earlier calls."""
-            self._faults, self._entry, self._start, self._made = faults, entry, start, made
+            """Set the disturbances, the state for old results, and the earlier calls."""
+            self._disturbances, self._entry = disturbances, entry
+            self._start, self._made = start, made
 
         def fork(self, *, checks_arguments: bool | None = None) -> Any:
             copy = super().fork(checks_arguments=checks_arguments)
-            copy.begin(self._faults, self._entry, self._start, self._made)
+            copy.begin(self._disturbances, self._entry, self._start, self._made)
             return copy
 
+        def restated(self, calls: Sequence[Call | MalformedCall]) -> Any:
+            return tuple([self._disturbances.drift.restate(call, self.tools) for call in calls])
+
         def call(self, call: Call | MalformedCall) -> Result:
+            faults, drift = self._disturbances
+            refusal = drift.refuse(call, self.tools)
+            if refusal is not None:
+                return Result.refused(Refused(refusal))
+            call = drift.restate(call, self.tools)
             text = str(call)
-            if not isinstance(call, Call) or call.name not in self.tools or text in self._made:
+            if not isinstance(call, Call) or call.name not in self.tools:
                 return super().call(call)  # type: ignore[no-any-return]
-            self._made |= {text}
-            kind = self._faults.draw(self._entry, text)
+            kind = faults.draw(self._entry, text)
             if kind in ("partial", "stale") and self.tools[call.name].writes:
                 kind = "timeout"
+            if kind in ("timeout", "refusal") and faults.is_final(self._entry, text):
+                return Result.refused(Refused(FINAL))
+            if text in self._made:
+                return super().call(call)  # type: ignore[no-any-return]
+            self._made |= {text}
             if kind in ("timeout", "refusal"):
                 return Result.refused(Refused(TEXTS[kind]))
             result: Result = super().call(call)

@@ -1,20 +1,32 @@
-"""Run feature of faults: the model's session has faults, the ground truth's session has not."""
+"""Run feature of faults and drift: only the model's session has them."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from extensions.faults.faults import KINDS, FaultSettings, Kind, find_kind
+from envs.calls import Call
+from envs.errors import MalformedCall
+from envs.results import Result
+from envs.session import Session
+from extensions.experiments.axes import Levels
+from extensions.experiments.scripted_model import ScriptedModel
+from extensions.faults.drift import DRIFTS, Drift
+from extensions.faults.faults import KINDS, Disturbances, FaultSettings, find_kind
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
+from runner.live.live_run import RunPlan
 from runner.live.settings import Settings
-from runner.models.conversation import ConversationSettings
+from runner.models.base import Model
+from runner.models.conversation import ConversationSettings, Observe
 from runner.records.record import EpisodeRecord, ExtensionData
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
+
+ALL_KINDS = (*KINDS, "final", *DRIFTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,37 +36,42 @@ class FaultOptions:
     faults: str | None = option(
         "let calls fail at random: timeout, refusal, partial or stale", "rate=R,kinds=K|K,seed=S"
     )
+    drift: str | None = option(
+        "change functions after their documents: rename, new-parameter or deprecated", "K|K,share=S"
+    )
+    unpaired: bool = option("skip the run without faults and drift")
 
 
 class InjectedFault(NamedTuple):
-    """One injected fault."""
+    """One injected fault, or one call that read of a changed function."""
 
     turn: int
     step: int
     """Number of the step in the record."""
     call: str
-    kind: Kind
+    kind: str
 
 
 class InjectedFaults(NamedTuple):
-    """Faults of one episode, with rate, kinds and seed."""
+    """Faults of one episode, with rates, kinds and seeds."""
 
-    faults: str
+    disturbances: Disturbances
     injected: Sequence[InjectedFault]
     own_functions: Sequence[str] = ()
 
     def to_json(self) -> JsonObject:
         """Return the JSON form."""
-        return {"faults": self.faults, "injected": [each._asdict() for each in self.injected]}
+        injected = [each._asdict() for each in self.injected]
+        return {**write_disturbances(self.disturbances), "injected": injected}
 
     @classmethod
     def from_json(cls, member: Mapping[str, Any], where: str) -> Self:
         """Read the JSON form. Raises DataError if it is invalid."""
         try:
             injected = [InjectedFault(**each) for each in member["injected"]]
-            return cls(str(FaultSettings.read(member["faults"], where)), injected)
         except (KeyError, TypeError):
             raise DataError(where, "$.extensions.faults: has no list of faults") from None
+        return cls(read_disturbances(member, where), injected)
 
     def all_steps(self, kept: Sequence[Any]) -> Sequence[Any]:
         """Return the steps of the record."""
@@ -73,21 +90,60 @@ class InjectedFaults(NamedTuple):
         return {"faults": [f"{each.kind}: {each.call}" for each in self.injected]}
 
 
+def read_disturbances(member: Mapping[str, Any], where: str) -> Disturbances:
+    """Read the definition of faults and drift. Raises DataError if it is invalid."""
+    faults, drift = member.get("faults"), member.get("drift")
+    is_option = where == "--faults"
+    return Disturbances(
+        FaultSettings(0.0) if faults is None else FaultSettings.read(str(faults), where),
+        Drift() if drift is None else Drift.read(str(drift), "--drift" if is_option else where),
+    )
+
+
+def write_disturbances(disturbances: Disturbances) -> dict[str, str]:
+    """Return the definition that ``read_disturbances`` reads."""
+    drift = {"drift": str(disturbances.drift)} if disturbances.drift.kinds else {}
+    return {"faults": str(disturbances.faults), **drift}
+
+
 @dataclass(frozen=True)
 class FaultsFeature(RunFeature):
-    """Injected faults of functions."""
+    """Injected faults and drift of functions."""
 
     extension = "faults"
     flag = "--faults"
-    faults: FaultSettings
+    disturbances: Disturbances
 
     def definition(self) -> JsonObject:
-        """Return rate, kinds and seed."""
-        return {"faults": str(self.faults)}
+        """Return rates, kinds and seeds."""
+        return write_disturbances(self.disturbances)
 
     def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
-        """Return the style with the session that has faults."""
-        return style._replace(session=self.faults.wrap)
+        """Return the style with the session that has faults and drift."""
+        return style._replace(session=self.disturbances.wrap)
+
+    def observe(self, observe: Observe | None) -> Observe | None:
+        """Return a function that adds the notice of a deprecated function to its result."""
+        drift = self.disturbances.drift
+        if "deprecated" not in drift.kinds:
+            return observe
+
+        def show(
+            session: Session, call: Call | MalformedCall, result: Result, words: str
+        ) -> str | None:
+            text = observe(session, call, result, words) if observe else None
+            if not isinstance(call, Call) or call.name not in session.tools or not result.ok:
+                return text
+            if drift.draw(call.name) != "deprecated":
+                return text
+            text = result.text if text is None else text
+            return _add_notice(text, str(drift.tell(call.name)))
+
+        return show
+
+    def model(self, plan: RunPlan) -> Model | None:
+        """Return a scripted model, which trusts all results and never repeats a call."""
+        return ScriptedModel(plan, Levels({}))
 
     def kept(self, record: EpisodeRecord) -> ExtensionData | None:
         """Return the faults of an episode."""
@@ -95,16 +151,44 @@ class FaultsFeature(RunFeature):
             InjectedFault(step.turn, number, call, kind)
             for number, step in enumerate(record.steps)
             for call, result in zip(step.calls, step.results, strict=False)
-            if (kind := find_kind(result))
+            if (kind := self._find_kind(call, result))
         ]
-        return InjectedFaults(str(self.faults), injected)
+        return InjectedFaults(self.disturbances, injected)
+
+    def _find_kind(self, call: str, result: str) -> str | None:
+        faults, drift = self.disturbances
+        function = call.partition("(")[0]
+        told, kind = drift.tell(function), drift.draw(function)
+        # The record has results without the notice of a deprecated function.
+        if kind == "deprecated" and not result.startswith('{"error"'):
+            return kind
+        if told is not None and told in result:
+            return kind
+        return find_kind(result) if faults.rate else None
 
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield the number of faults by kind, and a paired count of episodes."""
-        members = [each.extensions["faults"] for each in records if "faults" in each.extensions]
-        injected = [fault for member in members for fault in member.injected]
-        kinds = Counter(fault.kind for fault in injected)
-        counted = ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS if kinds[kind])
-        yield f"injected faults ({self.faults}): {counted or 'none'}"
+        """Yield the number of faults by kind."""
+        counted = count_injected(records)
+        how = ", ".join(f"{name} {text}" for name, text in self.definition().items())
+        yield f"injected ({how}): {counted or 'nothing'}"
+
+
+def count_injected(records: Sequence[EpisodeRecord]) -> str:
+    """Return the number of faults in records by kind, as words."""
+    kinds = Counter(
+        fault.kind
+        for each in records
+        if "faults" in each.extensions
+        for fault in each.extensions["faults"].injected
+    )
+    return ", ".join(f"{kind} {kinds[kind]}" for kind in ALL_KINDS if kinds[kind])
+
+
+def _add_notice(text: str, notice: str) -> str:
+    """Return the text of a result with a notice; objects stay objects."""
+    if text.startswith("{") and text.endswith("}"):
+        comma = ", " if len(text) > len("{}") else ""
+        return f'{text[:-1]}{comma}"notice": {json.dumps(notice)}}}'
+    return f"{text}\n{notice}"

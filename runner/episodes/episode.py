@@ -177,7 +177,7 @@ class Episode:
         self.terminated = self.finished = True
 
     def _close_turn(self) -> None:
-        results, calls = tuple(self._results), tuple(self._calls)
+        results, calls = tuple(self._results), tuple(self.session.restated(self._calls))
         self.outcomes.append(TurnOutcome(results, self.session.snapshot(), bool(results), calls))
         self._results, self._calls = [], []
 

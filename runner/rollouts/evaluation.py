@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from checkers.checks import EpisodeCheck
@@ -102,6 +103,7 @@ def evaluate(
     address: str | None = None,
     checks: Sequence[EpisodeCheck | Mapping[str, Any]] = (),
     policy: str | None = None,
+    extensions: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> Evaluation:
     """Run an agent on a data set, judge it, and save the run in a folder.
 
@@ -121,15 +123,15 @@ def evaluate(
         engine: Where the agent runs; see ``turnwise eval``, also for ``workers``, ``address``.
         checks: Checks of every episode: functions marked with ``check``, or objects as in entries.
         policy: System message at the start of every conversation.
+        extensions: Settings by extension, such as ``{"faults": {"faults": "rate=0.1"}}``.
 
-    Raises:
-        DataError: An argument or the folder cannot be used.
+    Raises DataError if an argument or the folder cannot be used.
     """
     _check_numbers(trials=trials, concurrency=concurrency, limit=limit, workers=workers)
     _check_texts(name=name, address=address, policy=policy)
     _check_folder(run_dir, resume)
     require_choice("engine", engine, ("local", "ray"))
-    data, features = _add_checks(load_dataset(dataset, categories=categories), checks, policy)
+    data, features = _add_features(dataset, categories, checks, policy, extensions)
     some = _choose(data, ids, limit)
     model = name or agent_name(_definition_place(agent or agent_factory))
     settings = Settings(concurrency=concurrency, features=features)
@@ -144,15 +146,21 @@ def evaluate(
     return _summarize(folder, ending.stop_reason)
 
 
-def _add_checks(
-    data: Dataset, checks: Sequence[EpisodeCheck | Mapping[str, Any]], policy: str | None
+def _add_features(
+    dataset: str | Path | Dataset | None,
+    categories: str | Sequence[str] | None,
+    checks: Sequence[EpisodeCheck | Mapping[str, Any]],
+    policy: str | None,
+    extensions: Mapping[str, Mapping[str, Any]],
 ) -> tuple[Dataset, tuple[RunFeature, ...]]:
     """Return a data set whose entries have checks and a policy, and the features of the run."""
+    data = load_dataset(dataset, categories=categories)
     require_type("checks", checks, list, tuple, described="a list of checks")
     features = tuple(extension.judging_features(checks, policy))
     for feature in features:
         data, _ = feature.narrowed(data, [*data.trajectories], None)
-    return data, features
+    named = [extension.load_extension(n).recorded(m, "extensions") for n, m in extensions.items()]
+    return data, (*features, *named)
 
 
 def _workers(

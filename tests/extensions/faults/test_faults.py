@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import turnwise
 
@@ -10,8 +12,11 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from envs.errors import DataError
 from envs.session import Session
-from extensions.faults.faults import KINDS, TEXTS, FaultSettings, find_kind
+from extensions.faults.drift import Drift
+from extensions.faults.faults import FINAL, KINDS, TEXTS, Disturbances, FaultSettings, find_kind
+from runner.cli import main
 from runner.episodes.episode import Episode
+from runner.records.recorded_run import open_run
 from trajectories.prepare import prepare
 from trajectories.replay_queries import read_truth_calls
 
@@ -34,7 +39,7 @@ DESK = {
 
 
 def desk(faults: FaultSettings) -> Session:
-    return faults.wrap(Session.load(["TicketAPI"], DESK), "an_entry")
+    return Disturbances(faults).wrap(Session.load(["TicketAPI"], DESK), "an_entry")
 
 
 def text(session: Session, call: str) -> str:
@@ -85,7 +90,7 @@ def test_forks_continue_alike_and_apart():
 
 def test_without_a_rate_the_session_is_the_same():
     session = Session.load(["TicketAPI"], DESK)
-    assert FaultSettings(0.0).wrap(session, "an_entry") is session
+    assert Disturbances().wrap(session, "an_entry") is session
 
 
 def test_options_are_read_and_written():
@@ -93,10 +98,12 @@ def test_options_are_read_and_written():
         0.25, ("timeout", "stale"), 7
     )
     assert FaultSettings.read(str(FaultSettings(0.1))) == FaultSettings(0.1, KINDS)
+    assert FaultSettings.read("rate=0.1,final=0.5") == FaultSettings(0.1, KINDS, 0, 0.5)
+    assert Drift.read(str(Drift(("rename",), 0.5, 3))) == Drift(("rename",), 0.5, 3)
 
 
 @pytest.mark.parametrize(
-    "text", ["", "rate=2", "rate=x", "kinds=stale", "rate=0.1,kinds=loss", "0.1"]
+    "text", ["", "rate=2", "rate=x", "kinds=stale", "rate=0.1,kinds=loss", "0.1", "rate=1,final=2"]
 )
 def test_other_options_are_refused(text):
     with pytest.raises(DataError, match="--faults"):
@@ -105,7 +112,7 @@ def test_other_options_are_refused(text):
 
 def play(prepared, faults: FaultSettings, *, retries: bool):
     """Return the verdict on an agent that makes the right calls, and the number of faults."""
-    session = faults.wrap(prepared.template.fork(), prepared.trajectory.id)
+    session = Disturbances(faults).wrap(prepared.template.fork(), prepared.trajectory.id)
     episode = Episode(prepared.trajectory, session, STRICT, None)
     injected = 0
     for turn in prepared.trajectory.turns:
@@ -147,3 +154,128 @@ def test_an_agent_that_does_not_try_again_lacks_what_a_fault_kept_from_happening
         failed += not passed
         assert passed or injected
     assert failed >= 0.8 * faulty > 5
+
+
+def test_a_final_fault_stays():
+    session = desk(FaultSettings(1.0, ("timeout",), final=1.0))
+    before = session.snapshot()
+    for _ in range(3):
+        assert FINAL in text(session, "close_ticket(ticket_id=1)")
+    assert session.snapshot() == before
+
+
+def test_a_renamed_function_has_only_its_new_name():
+    session = drifted("rename")
+    assert "is now called close_ticket_v2" in text(session, "close_ticket(ticket_id=1)")
+    assert session.snapshot() == desk(FaultSettings(0.0)).snapshot()
+    assert "error" not in text(session, "close_ticket_v2(ticket_id=1)")
+    assert '"status": "Closed"' in text(session.fork(), "get_ticket_v2(ticket_id=1)")
+    assert "nothing_v2" in text(session, "nothing_v2()")
+
+
+def test_a_new_parameter_is_required():
+    session = drifted("new-parameter")
+    assert "requires the parameter api_version" in text(session, "close_ticket(ticket_id=1)")
+    assert "requires" in text(session, "close_ticket(ticket_id=1, api_version=1)")
+    assert "error" not in text(session, "close_ticket(ticket_id=1, api_version=2)")
+
+
+def drifted(kind):
+    session = Session.load(["TicketAPI"], DESK, checks_arguments=True)
+    return Disturbances(drift=Drift((kind,))).wrap(session, "an_entry")
+
+
+@pytest.mark.parametrize("given", ["", "move", "rename,share=2", "rename,rate=1"])
+def test_other_drift_is_refused(given, capsys):
+    assert main(["eval", "--model", "oracle", "--drift", given]) == 2
+    assert "--drift" in capsys.readouterr().err
+
+
+ENTRIES = ["--category", "base", "--limit", "40"]
+
+
+def run(folder, *options):
+    assert main(["eval", "--model", "oracle", *ENTRIES, "--run-dir", str(folder), *options]) == 0
+    return [list(open_run(folder / name).records) for name in ("without", "with")]
+
+
+def test_a_model_that_trusts_fails_exactly_where_a_call_failed(tmp_path, capsys):
+    without, faulty = run(tmp_path / "run", "--faults", "rate=0.05,kinds=timeout|refusal")
+    assert all(each.outcome == "passed" for each in without)
+    hit = [each for each in faulty if each.extensions["faults"].injected]
+    assert 10 < len(hit) < 35
+    for each in faulty:
+        injected = each.extensions["faults"].injected
+        assert each.verdict.failed_turn == (injected[0].turn if injected else None)
+    out = capsys.readouterr().out
+    assert f"with         {40 - len(hit)}      {len(hit)} " in out
+    assert "injected: timeout" in out
+
+
+@pytest.mark.parametrize(("kind", "passed"), [("rename", 0), ("deprecated", 40)])
+def test_a_model_that_trusts_fails_where_a_function_has_changed(tmp_path, capsys, kind, passed):
+    _, changed = run(tmp_path / "run", "--drift", kind)
+    assert sum(each.outcome == "passed" for each in changed) == passed
+    assert {fault.kind for each in changed for fault in each.extensions["faults"].injected} == {
+        kind
+    }
+    capsys.readouterr()
+    assert main(["verify", str(tmp_path / "run" / "with")]) == 0
+
+
+class Adapting:
+    """An agent that knows the calls, and does what an error tells it."""
+
+    def __init__(self, dataset):
+        self.calls = {
+            entry.turns[0].words: [[*map(parse_call, turn.ground_truth)] for turn in entry.turns]
+            for entry in dataset.trajectories.values()
+        }
+
+    def __call__(self, messages, tools):
+        said = [message for message in messages if message["role"] == "user"]
+        turn = self.calls[said[0]["content"]][len(said) - 1]
+        done = 0
+        after = messages[messages.index(said[-1]) + 1 :]
+        told = ""
+        for message in after:
+            if message["role"] == "tool":
+                told = message["content"]
+                asks = find_kind(told) or "is now called" in told or "now requires" in told
+                done += not asks
+        if done == len(turn):
+            return {"role": "assistant", "content": "Done."}
+        name, arguments = turn[done].name, dict(turn[done].kwargs)
+        if "is now called" in told:
+            name += "_v2"
+        if "now requires" in told:
+            arguments["api_version"] = 2
+        function = {"name": name, "arguments": json.dumps(arguments)}
+        call = {"id": str(len(messages)), "type": "function", "function": function}
+        return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"faults": "rate=0.2"},
+        {"drift": "rename|new-parameter"},
+        {"faults": "rate=0.2,seed=3", "drift": "rename|new-parameter|deprecated,share=0.5"},
+    ],
+    ids=str,
+)
+def test_an_agent_that_does_what_it_is_told_scores_as_without(tmp_path, member):
+    data = turnwise.load_dataset(categories="base")
+    entries = [
+        id for id, entry in data.trajectories.items() if not any(t.outages for t in entry.turns)
+    ]
+    found = turnwise.evaluate(
+        Adapting(data),
+        data,
+        ids=entries[:15],
+        run_dir=tmp_path / "run",
+        extensions={"faults": member},
+    )
+    assert (found.passed, found.errors) == (15, 0)
+    injected = [len(each.extensions["faults"].injected) for each in found.records()]
+    assert sum(injected) > 15

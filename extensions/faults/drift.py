@@ -1,0 +1,99 @@
+"""Drift: functions change after their documents were written.
+
+A function is drawn from the seed and its name, so a run has the same changed functions in all
+entries. The documents that the model reads stay as they were; the texts below tell the change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Literal, NamedTuple, Self, get_args
+
+from envs.calls import Call
+from envs.errors import DataError, MalformedCall
+from envs.tool import Tool
+
+DriftKind = Literal["rename", "new-parameter", "deprecated"]
+DRIFTS: tuple[DriftKind, ...] = get_args(DriftKind)
+_VERSION = "_v2"
+_PARAMETER = "api_version"
+_BITS = 2**64
+
+
+class Drift(NamedTuple):
+    """Kinds, share and seed of changed functions; none without kinds."""
+
+    kinds: tuple[DriftKind, ...] = ()
+    share: float = 1.0
+    seed: int = 0
+
+    @classmethod
+    def read(cls, text: str, where: str = "--drift") -> Self:
+        """Read ``rename|deprecated,share=0.5,seed=3``. Raises DataError if it cannot be read."""
+        first, *parts = [part.strip() for part in text.split(",")]
+        found = cls(tuple(kind for kind in DRIFTS if kind in first.split("|")))
+        try:
+            if not {*first.split("|")} <= {*DRIFTS}:
+                raise ValueError
+            for part in parts:
+                name, _, value = part.partition("=")
+                if name == "share":
+                    found = found._replace(share=float(value))
+                elif name == "seed":
+                    found = found._replace(seed=int(value))
+                else:
+                    raise ValueError
+        except ValueError:
+            wanted = f"{'|'.join(DRIFTS)},share=1,seed=0"
+            raise DataError(where, f"{text!r:.60} cannot be read; write {wanted}") from None
+        if not 0 <= found.share <= 1:
+            raise DataError(where, "share is from 0 to 1, such as share=0.5")
+        return found
+
+    def __str__(self) -> str:
+        """Return the text that ``read`` reads."""
+        return f"{'|'.join(self.kinds)},share={self.share:g},seed={self.seed}"
+
+    def draw(self, function: str) -> DriftKind | None:
+        """Return the change of a function, if it has one."""
+        digest = sha256(f"{self.seed}\n{function}".encode()).digest()
+        if not self.kinds or int.from_bytes(digest[:8], "big") >= self.share * _BITS:
+            return None
+        return self.kinds[digest[8] % len(self.kinds)]
+
+    def tell(self, function: str) -> str | None:
+        """Return the text that tells the change of a function, if it has one."""
+        kind = self.draw(function)
+        if kind == "rename":
+            return f"{function} is now called {function}{_VERSION}. Its parameters are the same."
+        if kind == "new-parameter":
+            return f"{function} now requires the parameter {_PARAMETER}. Its only value is 2."
+        if kind == "deprecated":
+            return f"{function} is deprecated. Use {function}{_VERSION} with the same parameters."
+        return None
+
+    def refuse(self, call: Call | MalformedCall, tools: Mapping[str, Tool]) -> str | None:
+        """Return why a call in the old form is refused, if it is."""
+        if not isinstance(call, Call) or call.name not in tools:
+            return None
+        kind = self.draw(call.name)
+        is_old = kind == "rename" or (
+            kind == "new-parameter" and call.kwargs.get(_PARAMETER) not in (2, "2")
+        )
+        return self.tell(call.name) if is_old else None
+
+    def restate(
+        self, call: Call | MalformedCall, tools: Mapping[str, Tool]
+    ) -> Call | MalformedCall:
+        """Return a call in the new form as one in the old form; others as they are."""
+        if not isinstance(call, Call):
+            return call
+        old = call.name.removesuffix(_VERSION)
+        is_new = call.name not in tools and old in tools
+        if is_new and self.draw(old) in ("rename", "deprecated"):
+            return call._replace(name=old)
+        if self.draw(call.name) == "new-parameter" and _PARAMETER in call.kwargs:
+            kept = {name: value for name, value in call.kwargs.items() if name != _PARAMETER}
+            return call._replace(kwargs=kept)
+        return call
