@@ -173,15 +173,21 @@ def takes_models(environment: str, function: Callable[..., Any]) -> bool:
 
     Raises TypeError if a parameter has no type, or a type that JSON cannot express.
     """
-    code = inspect.unwrap(function).__code__
-    if code.co_flags & _STARRED or code.co_posonlyargcount:
+    plain = inspect.unwrap(function)
+    code, made = plain.__code__, plain.__dict__.get("__signature__")
+    if made is not None:
+        # A function made at run time declares its parameters there.
+        names: Sequence[str] = [*made.parameters][1:]
+    elif code.co_flags & _STARRED or code.co_posonlyargcount:
         raise _make_error(
             environment, function, "every parameter needs a name; * and / are not allowed"
         )
+    else:
+        # A plain function without a state has no first parameter to leave out.
+        first = "__signature__" not in function.__dict__
+        names = code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]
     found = False
-    # A plain function without a state has no first parameter to leave out.
-    first = "__signature__" not in function.__dict__
-    for name in code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]:
+    for name in names:
         if function.__annotations__.get(name) in _COMMON:
             continue
         try:

@@ -23,6 +23,7 @@ NAMES = (
     "authoring",
     "generation",
     "drafting",
+    "apis",
     "serving",
     "ray",
     "adapters",

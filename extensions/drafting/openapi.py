@@ -31,6 +31,11 @@ class Operation(NamedTuple):
     document: dict[str, Any]
     reads: bool
     """Whether the HTTP method changes nothing."""
+    method: str
+    url: str
+    """Address of the first server and path; ``{name}`` stands for an argument."""
+    example: object
+    """Example of a successful response, or None."""
 
 
 def read_yaml(text: str, where: str) -> object:
@@ -74,7 +79,7 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
         raise DataError(where, "is an OpenAPI file without paths")
     info = value.get("info")
     title = str(info.get("title", "api")) if isinstance(info, Mapping) else "api"
-    parts = 0
+    base, parts = _server(value), 0
     for path, item in paths.items():
         item = _resolved(item, value)
         shared = _listed(item, "parameters")
@@ -89,7 +94,40 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
                 if parts > _MAX_FILE_PARTS:
                     most = f"{_MAX_FILE_PARTS:,} schema parts with its references written out"
                     raise DataError(where, f"has more than {most}; split the file")
-                yield Operation(tag, document, method in _READING)
+                reads, url = method in _READING, f"{base}{path}"
+                example = _find_example(operation, value)
+                yield Operation(tag, document, reads, method, url, example)
+
+
+def _server(value: Mapping[str, Any]) -> str:
+    """Return the address of the first server; empty if the file names none."""
+    first, *_ = [*_listed(value, "servers"), {}]
+    if isinstance(first, Mapping) and isinstance(url := first.get("url"), str):
+        return url.rstrip("/")
+    host, path = value.get("host"), value.get("basePath")
+    return f"https://{host}{path or ''}".rstrip("/") if isinstance(host, str) else ""
+
+
+def _find_example(operation: Mapping[str, Any], root: Mapping[str, Any]) -> object:
+    """Return the example of a successful JSON response, or None."""
+    responses = operation.get("responses")
+    for status, raw in responses.items() if isinstance(responses, Mapping) else ():
+        response = _resolved(raw, root)
+        content = response.get("content")
+        media = content.get("application/json") if isinstance(content, Mapping) else None
+        found = _resolved(media, root)
+        if not str(status).startswith("2"):
+            continue
+        named = found.get("examples", response.get("examples"))
+        first = next(iter(named.values()), None) if isinstance(named, Mapping) else None
+        if isinstance(first, Mapping) and "value" in first:
+            first = first["value"]
+        example = found.get("example", first)
+        if example is None:
+            example = _resolved(found.get("schema", response.get("schema")), root).get("example")
+        if example is not None:
+            return example
+    return None
 
 
 def written_out(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def _read_candidates(name: str) -> list[Candidate]:
     if name.startswith(MCP) or interpreter or _is_program(path):
         command = [interpreter, str(path)] if interpreter else [str(path.absolute())]
         return _list_tools(path.stem, command, None)
-    value = _read_value(path)
+    value = read_file_value(path)
     if isinstance(value, Mapping) and "mcpServers" in value:
         return [tool for server in _read_servers(path, value) for tool in _list_tools(*server)]
     if _is_openapi(value):
@@ -116,7 +116,7 @@ def read_openapi_operations(path: Path) -> list[Candidate]:
 
     Raises DataError if the file is not an OpenAPI file.
     """
-    value = _read_value(path)
+    value = read_file_value(path)
     if not _is_openapi(value):
         raise DataError(str(path), "is not an OpenAPI file: both openapi and swagger are missing")
     return _read_operations(value, path)
@@ -127,7 +127,10 @@ def _is_openapi(value: object) -> bool:
 
 
 def _read_operations(value: Any, path: Path) -> list[Candidate]:
-    return [Candidate(*each) for each in openapi.functions(value, str(path))]
+    return [
+        Candidate(each.tag, each.document, each.reads)
+        for each in openapi.functions(value, str(path))
+    ]
 
 
 def list_mcp_tools(command: str) -> list[Candidate]:
@@ -148,7 +151,7 @@ def _is_program(path: Path) -> bool:
     return not path.suffix and bool(shutil.which(str(path.absolute())))
 
 
-def _read_value(path: Path) -> object:
+def read_file_value(path: Path) -> object:
     """Return the content of a JSON, JSON lines or YAML file.
 
     Raises DataError if the file has another format or is too large.

@@ -1,0 +1,1 @@
+"""Imported APIs: recorded answers as an environment, and entries generated over them."""

@@ -1,0 +1,124 @@
+"""A collection: functions of an imported API, and the recorded answers of its service."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from runner.records.codec import members_of, read
+from runner.records.files import write_whole
+from trajectories.errors import DataError
+from trajectories.jsonl import parse_object, read_text
+
+Arguments = Mapping[str, Any]
+MAX_SECONDS = 10.0
+"""Default maximum time of an answer."""
+
+
+class ApiFunction(NamedTuple):
+    """A function of a service."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """JSON Schema of the arguments."""
+    method: str
+    url: str
+    """Address; ``{name}`` stands for an argument."""
+    sent: dict[str, str] = {}
+    """Names of parameters in the service, where they differ."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether the HTTP method changes nothing."""
+        return self.method in ("GET", "HEAD", "OPTIONS")
+
+    def normal(self, arguments: Arguments) -> str:
+        """Return arguments as a key; arguments with their default value are left out."""
+        schemas = self.parameters["properties"]
+        kept = {
+            name: value
+            for name, value in arguments.items()
+            if value is not None and value != schemas.get(name, {}).get("default")
+        }
+        return json.dumps(kept, sort_keys=True)
+
+
+class ApiAnswer(NamedTuple):
+    """An answer of a service to a call."""
+
+    function: str
+    arguments: dict[str, Any]
+    status: int
+    seconds: float
+    body: Any
+    """JSON value; text if the service did not answer in JSON."""
+
+    @property
+    def problem(self) -> str | None:
+        """Reason why the answer is of no use, or None."""
+        if self.status >= 400:
+            return "failed"
+        if isinstance(self.body, str) and self.body.lstrip()[:1] == "<":
+            return "HTML"
+        return "empty" if self.body in (None, "", {}, []) else None
+
+
+class ApiCollection(NamedTuple):
+    """Functions of a service and its answers."""
+
+    name: str
+    """Name of the environment's class."""
+    functions: list[ApiFunction]
+    answers: list[ApiAnswer]
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a file. Raises DataError if it is not a collection."""
+        found = read(cls, parse_object(read_text(path), str(path)), str(path))
+        names = [function.name for function in found.functions]
+        unknown = {answer.function for answer in found.answers}.difference(names)
+        if unknown or len({*names}) < len(names):
+            raise DataError(str(path), "has a duplicate function, or answers of an unknown one")
+        return found
+
+    def save(self, path: Path) -> None:
+        """Write the file. Raises DataError if it cannot be written."""
+        value = {
+            "name": self.name,
+            "functions": [members_of(each) for each in self.functions],
+            "answers": [members_of(each) for each in self.answers],
+        }
+        text = json.dumps(value, indent=1, ensure_ascii=False)
+        write_whole(path, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
+
+    def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
+        """Return the collection without useless answers and functions without another answer."""
+        kept = [
+            answer
+            for answer in self.answers
+            if answer.problem is None and answer.seconds <= max_seconds
+        ]
+        names = {answer.function for answer in kept}
+        functions = [function for function in self.functions if function.name in names]
+        return self._replace(functions=functions, answers=kept)
+
+    def yields(self, max_seconds: float = MAX_SECONDS) -> Iterator[tuple[str, int]]:
+        """Yield the number of functions that are kept, or left out for each reason."""
+        usable = {function.name for function in self.usable(max_seconds).functions}
+        reasons: dict[str, int] = {}
+        for function in self.functions:
+            if function.name not in usable:
+                found = [each for each in self.answers if each.function == function.name]
+                reason = (found[0].problem or "slow") if found else "no answer"
+                reasons[reason] = reasons.get(reason, 0) + 1
+        yield "functions", len(self.functions)
+        yield from sorted(reasons.items())
+        yield "kept", len(usable)
+
+
+def find(functions: Sequence[ApiFunction], name: str) -> ApiFunction | None:
+    """Return the function of a name, or None."""
+    return next((each for each in functions if each.name == name), None)

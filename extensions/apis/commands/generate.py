@@ -1,0 +1,101 @@
+"""Command ``turnwise api generate``: generates proven entries over recorded answers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from extensions.apis.collection import ApiCollection
+from extensions.apis.entries import EntryMaker, write_scripted
+from runner.commands import DONE, RUN_ERROR
+from runner.commands.options import argument, index, option, positive
+from runner.commands.shared import note
+from runner.models.base import Model, ModelError, Request, RequestOptions
+from runner.models.connect import connect
+from runner.records.files import write_whole
+from runner.show.terminal import say
+from trajectories.errors import DataError
+
+EXAMPLE = "turnwise api generate faker.json -o faker.jsonl --model scripted"
+
+NOTES = (
+    "Run the command in the folder of the collection and its module. Each request asks the writer "
+    "for ten instructions. An entry is kept if it passes with its calls and fails without any of "
+    "them.\n"
+)
+_SCRIPTED = "scripted"
+_MAX_IDLE_REQUESTS = 5
+"""Requests in a row without a new entry, after which the command ends."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The collection, the writer, and the output file."""
+
+    collection: Path = argument("file of a collection", "FILE")
+    output: Path = option("file for the entries", "FILE", required=True, flags=("--output", "-o"))
+    model: str = option(
+        "live model that writes, or scripted for words without a server", "NAME", default=_SCRIPTED
+    )
+    base_url: str | None = option(
+        "address of an OpenAI-compatible server (default: the provider's own)", "URL"
+    )
+    number: int = option("entries to generate", "N", default=10, read=positive)
+    seed: int = option("seed of the draws", "N", default=0, read=index)
+
+
+def run(options: Options) -> int:
+    """Write the entries, and print why instructions were refused."""
+    path = options.collection
+    if path.resolve().parent != Path.cwd():
+        raise DataError(str(path), f"is elsewhere; run the command in {path.parent}")
+    if options.output.exists():
+        raise DataError(str(options.output), "exists already; use another name")
+    collection = ApiCollection.load(path).usable()
+    if not collection.answers:
+        raise DataError(str(path), "has no usable answer; run turnwise api record")
+    maker = EntryMaker(collection, f"{path.stem}:{collection.name}", options.seed)
+    try:
+        entries = asyncio.run(_write(options, maker))
+    except ModelError as error:
+        note(f"{error}")
+        return RUN_ERROR
+    lines = [json.dumps(entry, ensure_ascii=False).encode() + b"\n" for entry in entries]
+    if lines:
+        write_whole(options.output, lines, named=True)
+    say(f"{len(entries)} entries in {options.output}")
+    for reason, number in sorted(maker.yields.items()):
+        say(f"  {reason:<12} {number:>5}")
+    return DONE if len(entries) == options.number else RUN_ERROR
+
+
+async def _write(options: Options, maker: EntryMaker) -> list[dict[str, Any]]:
+    """Ask the writer until there are enough entries, or requests give no new ones."""
+    live = options.model != _SCRIPTED
+    model = connect(options.model, RequestOptions(base_url=options.base_url)) if live else None
+    entries: list[dict[str, Any]] = []
+    idle = 0
+    try:
+        for number in count():
+            shown = maker.draw(number)
+            if model is None:
+                reply = write_scripted(maker.collection, shown, options.seed)
+            else:
+                reply = await _ask(model, maker.prompt(shown))
+            found = [*maker.entries(shown, reply, options.model)]
+            entries += found
+            idle = 0 if found else idle + 1
+            if len(entries) >= options.number or idle == _MAX_IDLE_REQUESTS:
+                return entries[: options.number]
+    finally:
+        if model is not None:
+            await model.close()
+    return entries
+
+
+async def _ask(model: Model, prompt: str) -> str:
+    return (await model.ask(Request([{"role": "user", "content": prompt}], None))).text or ""

@@ -1,0 +1,91 @@
+"""Command ``turnwise api record``: records answers of the real service."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from extensions.apis.collection import MAX_SECONDS, ApiAnswer, ApiCollection, find
+from extensions.apis.commands.import_api import print_yields
+from extensions.apis.recorder import record
+from runner.commands import DONE
+from runner.commands.options import argument, option, positive
+from runner.show.terminal import say
+from trajectories.errors import DataError
+from trajectories.jsonl import read_objects
+
+EXAMPLE = "turnwise api record faker/faker.json --allow api.example.com --calls calls.jsonl"
+
+NOTES = (
+    "Requests reach the real service and may change its data. Only hosts of --allow are asked.\n"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The collection, the permission, and the calls."""
+
+    collection: Path = argument("file of a collection; it is rewritten", "FILE")
+    allow: str = option("hosts that may be asked, separated by commas", "HOSTS", required=True)
+    calls: Path | None = option(
+        'JSON lines such as {"function": "f", "arguments": {}} (default: the known arguments)',
+        "FILE",
+    )
+    header: str | None = option(
+        "header of all requests; its value is in this environment variable", "NAME=VARIABLE"
+    )
+    timeout: int = option("maximum time per request", "SECONDS", default=20, read=positive)
+
+
+def run(options: Options) -> int:
+    """Ask the service, and write the collection with its answers."""
+    found = ApiCollection.load(options.collection)
+    calls = [*_read_calls(options.calls)] if options.calls else _known_calls(found)
+    allowed = [host.strip() for host in options.allow.split(",")]
+    answers = {_key(found, answer): answer for answer in found.answers}
+    for answer in record(found, calls, allowed, _headers(options.header), options.timeout):
+        answers[_key(found, answer)] = answer
+    found = found._replace(answers=[*answers.values()])
+    found.save(options.collection)
+    say(f"{options.collection}: {len(calls)} answers recorded")
+    print_yields(found, MAX_SECONDS)
+    return DONE
+
+
+def _read_calls(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for where, value in read_objects(path):
+        match value:
+            case {"function": str(name), "arguments": dict(arguments)}:
+                yield name, arguments
+            case _:
+                raise DataError(where, "needs a function and an object of arguments")
+
+
+def _known_calls(found: ApiCollection) -> list[tuple[str, dict[str, Any]]]:
+    """Return the calls that have an answer, and calls without arguments where none is needed."""
+    calls = [(answer.function, answer.arguments) for answer in found.answers]
+    known = {name for name, _ in calls}
+    free: list[tuple[str, dict[str, Any]]] = [
+        (function.name, {})
+        for function in found.functions
+        if function.name not in known and not function.parameters["required"]
+    ]
+    return [*calls, *free]
+
+
+def _headers(given: str | None) -> dict[str, str]:
+    if given is None:
+        return {}
+    name, _, variable = given.partition("=")
+    if not name or variable not in os.environ:
+        raise DataError("--header", f"{variable or given!r} is not an environment variable")
+    return {name: os.environ[variable]}
+
+
+def _key(collection: ApiCollection, answer: ApiAnswer) -> tuple[str, str]:
+    function = find(collection.functions, answer.function)
+    assert function is not None
+    return answer.function, function.normal(answer.arguments)
