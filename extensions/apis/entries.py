@@ -41,7 +41,7 @@ A TURN is {{"words": "...", "calls": [{{"function": "...", "arguments": {{}}}}]}
 """
 
 
-class WrittenTurn(NamedTuple):
+class InstructionTurn(NamedTuple):
     """The user's words, and the calls that they ask for."""
 
     words: str
@@ -57,7 +57,7 @@ class ShownCalls(NamedTuple):
 
 
 @dataclass
-class EntryMaker:
+class ApiEntryMaker:
     """Makes entries of a collection, and counts why instructions are refused.
 
     Attributes:
@@ -116,7 +116,7 @@ class EntryMaker:
             if proven:
                 yield entry
 
-    def _refuse(self, turns: Sequence[WrittenTurn], shown: ShownCalls) -> str:
+    def _refuse(self, turns: Sequence[InstructionTurn], shown: ShownCalls) -> str:
         """Return the filter that refuses an instruction, or an empty string."""
         recorded = {(a.function, self._key(a.function, a.arguments)) for a in shown.answers}
         known = {name for name, _ in recorded}
@@ -146,7 +146,7 @@ class EntryMaker:
         return function.normal(arguments) if function else ""
 
     def _make_entry(
-        self, id: str, turns: Sequence[WrittenTurn], writer: str, persona: str
+        self, id: str, turns: Sequence[InstructionTurn], writer: str, persona: str
     ) -> dict[str, Any]:
         return {
             "id": f"{self.collection.name.lower()}_{id}",
@@ -185,7 +185,7 @@ def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one & other) > _MAX_COMMON * min(len(one), len(other))
 
 
-def _read_turns(instruction: object) -> list[WrittenTurn] | None:
+def _read_turns(instruction: object) -> list[InstructionTurn] | None:
     """Return the turns of an instruction, or None if it has another form."""
     turns = instruction.get("turns") if isinstance(instruction, Mapping) else None
     found = []
@@ -201,7 +201,7 @@ def _read_turns(instruction: object) -> list[WrittenTurn] | None:
                             made.append((name, arguments))
                         case _:
                             return None
-                found.append(WrittenTurn(words, made))
+                found.append(InstructionTurn(words, made))
             case _:
                 return None
     return found

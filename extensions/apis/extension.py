@@ -12,16 +12,16 @@ class ApisExtension(Extension):
 
     name = "apis"
     commands = {
-        "api import": Command(
-            "environments",
+        "env import": Command(
+            "environment tools",
             "Make an environment of a RapidAPI or OpenAPI file.",
             f"{_COMMANDS}.import_api",
         ),
-        "api record": Command(
-            "environments", "Record answers of the real service.", f"{_COMMANDS}.record"
+        "env record": Command(
+            "environment tools", "Record answers of the real service.", f"{_COMMANDS}.record"
         ),
-        "api generate": Command(
-            "environments",
+        "env generate": Command(
+            "environment tools",
             "Generate proven entries over recorded answers.",
             f"{_COMMANDS}.generate",
         ),

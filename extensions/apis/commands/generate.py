@@ -1,4 +1,4 @@
-"""Command ``turnwise api generate``: generates proven entries over recorded answers."""
+"""Command ``turnwise env generate``: generates proven entries over recorded answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from extensions.apis.collection import ApiCollection
-from extensions.apis.entries import EntryMaker, write_scripted
+from extensions.apis.entries import ApiEntryMaker, write_scripted
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.options import argument, index, option, positive
 from runner.commands.shared import note
@@ -20,7 +20,7 @@ from runner.records.files import write_whole
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
-EXAMPLE = "turnwise api generate faker.json -o faker.jsonl --model scripted"
+EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
 
 NOTES = (
     "Run the command in the folder of the collection and its module. Each request asks the writer "
@@ -57,8 +57,8 @@ def run(options: Options) -> int:
         raise DataError(str(options.output), "exists already; use another name")
     collection = ApiCollection.load(path).usable()
     if not collection.answers:
-        raise DataError(str(path), "has no usable answer; run turnwise api record")
-    maker = EntryMaker(collection, f"{path.stem}:{collection.name}", options.seed)
+        raise DataError(str(path), "has no usable answer; run turnwise env record")
+    maker = ApiEntryMaker(collection, f"{path.stem}:{collection.name}", options.seed)
     try:
         entries = asyncio.run(_write(options, maker))
     except ModelError as error:
@@ -73,7 +73,7 @@ def run(options: Options) -> int:
     return DONE if len(entries) == options.number else RUN_ERROR
 
 
-async def _write(options: Options, maker: EntryMaker) -> list[dict[str, Any]]:
+async def _write(options: Options, maker: ApiEntryMaker) -> list[dict[str, Any]]:
     """Ask the writer until there are enough entries, or requests give no new ones."""
     live = options.model != _SCRIPTED
     model = connect(options.model, RequestOptions(base_url=options.base_url)) if live else None

@@ -1,4 +1,4 @@
-"""Command ``turnwise api import``: makes an environment of a RapidAPI or OpenAPI file."""
+"""Command ``turnwise env import``: makes an environment of a RapidAPI or OpenAPI file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from runner.records.files import write_whole
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
-EXAMPLE = "turnwise api import rapidapi.json Faker --path faker"
+EXAMPLE = "turnwise env import rapidapi.json Faker --path faker"
 
 _NAME = re.compile(r"[A-Z][A-Za-z0-9]{2,29}")
 _MODULE = '''"""{name}, with the answers of {file}."""

@@ -1,4 +1,4 @@
-"""Command ``turnwise api record``: records answers of the real service."""
+"""Command ``turnwise env record``: records answers of the real service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from runner.show.terminal import say
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 
-EXAMPLE = "turnwise api record faker/faker.json --allow api.example.com --calls calls.jsonl"
+EXAMPLE = "turnwise env record faker.json --allow faker.example.com"
 
 NOTES = (
     "Requests reach the real service and may change its data. Only hosts of --allow are asked.\n"

@@ -16,7 +16,7 @@ from envs.calls import parse_call
 from envs.errors import DataError
 from envs.session import Session
 from extensions.apis.collection import ApiAnswer, ApiCollection
-from extensions.apis.entries import EntryMaker, ShownCalls
+from extensions.apis.entries import ApiEntryMaker, ShownCalls
 from extensions.apis.readers import read_collection
 from extensions.apis.recorder import record
 from runner.cli import main
@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "rapid.json").write_text(json.dumps(travel()))
-    assert main(["api", "import", "rapid.json", "Travel"]) == 0
+    assert main(["env", "import", "rapid.json", "Travel"]) == 0
     yield tmp_path
     sys.modules.pop("travel", None)
 
@@ -42,7 +42,7 @@ def test_a_collection_becomes_proven_entries_and_a_score(
     table = [line.rsplit(maxsplit=1) for line in said.splitlines() if line.startswith("  ")]
     found = {reason.strip(): int(count) for reason, count in table}
     assert found == {"functions": 20, "HTML": 1, "failed": 1, "no answer": 1, "kept": 17}
-    command = ["api", "generate", "travel.json", "--number", "10", "-o"]
+    command = ["env", "generate", "travel.json", "--number", "10", "-o"]
     assert main([*command, "a.jsonl"]) == 0
     assert main([*command, "b.jsonl"]) == 0
     assert Path("a.jsonl").read_bytes() == Path("b.jsonl").read_bytes()
@@ -51,7 +51,7 @@ def test_a_collection_becomes_proven_entries_and_a_score(
     assert main(["eval", "--model", "oracle", *data, "--fail-under", "100%"]) == 0
     assert main(["eval", "--model", "null", *data, "--fail-under", "1%"]) == 4
     assert main(["dataset", "validate", "a.jsonl"]) == 0
-    assert main(["api", "generate", "travel.json", "-o", "a.jsonl"]) == 2
+    assert main(["env", "generate", "travel.json", "-o", "a.jsonl"]) == 2
     assert "a.jsonl: exists already" in capsys.readouterr().err
 
 
@@ -89,7 +89,7 @@ def test_functions_answer_as_recorded_and_refuse_other_arguments(folder: Path) -
 )  # fmt: skip
 def test_each_filter_refuses_its_own_mistake(folder: Path, turns: list[Any], outcome: str) -> None:
     collection = ApiCollection.load(Path("travel.json")).usable()
-    maker = EntryMaker(collection, "travel:Travel", 0)
+    maker = ApiEntryMaker(collection, "travel:Travel", 0)
     shown = ShownCalls(0, "a nurse", collection.answers)
     written = [
         {"words": turn[0], "calls": [{"function": turn[1], "arguments": turn[2]}]}
@@ -153,7 +153,7 @@ def test_answers_of_a_service_are_recorded_once(
 ) -> None:
     (tmp_path / "pets.json").write_text(json.dumps(openapi(service)))
     assert (
-        main(["api", "import", str(tmp_path / "pets.json"), "Pets", "--path", str(tmp_path / "p")])
+        main(["env", "import", str(tmp_path / "pets.json"), "Pets", "--path", str(tmp_path / "p")])
         == 0
     )
     path = tmp_path / "p" / "pets.json"
@@ -165,7 +165,7 @@ def test_answers_of_a_service_are_recorded_once(
         {"function": "missing", "arguments": {}},
     ]
     calls.write_text("\n".join(map(json.dumps, lines)))
-    command = ["api", "record", str(path), "--calls", str(calls)]
+    command = ["env", "record", str(path), "--calls", str(calls)]
     before = path.read_bytes()
     assert main([*command, "--allow", "api.example"]) == 2
     assert f"--allow: getpet is at {service}; add --allow {service}" in capsys.readouterr().err
@@ -239,5 +239,5 @@ def test_bad_names_and_places_give_one_line(
         (["record", "rapid.json", "--allow", "a"], "rapid.json"),
     ):
         capsys.readouterr()
-        assert main(["api", *command]) == 2
+        assert main(["env", *command]) == 2
         assert said in capsys.readouterr().err
