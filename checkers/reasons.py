@@ -83,6 +83,8 @@ class Reason(ExplainedEnum):
         "dialogue:failed_assertion",
         "an assertion about the final state does not hold",
     )
+    NO_CONSENT = ("dialogue:no_consent", "a call that needs consent was made without it")
+    FALSE_CLAIM = ("dialogue:false_claim", "the agent claimed an act that did not happen")
     MISSING_ACTION = ("dialogue:missing_action", "a needed call was not made")
     NOT_COMMUNICATED = (
         "dialogue:not_communicated",

@@ -31,6 +31,7 @@ NAMES = (
     "checks",
     "injection",
     "ci",
+    "users",
     "tau",
 )
 """Our own extensions, in the order in which the help lists their commands."""

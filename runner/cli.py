@@ -43,9 +43,7 @@ _RESUMABLE = ("eval", "search")
 COMMANDS: Mapping[str, Command] = {
     "eval": Command("run", "Run a model on a data set and print its score."),
     "score": Command("run", "Execute and judge recorded result files."),
-    "runs": Command("inspect", "List the runs of a folder with progress and scores."),
     "episodes": Command("inspect", "List the episodes of a run with their causes of failure."),
-    "annotate": Command("inspect", "Set tags and notes on a run or an episode."),
     "table": Command("inspect", "Show the scores of runs by category, by group and overall."),
     "compare": Command("inspect", "Compare the verdicts of two runs and test for significance."),
     "replay": Command("inspect", "Show one episode step by step, and where it failed."),

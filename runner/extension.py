@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from runner.models.calling_formats.base import CallingFormat
     from runner.models.conversation import ConversationSettings, Observe
     from runner.models.tools import FunctionNotes, Toolbox
+    from runner.models.user import User
     from runner.records.definition import RunDefinition
     from runner.records.record import EpisodeRecord, ExtensionData
     from runner.records.recorded_run import Run
@@ -126,6 +127,14 @@ class RunFeature:
     def observe(self, observe: Observe | None) -> Observe | None:
         """Return a function that formats a call's result for the model."""
         return observe
+
+    def user(self, trajectory: Trajectory, trial: int) -> User | None:
+        """Return the simulated user of an episode; None for that of the entry."""
+        return None
+
+    def wrapped(self, model: Model, plan: RunPlan) -> Model:
+        """Return the model of a run with a model for other requests, such as the user's."""
+        return model
 
     def kept(self, record: EpisodeRecord) -> ExtensionData | None:
         """Return the extension's data for a finished episode's record, or None."""

@@ -66,11 +66,15 @@ def test_commands_are_those_that_there_are() -> None:
     shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     known = set(re.findall(r"^  ([a-z-]+(?: [a-z-]+)?)  ", shown, re.MULTILINE))
     texts = [path.read_text(encoding="utf-8") for path in DOCUMENTS]
-    asked = re.findall(r"\bturnwise ((?:dataset |env |retrieve )?[a-z][a-z-]+)", "\n".join(texts))
+    asked = re.findall(
+        r"\bturnwise ((?:dataset |env |retrieve |user )?[a-z][a-z-]+)", "\n".join(texts)
+    )
     assert {"eval", "dataset list", "env new", "compress-keys"} <= known
     assert {name for name in asked if name in known} >= known - {"completion"}
     lines = re.findall(
-        r"^(?:    )?turnwise ((?:dataset |env |retrieve )?[a-z-]+)", "\n".join(texts), re.MULTILINE
+        r"^(?:    )?turnwise ((?:dataset |env |retrieve |user )?[a-z-]+)",
+        "\n".join(texts),
+        re.MULTILINE,
     )
     assert sorted(set(lines) - known) == []
 

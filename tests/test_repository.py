@@ -55,6 +55,7 @@ ALLOWED = {
         "pickle",
     ): "tells whether the state can be pickled, and reads nothing",
     ("extensions/faults/faults.py", "getattr"): "copies the slots of sessions",
+    ("extensions/users/session.py", "getattr"): "copies the slots of sessions",
     (
         "extensions/contract/changed_clock.py",
         "getattr",

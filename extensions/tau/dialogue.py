@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from checkers.verdict import Verdict
+from envs.calls import Call
+from envs.results import Result
 from extensions.tau.simulations import Simulation
+from runner.models.user import SAY, UserAnswer, UserExchange
 from runner.records.codec import read
 from runner.records.record import EpisodeRecord, StepRecord
 
@@ -36,9 +39,40 @@ class DialogueRecord(NamedTuple):
         recorded = self.simulation.recorded
         return {} if recorded is None else {"recorded_reward": recorded.reward}
 
+    def exchanges(self) -> Sequence[UserExchange]:
+        """Return the agent's texts with the user's answers and own calls."""
+        return tuple(_list_exchanges(self.simulation))
+
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
         """Yield nothing, because the dialogue depends on no other part of the record."""
         yield from ()
+
+
+STOP_WORDS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
+"""Words with which a user of tau2 ends the dialogue."""
+
+
+def _list_exchanges(simulation: Simulation) -> Iterator[UserExchange]:
+    text: str | None = None
+    calls: list[Call] = []
+    results: list[Result] = []
+    for message in simulation.messages:
+        if message.role == "assistant" and message.text and not message.calls:
+            text, calls, results = message.text, [], []
+        elif message.role == "user" and message.calls:
+            calls += [Call(each.name, (), dict(each.arguments)) for each in message.calls]
+        elif message.role == "tool" and message.side == "user":
+            results.append(Result(message.text or ""))
+        elif message.role == "user" and message.text and text is not None:
+            stops = any(word in message.text for word in STOP_WORDS)
+            said = message.text
+            for word in STOP_WORDS:
+                said = said.replace(word, "")
+            answer = UserAnswer(said.strip(), stops)
+            own = list(zip(calls, results, strict=False))
+            named = (Call(SAY, (), {"text": text}), *[call for call, _ in own])
+            yield UserExchange(named, (Result(answer.text), *[made for _, made in own]), answer)
+            text = None
 
 
 def read_dialogue(member: Mapping[str, Any], where: str) -> DialogueRecord:

@@ -12,7 +12,8 @@ from typing import Any
 from checkers.replies.decoding import Step
 from extensions.tau import fetching
 from extensions.tau.dialogue import DialogueRecord
-from extensions.tau.session import SAY, DeskSession
+from extensions.tau.scenarios import make_scenario
+from extensions.tau.session import DeskSession
 from extensions.tau.simulations import (
     DialogueMessage,
     Simulation,
@@ -23,6 +24,8 @@ from extensions.tau.simulations import (
 from extensions.tau.tasks import DOMAINS, GoldAction, ServiceTask
 from extensions.tau.tool_calls import SIDES
 from extensions.tau.worlds import DESKS, Checkout, make_desk, set_up
+from extensions.users.rules import open_dialogue
+from runner.models.user import SAY
 from runner.records.record import EpisodeRecord, Key, RecordedEpisode
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
@@ -168,8 +171,8 @@ def _make(
 
 def _make_entry(domain: str, task: ServiceTask, system: str) -> TaskEntry:
     actions = (task.criteria.actions if task.criteria else None) or ()
-    reason = task.scenario.reason or task.scenario.instructions
-    messages = (Words("system", system), Words("assistant", GREETING), Words("user", reason))
+    opening = open_dialogue(make_scenario(task))
+    messages = (Words("system", system), Words("assistant", GREETING), Words("user", opening))
     desk = DESKS[domain]
     return TaskEntry(
         id=make_id(domain, task.id),

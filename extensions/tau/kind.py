@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from checkers.evidence import CallEvidence, MissingInfoEvidence, StateEvidence
 from checkers.profile import STRICT, Profile
 from checkers.reasons import Reason
-from checkers.replies.decoding import Step, decode_tool_calls
+from checkers.replies.decoding import Decoder, Step
+from checkers.turn import make_force_terminated_verdict
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call
+from envs.errors import MalformedCall
 from extensions.tau.desk import Desk
 from extensions.tau.dialogue import DialogueRecord
 from extensions.tau.entries import GREETING, TaskEntry, list_answers, list_steps, write_call
 from extensions.tau.judging import Judge, Judgement
-from extensions.tau.session import SAY, DeskSession
+from extensions.tau.phone_steps import REQUESTS
+from extensions.tau.scenarios import make_scenario
+from extensions.tau.session import DeskSession
 from extensions.tau.simulations import (
     DialogueMessage,
     MessageCall,
@@ -23,21 +28,32 @@ from extensions.tau.simulations import (
     Simulation,
     StatementVerdict,
 )
-from extensions.tau.tasks import GoldAction
+from extensions.tau.tasks import GoldAction, ServiceTask
 from extensions.tau.tool_calls import call as execute
 from extensions.tau.worlds import DESKS
+from extensions.users.gold import GoldAct, play, script
+from extensions.users.record import UserRecord
+from extensions.users.rules import RuleUser
+from extensions.users.scenario import NAME
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
 from runner.episodes.episode import Episode
 from runner.episodes.rejudged import RejudgedTurns
 from runner.episodes.scripts import trace_recorded
+from runner.models.user import SAY, User
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
+from trajectories.schema import Trajectory
 
 
 class DialogueKind(EntryKind):
     """Entry kind in which a user answers."""
 
     is_single_turn = False
+
+    def user(self, trajectory: Trajectory, trial: int = 0) -> User:
+        """Return the rule-based user of a task."""
+        assert isinstance(trajectory, TaskEntry)
+        return RuleUser.opened(make_scenario(trajectory.task), GREETING, trial)
 
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
@@ -51,7 +67,7 @@ class DialogueKind(EntryKind):
         elif answers is None:
             simulation = play_truth(entry, template)
         else:
-            simulation = play_steps(entry, template, answers.turns[0])
+            simulation = replay_steps(entry, template, answers, terms.profile)
         judge = Judge(lambda _: template.fork().desk, solo=solo)
         desk, _ = judge.replay(entry.task, simulation)
         judged = judge.judge(entry.task, simulation, desk)
@@ -75,8 +91,9 @@ class DialogueKind(EntryKind):
         self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
     ) -> Verdict:
         """Judge a finished episode."""
-        terms = JudgingTerms(episode.profile, None)
-        return self.judge(prepared, answers, terms).verdict
+        if not episode.terminated:
+            return self.judge(prepared, answers, JudgingTerms(episode.profile, None)).verdict
+        return make_force_terminated_verdict(len(prepared.trajectory.turns))
 
     def examine(
         self,
@@ -103,48 +120,79 @@ def _parts(prepared: PreparedTrajectory) -> tuple[TaskEntry, DeskSession]:
 
 
 def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
-    """Return the dialogue that makes all gold actions and gives all information."""
-    criteria = entry.task.criteria
-    actions = (criteria.actions if criteria else None) or ()
-    calls = [MessageCall("", each.name, each.arguments, each.side) for each in actions]
-    words = ". ".join(criteria.information) if criteria else ""
-    played = _play(entry, template, [*calls, words or "Done."])
+    """Return the dialogue of the gold agent with the rule-based user; all assertions hold."""
+    scenario, criteria = make_scenario(entry.task), entry.task.criteria
+    user = RuleUser.opened(scenario, GREETING)
+    acts = list_gold_acts(DESKS[entry.domain], entry.task)
+    agent = script(scenario, acts, criteria.information if criteria else ())
+    played = simulate(entry, template, play(agent, user, template.fork()), user.kept())
     granted = (
         tuple([StatementVerdict(text, True) for text in criteria.statements]) if criteria else ()
     )
     return played._replace(recorded=RecordedReward(1.0, statements=granted))
 
 
-def play_steps(entry: TaskEntry, template: DeskSession, steps: Sequence[Step]) -> Simulation:
-    """Return the dialogue of an agent's steps, after which the user says nothing."""
-    return _play(entry, template, list(_read_steps(steps)))
+def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
+    """Return the gold actions; the agent asks for consent before each call that writes."""
+    found = []
+    for each in (task.criteria.actions if task.criteria else None) or ():
+        tool = desk.TOOLS.get(each.name)
+        request = REQUESTS.get(each.name) if each.side == "user" else None
+        if request is not None:
+            request = request.format(**each.arguments)
+        writes = tool is not None and tool.writes and each.side == "assistant"
+        found.append(GoldAct(Call(each.name, (), dict(each.arguments)), writes, request))
+    return found
 
 
-def _read_steps(steps: Sequence[Step]) -> Iterator[MessageCall | str]:
-    for step in steps:
-        if isinstance(step, str):
-            yield step
-        for call in decode_tool_calls(step):
-            if isinstance(call, Call) and call.name == SAY:
-                yield str(call.kwargs.get("text", ""))
-            elif isinstance(call, Call):
-                side, _, name = call.name.rpartition(".")
-                yield MessageCall("", name, dict(call.kwargs), side or "assistant")
-
-
-def _play(
-    entry: TaskEntry, template: DeskSession, script: Sequence[MessageCall | str]
+def replay_steps(
+    entry: TaskEntry, template: DeskSession, answers: RecordedAnswers, profile: Profile
 ) -> Simulation:
+    """Return the dialogue of recorded steps, in which a recorded user answers if there was one."""
+    decode = profile.replies.decoders[answers.mode]
+    steps: list[Sequence[Call | MalformedCall]] = []
+    for step in answers.turns[0] if answers.turns else ():
+        said = isinstance(step, str) and answers.mode == "fc"
+        steps.append([Call(SAY, (), {"text": step})] if said else _decoded(decode, step))
+    return simulate(entry, template, steps, answers.extensions.get(NAME))
+
+
+def _decoded(decode: Decoder, step: Step) -> Sequence[Call | MalformedCall]:
+    try:
+        return decode(step)
+    except MalformedCall:
+        return ()
+
+
+def simulate(
+    entry: TaskEntry,
+    template: DeskSession,
+    steps: Sequence[Sequence[Call | MalformedCall]],
+    user: Any = None,
+) -> Simulation:
+    """Return the dialogue of steps; without a user, nobody answers, and the user stops at last."""
     desk = template.fork().desk
-    messages = [DialogueMessage("assistant", GREETING)]
-    for each in script:
-        if isinstance(each, str):
-            messages.append(DialogueMessage("assistant", each))
-            continue
-        outcome = execute(desk, each.name, each.arguments, each.side)
-        messages.append(DialogueMessage(each.side, None, (each,)))
-        messages.append(DialogueMessage("tool", outcome.text, (), each.side, outcome.failed))
-    return Simulation(entry.id, entry.task.id, 0, "user_stop", tuple(messages), None, entry.id)
+    answers = list(user.answers) if isinstance(user, UserRecord) else []
+    opening = [DialogueMessage(each.role, each.content) for each in entry.turns[0].messages]
+    messages = [each for each in opening if each.role != "system"]
+    for step in steps:
+        said = [call for call in step if isinstance(call, Call) and call.name == SAY]
+        messages += [DialogueMessage("assistant", str(each.kwargs.get("text"))) for each in said]
+        for call in step:
+            if isinstance(call, Call) and call.name != SAY:
+                messages += _execute(desk, call, "user" if said else "assistant")
+        if said and answers:
+            messages.append(DialogueMessage("user", answers.pop(0)))
+    end = "max_steps" if isinstance(user, UserRecord) and not user.stopped else "user_stop"
+    return Simulation(entry.id, entry.task.id, 0, end, tuple(messages), None, entry.id)
+
+
+def _execute(desk: Desk, call: Call, side: str) -> Iterator[DialogueMessage]:
+    owner, _, name = call.name.rpartition(".")
+    made = MessageCall("", name, dict(call.kwargs), owner or side)
+    outcome = execute(desk, made.name, made.arguments, made.side)
+    yield DialogueMessage(made.side, None, (made,))
+    yield DialogueMessage("tool", outcome.text, (), made.side, outcome.failed)
 
 
 def list_needless(entry: TaskEntry, simulation: Simulation, desk: Desk) -> tuple[str, ...]:

@@ -9,30 +9,27 @@ from envs.calls import Call
 from envs.errors import InvalidArgument, MalformedCall, Refused, ToolError, UnknownFunction
 from envs.registry import backend_class
 from envs.results import Result
-from envs.session import Session
 from envs.state import has_changed
 from envs.tool import parameter_names
 from extensions.tau import tool_calls
 from extensions.tau.desk import Desk
+from extensions.users.session import AnsweringSession
+from runner.models.user import SAY
 
-SAY = "say_to_user"
-"""Name of the call that stands for the agent's words; its result is the user's answer."""
 _OTHER_SIDE = "assistant."
 """Prefix of calls by the agent of functions that only the user has."""
 
 
-class DeskSession(Session):
+class DeskSession(AnsweringSession):
     """Session of one desk, which calls functions of the user as the user."""
 
     __slots__ = ("said", "solo")
 
-    said: tuple[str, ...]
-    """Answers of the user that are left, in order."""
     solo: bool
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.said, self.solo = (), False
+        self.solo = False
 
     @classmethod
     def load(
@@ -55,7 +52,7 @@ class DeskSession(Session):
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
         """Return an independent copy."""
         copy = super().fork(checks_arguments=checks_arguments)
-        copy.said, copy.solo = self.said, self.solo
+        copy.solo = self.solo
         return copy
 
     @property
@@ -67,13 +64,10 @@ class DeskSession(Session):
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Execute a call by tau2's rules."""
-        if not isinstance(call, Call):
+        if not isinstance(call, Call) or call.name == SAY:
             return super().call(call)
         if call.nested:
             return _refuse(InvalidArgument("Arguments cannot be calls"))
-        if call.name == SAY:
-            answer, self.said = next(iter(self.said), ""), self.said[1:]
-            return Result(answer)
         desk, name = self.desk, call.name.removeprefix(_OTHER_SIDE)
         foreign = name != call.name or self.solo
         side = "user" if name in desk.USER_TOOLS and not foreign else "assistant"

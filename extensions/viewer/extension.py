@@ -14,7 +14,17 @@ class ViewerExtension(Extension):
             "interactive tools",
             "Show all runs of a folder in the browser.",
             f"{__package__}.commands.view",
-        )
+        ),
+        "runs": Command(
+            "interactive tools",
+            "List the runs of a folder with progress and scores.",
+            f"{__package__}.commands.runs",
+        ),
+        "annotate": Command(
+            "interactive tools",
+            "Set tags and notes on a run or an episode.",
+            f"{__package__}.commands.annotate",
+        ),
     }
 
 

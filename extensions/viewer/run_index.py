@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from extensions.viewer.stamps import Stamp, stamp_of
 from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
-from runner.analysis.listing import run_json
+from runner.analysis.listing import run_figures
 from runner.records.codec import read
 from runner.records.definition import DatasetReference, ModelSettings, RunDefinition
 from runner.records.files import read_raw_lines
@@ -243,3 +243,26 @@ def _episodes(path: Path) -> Iterator[EpisodeUsage]:
         where = f"{path}:{number}"
         line = parse_object(raw.decode("utf-8", "replace"), where)
         yield read(EpisodeUsage, upgrade_record(line), where)
+
+
+def run_json(run: CatalogRun) -> dict[str, Any]:
+    """Return a run of the catalog as JSON."""
+    rate = run_figures(run).overall
+    definition, progress = run.definition, run.progress
+    return {
+        "folder": str(run.folder),
+        "state": run.state,
+        "problem": run.problem,
+        "created": run.created,
+        "model": definition and definition.model,
+        "dataset": definition and definition.dataset._asdict(),
+        "profile": definition and definition.profile,
+        "episodes": len(run.episodes),
+        "errors": run.errors,
+        "score": rate and rate.value,
+        "interval": rate and rate.interval,
+        "entries": rate.entries if rate else 0,
+        **progress.to_json(),
+        "resume": run.resume,
+        **run.annotation.to_json(),
+    }

@@ -168,4 +168,7 @@ def connect_to(plan: RunPlan) -> Model:
             model = feature.model(plan)
             if model is not None:
                 return model
-    return connect(plan.model, plan.settings.request_options())
+    model = connect(plan.model, plan.settings.request_options())
+    for feature in plan.settings.features:
+        model = feature.wrapped(model, plan)
+    return model

@@ -5,7 +5,7 @@ The module does no I/O: live runs, rollouts and searches send requests and pass 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self
 
@@ -18,12 +18,14 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from runner.episodes.entry_kinds import RecordedAnswers
-from runner.episodes.episode import Episode
+from runner.episodes.episode import Episode, ExecutedStep
 from runner.episodes.evaluate import kind_of
 from runner.models.base import Reply, Request
 from runner.models.calling_formats.base import NOTED
 from runner.models.conversation import ConversationSettings, conversation_of
+from runner.models.user import EXCHANGE_LIMIT, UserRequest, exchange
 from runner.records.record import ServerRejection
+from trajectories.errors import DataError
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import ExpectedCalls
 
@@ -77,6 +79,9 @@ class Dialogue:
         self._compared = isinstance(prepared.trajectory.expects, ExpectedCalls)
         self._format = style.format
         self._asks_on = style.asks_on
+        user = style.user or self._kind.user(prepared.trajectory)
+        self._user = user and user.fork()
+        self._exchanges = 0
         self._shown: frozenset[str] | None = None
         self._noticed = 0
 
@@ -109,13 +114,25 @@ class Dialogue:
         return [name for name in episode.session.tools if name in offered - before]
 
     def take(self, reply: Reply) -> AnswerOutcome:
+        """Take an answer like ``hear``; raises DataError if the user needs a model of its own."""
+        try:
+            next(self.hear(reply))
+        except StopIteration as end:
+            taken: AnswerOutcome = end.value
+            return taken
+        raise DataError("user", "a model plays it, so only live runs can play this episode")
+
+    def hear(self, reply: Reply) -> Generator[UserRequest, Reply, AnswerOutcome]:
         """Take the answer to the last request, and execute its calls or end the turn.
 
         A single-turn trajectory ends after one answer, or, if the style asks repeatedly, after the
-        first answer without calls.
+        first answer without calls. A user, if any, answers text. Yields the
+        requests to the user's model.
         """
         episode = self.episode
         taken = self._read(reply)
+        if self._user is not None and not taken.calls and not taken.meant and reply.text:
+            return (yield from self._exchange(taken, reply.text))
         goes_on = self._goes_on(taken.calls)
         results: Sequence[Result] = ()
         if taken.calls and self._executed:
@@ -129,6 +146,25 @@ class Dialogue:
         if not episode.finished and not goes_on:
             episode.end_turn()
         return taken._replace(results=results)
+
+    def _exchange(
+        self, taken: AnswerOutcome, text: str
+    ) -> Generator[UserRequest, Reply, AnswerOutcome]:
+        """Let the user answer a text of the model."""
+        assert self._user is not None
+        episode = self.episode
+        made = yield from exchange(self._user, text, episode.session)
+        self._exchanges += 1
+        self.result[taken.turn][-1] = (
+            [{call.name: dict(call.kwargs)} for call in made.calls]
+            if self.mode == "fc"
+            else f"[{', '.join(map(str, made.calls))}]"
+        )
+        self.conversation.notify([made.answer.text])
+        episode.converse(ExecutedStep(taken.turn, made.calls, made.results))
+        if made.answer.stops or self._exchanges == EXCHANGE_LIMIT:
+            episode.end_turn()
+        return taken._replace(calls=made.calls, results=made.results, problem=None)
 
     def _goes_on(self, calls: Sequence[Call | MalformedCall]) -> bool:
         """Tell whether the turn continues after these calls."""
@@ -151,19 +187,26 @@ class Dialogue:
         return self._kind.judge_played(self._prepared, self.episode, self._answers)
 
     @property
+    def members(self) -> dict[str, Any]:
+        """Members of the record that the user keeps."""
+        return {self._user.extension: self._user.kept()} if self._user else {}
+
+    @property
     def passes_so_far(self) -> bool:
         """Whether all finished turns passed; at least one turn must be finished."""
         return self._kind.passes_so_far(self._prepared, self.episode, self._answers)
 
     @property
     def _answers(self) -> RecordedAnswers:
-        return RecordedAnswers(self.result, self.mode, self._format and self._format.reader)
+        reader = self._format and self._format.reader
+        return RecordedAnswers(self.result, self.mode, reader, self.members)
 
     def fork(self) -> Self:
         """Return an independent copy."""
         forked = copy(self)
         forked.episode = self.episode.fork()
         forked.conversation = self.conversation.fork()
+        forked._user = self._user and self._user.fork()
         forked.result = [steps.copy() for steps in self.result]
         return forked
 

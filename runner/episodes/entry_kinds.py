@@ -21,6 +21,7 @@ from runner.episodes.scripts import Script, oracle, play, start_episode, trace, 
 from runner.episodes.scripts import recorded as script_of
 from runner.records.record import ExtensionData, RecordedEpisode, ServerRejection
 from trajectories.prepare import PreparedTrajectory
+from trajectories.schema import Trajectory
 
 # Plain judging needs no diagnosis.
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from runner.episodes import rejudged
     from runner.episodes.rejudged import RejudgedEpisode
     from runner.models.conversation import Observe
+    from runner.models.user import User
 else:
     rejudged = lazy_module(".rejudged", __package__)
 
@@ -74,6 +76,10 @@ class EntryKind(ABC):
     """Judging of one kind of entry."""
 
     is_single_turn: ClassVar[bool]
+
+    def user(self, trajectory: Trajectory, trial: int = 0) -> User | None:
+        """Return the simulated user of an episode, if the entry has one."""
+        return None
 
     @abstractmethod
     def judge(

@@ -117,6 +117,11 @@ class Episode:
         if results:
             self._keep(calls, results)
 
+    def converse(self, exchange: ExecutedStep) -> None:
+        """Keep an exchange with the user, after which steps count anew."""
+        self.steps.append(exchange)
+        self._steps_this_turn = 0
+
     def end_turn(self) -> None:
         """End the turn and begin the next one."""
         assert not self.finished
@@ -135,17 +140,14 @@ class Episode:
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy.session = self.session.fork()
-        copy.steps = self.steps.copy()
-        copy.outcomes = self.outcomes.copy()
-        copy._results = self._results.copy()
-        copy._calls = self._calls.copy()
+        copy.steps, copy.outcomes = self.steps.copy(), self.outcomes.copy()
+        copy._results, copy._calls = self._results.copy(), self._calls.copy()
         copy._failed = self._failed.copy()
         return copy
 
     def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
         """Count a step and tell whether to execute it."""
-        assert calls
-        assert not self.finished
+        assert calls and not self.finished  # noqa: PT018
         self._steps_this_turn += 1
         self._late = self.step_limit is not None and self._steps_this_turn > self.step_limit
         if self._late and not self.profile.execution.executes_step_past_limit:

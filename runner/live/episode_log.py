@@ -18,6 +18,7 @@ from runner.records.record import (
     StepRecord,
     TurnEnd,
     UnderwayStep,
+    UserReply,
     Why,
     call_text,
 )
@@ -42,7 +43,7 @@ def step_of(
         turn=taken.turn,
         request_messages=messages,
         tools=request.tools.digest if request.tools else None,
-        reply=ReplyRecord(reply.text, reply.tool_calls, reply.reasoning, reply.finish_reason),
+        reply=_record_reply(reply),
         calls=[call_text(call) for call in taken.calls],
         results=[result.text for result in taken.results],
         changes=[Change.of(each) for each in before.differences(after)],
@@ -52,6 +53,22 @@ def step_of(
         attempts=attempts,
         asked=number,
     )
+
+
+def _record_reply(reply: Reply) -> ReplyRecord:
+    return ReplyRecord(reply.text, reply.tool_calls, reply.reasoning, reply.finish_reason)
+
+
+def user_reply_of(reply: Reply, attempts: int) -> UserReply:
+    """Return the record of a reply of the user's model."""
+    return UserReply(_record_reply(reply), reply.usage, reply.latency, reply.cost, attempts)
+
+
+def user_answer_of(earlier: UserReply) -> tuple[Reply, int]:
+    """Return a reply of the user's model of an earlier run segment, and its requests."""
+    kept, usage, latency, cost, attempts = earlier
+    text, calls, reasoning, reason = kept
+    return Reply(text, tuple(calls), reasoning, reason, usage, latency, cost), attempts
 
 
 def end_of(taken: AnswerOutcome, reply: Reply, episode: Episode) -> TurnEnd:

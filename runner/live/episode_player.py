@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
+from envs.state import ABSENT
 from runner.episodes.dialogue import AnswerOutcome, Dialogue
 from runner.episodes.info_verdict import find_reported_info
-from runner.live.episode_log import answer_of, end_of, led, step_of
+from runner.live.episode_log import (
+    answer_of,
+    end_of,
+    led,
+    step_of,
+    user_answer_of,
+    user_reply_of,
+)
 from runner.models.base import (
     FAULTS,
     AgentError,
@@ -23,7 +31,14 @@ from runner.models.base import (
     RequestError,
 )
 from runner.models.conversation import ConversationSettings
-from runner.records.record import EpisodeRecord, ServerRejection, StepRecord, TurnEnd, UnderwayStep
+from runner.records.record import (
+    EpisodeRecord,
+    ServerRejection,
+    StepRecord,
+    TurnEnd,
+    UnderwayStep,
+    UserReply,
+)
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
@@ -101,7 +116,7 @@ class EpisodePlayer:
             answer = answer._replace(reply=reply)
             turn = episode.turn
             try:
-                taken = dialogue.take(reply)
+                taken, replies = await self._hear(reply)
             except BackendFault:
                 # The answer was paid for, so it is recorded.
                 self.steps.append(
@@ -109,15 +124,36 @@ class EpisodePlayer:
                 )
                 raise
             step = self._make_step(size, request, answer, taken)
+            step = step._replace(user=replies) if replies else step
             self.keep(step, dialogue.conversation.messages[size])
             if episode.terminated:
                 self.turn_ends.append(TurnEnd(taken.turn, "step_limit", None))
-            elif not taken.calls:
+            elif not taken.calls or episode.turn > turn:
                 self.turn_ends.append(end_of(taken, reply, episode))
+
+    async def _hear(self, reply: Reply) -> tuple[AnswerOutcome, list[UserReply]]:
+        """Take an answer, and ask the user's model unless the course has its replies."""
+        number, course = len(self.steps), self._setup.course
+        known: Any = course[number].step.user if number < len(course) else ABSENT
+        earlier: Sequence[UserReply] = () if known is ABSENT else known
+        replies: list[UserReply] = []
+        hearing = self.dialogue.hear(reply)
+        given: Reply | None = None
+        while True:
+            try:
+                request = hearing.send(cast(Reply, given))
+            except StopIteration as end:
+                return end.value, replies
+            if len(replies) < len(earlier):
+                given, attempts = user_answer_of(earlier[len(replies)])
+            else:
+                given, attempts = await self._setup.ask(request)
+            replies.append(user_reply_of(given, attempts))
 
     def record(self, ended: EpisodeRecord) -> EpisodeRecord:
         """Return the record of the episode with its messages and steps."""
         messages = self.dialogue.conversation.messages
+        ended = ended._replace(extensions={**ended.extensions, **self.dialogue.members})
         return ended._replace(messages=messages, steps=self.steps, turn_ends=self.turn_ends)
 
     async def answer(self, request: Request) -> ModelAnswer:

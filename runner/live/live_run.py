@@ -14,7 +14,7 @@ from checkers.profile import Profile
 from envs import __version__
 from runner.data.wording import Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue
-from runner.episodes.evaluate import describe_error
+from runner.episodes.evaluate import describe_error, kind_of
 from runner.extension import RunFeature, add_members
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RunStopped
@@ -128,10 +128,14 @@ class RunPlan(NamedTuple):
         offering = self.dataset.offering_of(trajectory)
         if offering and offering.find:
             toolbox = toolbox.with_function(FINDER)
-        style = ConversationSettings(toolbox, prompts, settings.reasoning, observe=wording)
+        user = kind_of(trajectory).user(trajectory, trial)
+        style = ConversationSettings(
+            toolbox, prompts, settings.reasoning, observe=wording, user=user
+        )
         for feature in settings.features:
             style = style._replace(observe=feature.observe(style.observe))
             style = feature.style(style, settings)
+            style = style._replace(user=feature.user(trajectory, trial) or style.user)
         return style
 
     def definition(self, selection: Selection) -> RunDefinition:

@@ -32,6 +32,7 @@ from runner.models.prompting import (
 )
 from runner.models.settings import ReasoningPolicy
 from runner.models.tools import Document, Toolbox, legal_name, name_only_argument
+from runner.models.user import User
 from trajectories.schema import Message
 
 _NO_IDENTIFIER = re.compile(r"\W")
@@ -56,6 +57,8 @@ class ConversationSettings(NamedTuple):
     """Whether a single turn has several steps, because the format allows one call per step."""
     session: Callable[[Session, str], Session] | None = None
     """Function that returns the model's session, given a fresh session and the trajectory's id."""
+    user: User | None = None
+    """Simulated user of the dialogue; None for the user of the entry, if any."""
 
 
 class PendingMessages(NamedTuple):

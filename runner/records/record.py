@@ -7,7 +7,7 @@ and ``runner.records.recorded_run`` reads them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, cast
 
 from checkers.profile import Mode
 from checkers.replies.decoding import Step
@@ -97,6 +97,16 @@ class ReplyRecord(NamedTuple):
     """The server's stop reason; ``refusal`` for a refusal outside of the text."""
 
 
+class UserReply(NamedTuple):
+    """Answer of the model that plays the user."""
+
+    reply: ReplyRecord
+    usage: Usage
+    latency: float
+    cost: float | None
+    attempts: int
+
+
 class StepRecord(NamedTuple):
     """One request to the model, its answer and the effects of the answer's calls."""
 
@@ -123,6 +133,8 @@ class StepRecord(NamedTuple):
     """Number of requests until the answer came; 0 for an answer from a cache."""
     asked: Any = ABSENT
     """Number of the request, starting at 0, if a search undid requests; otherwise left out."""
+    user: Sequence[UserReply] = cast(Any, ABSENT)
+    """Replies of the user's model to the step's text; left out if no model plays the user."""
 
 
 class UnderwayStep(NamedTuple):

@@ -328,7 +328,7 @@ def status_of(words: list[str]) -> object:
     [
         (
             ["evaluate"],
-            "turnwise: unknown command evaluate; did you mean turnwise retrieve eval",
+            "turnwise: unknown command evaluate; did you mean turnwise user eval",
         ),
         (["validate"], "turnwise: unknown command validate; did you mean turnwise dataset val"),
         (
@@ -357,7 +357,7 @@ def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
     core = ["run", "inspect", "data", "shell"]
     assert titles[: len(core)] == core
     assert titles[len(core) :] == list(dict.fromkeys(titles[len(core) :]))
-    listed = re.findall(r"^  ((?:(?:dataset|env|retrieve) )?[a-z-]+)  ", shown, re.MULTILINE)
+    listed = re.findall(r"^  ((?:(?:dataset|env|retrieve|user) )?[a-z-]+)  ", shown, re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
     assert listed[: len(cli.COMMANDS)] == list(cli.COMMANDS)
     assert max(map(len, shown.splitlines())) <= 100

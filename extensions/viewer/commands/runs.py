@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from extensions.viewer.run_index import run_json
 from runner.analysis.figure_lines import score_cell
-from runner.analysis.listing import run_figures, run_json
+from runner.analysis.listing import run_figures
 from runner.commands import DONE
 from runner.commands.options import argument
 from runner.commands.shared import JsonOption, note

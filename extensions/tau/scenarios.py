@@ -1,0 +1,160 @@
+"""Scenarios of tau2's tasks, read as data for the rule-based user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from extensions.tau.phone_steps import GOALS, STEPS
+from extensions.tau.tasks import ServiceTask
+from extensions.users.scenario import DialogueScenario, Fact, Knobs, Moment, Step, Wish
+
+_PROPER_NAME = re.compile(
+    r"(?:[Yy]ou are|[Yy]our? name is|[Nn]ame is)\s+([A-Z][\w'-]+(?:\s+[A-Z][\w'-]+)*)"
+)
+_FACTS = {
+    "email": re.compile(r"[\w.+-]+@[\w-]+\.[\w.]*\w"),
+    "user id": re.compile(r"\b[a-z]+_[a-z]+_\d{4}\b"),
+    "phone": re.compile(r"\b\d{3}-\d{3}-\d{4}\b"),
+    "zip": re.compile(r"\b\d{5}\b"),
+    "order": re.compile(r"#?W\d{7}\b"),
+    "reservation": re.compile(r"\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{6}\b(?<!HAT\d{3})"),
+    "birth": re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b(?=.{0,20}birth)|(?<=birth is )\S+"),
+}
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?=[\w])[^.!?\n]+)*[.!?]?")
+_FIRST_PERSON = (
+    (r"\byou are\b", "I am"),
+    (r"\byou were\b", "I was"),
+    (r"\byou're\b", "I'm"),
+    (r"\byourself\b", "myself"),
+    (r"\byours\b", "mine"),
+    (r"\byour\b", "my"),
+    (r"\byou have\b", "I have"),
+    (
+        r"(?<=\bto )you\b|(?<=\bfor )you\b|(?<=\bwith )you\b|(?<=\btells )you\b|(?<=\btold )you\b",
+        "me",
+    ),
+    (r"\byou\b", "I"),
+)
+_UNSAID = re.compile(
+    r"\b(?:you are (?:a|an|very|extremely|now|polite|impatient|confident|organized"
+    r"|\w+,)|you (?:like to|tend to|speak)|"
+    r"be (?:insistent|persistent|polite)|persona|personality|information than"
+    r"|reactive|try to get|make sure|never make up|"
+    r"ground your|tool call|do not (?:reveal|provide|mention|disclose)"
+    r"|don't (?:reveal|provide|mention|disclose))",
+    re.I,
+)
+_CONDITIONAL = re.compile(
+    r"((?:but |and |also,? )?(?:if|in case|when|once|unless|only if"
+    r"|if and only if)\b[^,]*), ?(?:then )?(.*)",
+    re.I,
+)
+_SPEECH = re.compile(
+    r"^(?:first,? )?(?:try to |please )?(?:mention|say|tell (?:the agent|them|him"
+    r"|her)|respond|reply|answer|state|explain|insist|ask)(?: that)? ",
+    re.I,
+)
+_ENDING = re.compile(
+    r"(?:just |then )?(?:accept|end|insist|move on|thank|do not|don't|halfway|be |stop|hang)", re.I
+)
+_INSISTS = re.compile(r"insist|persist|continues? to refuse|continues? refusing", re.I)
+_NO_TRANSFER = re.compile(
+    r"(?:n't|not) want to be transferred|(?:n't|not) want (?:a |any |the )?transfer", re.I
+)
+_MISTAKE = re.compile(r"zip code, say that it is (\d{5}) first")
+_REFUSED = re.compile(r"(?:not|n't|no|cannot|unable|refus\w*|den(?:y|ies)|reject\w*)\b", re.I)
+
+
+def make_scenario(task: ServiceTask) -> DialogueScenario:
+    """Return the scenario of a task."""
+    given = task.scenario
+    texts = [given.reason, given.known or "", given.instructions, given.unknown or ""]
+    everything = "\n".join(texts)
+    mistake = _MISTAKE.search(everything)
+    mistakes = {"zip": mistake[1]} if mistake else {}
+    facts = [fact for fact in _list_facts(everything) if fact.value not in mistakes.values()]
+    unknown = tuple(
+        kind
+        for kind, words in {
+            "email": "email",
+            "order": "order",
+            "reservation": "reservation",
+            "user id": "user id",
+        }.items()
+        if re.search(
+            rf"(?:not remember|n't remember|n't have|not have|n't know|not know"
+            rf"|forgot)[^.]*{words}",
+            everything,
+        )
+    )
+    wishes = [
+        *_list_wishes(given.reason, first=True),
+        *_list_wishes(given.instructions, first=not given.reason.strip()),
+    ]
+    if task.id.startswith("["):
+        wishes = [Wish(to_first_person(each), "opening") for each in split(given.reason)[:2]]
+    steps = list_steps(given.reason) if task.id.startswith("[") else ()
+    return DialogueScenario(
+        wishes=tuple(wishes),
+        facts=tuple(facts),
+        unknown=unknown,
+        steps=steps,
+        persona=given.persona or "",
+        instructions=given.instructions,
+        rejects=("transfer",) if _NO_TRANSFER.search(everything) else (),
+        knobs=Knobs(patience=4 if _INSISTS.search(everything) else 1, mistakes=mistakes),
+    )
+
+
+def list_steps(reason: str) -> tuple[Step, ...]:
+    """Return the functions of the phone, with the one that tests what the user wants."""
+    issue = "mms" if "MMS" in reason else "service" if "No Service" in reason else "data"
+    return tuple([step._replace(is_goal=step.function == GOALS[issue]) for step in STEPS])
+
+
+def _list_facts(text: str) -> Iterator[Fact]:
+    name = _PROPER_NAME.search(text)
+    if name:
+        yield Fact("name", name[1])
+    else:
+        user = _FACTS["user id"].search(text)
+        if user:
+            first, last, _ = user[0].split("_")
+            yield Fact("name", f"{first.title()} {last.title()}")
+    for kind, pattern in _FACTS.items():
+        for value in dict.fromkeys(pattern.findall(text)):
+            yield Fact(kind, value)
+
+
+def split(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    joined = re.sub(r"\s*\n\s*[-•] *", "; ", re.sub(r":\s*\n\s*[-•] *", ": ", text))
+    return [each.strip() for each in _SENTENCE.findall(joined) if re.search(r"\w", each)]
+
+
+def _list_wishes(text: str, *, first: bool) -> Iterator[Wish]:
+    opened = not first
+    for sentence in split(text):
+        if _UNSAID.search(sentence) and not re.search(r"\bwant\b", sentence):
+            continue
+        conditional = _CONDITIONAL.match(sentence)
+        if conditional:
+            rest = _SPEECH.sub("", conditional[2])
+            if not _ENDING.match(rest):
+                when: Moment = "refused" if _REFUSED.search(conditional[1]) else "asked"
+                yield Wish(to_first_person(rest), when, conditional[1])
+            continue
+        said = to_first_person(_SPEECH.sub("", sentence))
+        if not opened:
+            opened = True
+            yield Wish(said, "opening")
+        elif not _ENDING.match(sentence):
+            yield Wish(said, "later" if first else "asked")
+
+
+def to_first_person(text: str) -> str:
+    """Return a sentence about the user as the user says it."""
+    for pattern, word in _FIRST_PERSON:
+        text = re.sub(pattern, word, text, flags=re.I)
+    return text[:1].upper() + text[1:]

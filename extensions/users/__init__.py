@@ -1,0 +1,1 @@
+"""Simulated users: the side of a dialogue that answers the agent."""

@@ -1,0 +1,90 @@
+"""Command ``turnwise user evaluate``: fidelity of the rule-based user."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from extensions.users.fidelity import Fidelity, compare
+from extensions.users.rules import RuleUser
+from extensions.users.scenario import Persona
+from runner.commands import DONE
+from runner.commands.options import argument, option
+from runner.commands.shared import JsonOption
+from runner.episodes.evaluate import kind_of
+from runner.models.user import UserExchange
+from runner.records.files import check_writable
+from runner.records.recorded_run import Run, open_run
+from runner.show.terminal import say, say_json, table
+from trajectories.errors import DataError
+
+EXAMPLE = "turnwise user evaluate results.json"
+
+
+@runtime_checkable
+class HasExchanges(Protocol):
+    """Member of a record with the exchanges of a recorded dialogue."""
+
+    def exchanges(self) -> Sequence[UserExchange]:
+        """Return the exchanges, from the greeting on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(JsonOption):
+    """The recorded dialogues."""
+
+    recorded: tuple[Path, ...] = argument("files or runs with recorded dialogues", "RECORDED")
+    persona: Persona = option("persona of the user (default: helpful)", default="helpful")
+    write: Path | None = option("also write the figures to this JSON file", "FILE")
+
+
+def run(options: Options) -> int:
+    """Put the rule-based user in the place of recorded users, and print its fidelity."""
+    check_writable(options.write)
+    found: dict[str, Fidelity] = {}
+    for path in options.recorded:
+        for group, fidelity in _list_fidelities(open_run(path), options.persona):
+            found[group] = found.get(group, Fidelity()) + fidelity
+    if not found:
+        raise DataError(str(options.recorded[0]), "has no dialogue with a recorded user")
+    total = sum(found.values(), Fidelity())
+    if options.write is not None:
+        text = json.dumps(total.to_json(), indent=1)
+        options.write.write_text(f"{text}\n", encoding="utf-8")
+    if options.json:
+        say_json({**{name: each.to_json() for name, each in found.items()}, "all": total.to_json()})
+        return DONE
+    rows = [["dialogues of", "number", "facts F1", "wishes F1", "same stop", "calls F1", "lost"]]
+    for name, each in [*found.items(), *([("all", total)] if len(found) > 1 else [])]:
+        figures = each.to_json()
+        shown = ("facts_f1", "wishes_f1", "same_stops", "calls_f1", "not_understood")
+        rows.append([name, str(each.dialogues), *[_write(figures[key]) for key in shown]])
+    say(table(rows))
+    return DONE
+
+
+def _write(value: Any) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def _list_fidelities(run: Run, persona: Persona) -> list[tuple[str, Fidelity]]:
+    if run.dataset is None:
+        return []
+    found = []
+    for recorded in run.episodes.values():
+        record = recorded.record
+        entry = run.dataset.trajectories.get(record.id)
+        members = [each for each in record.extensions.values() if isinstance(each, HasExchanges)]
+        user = kind_of(entry).user(entry) if entry and members else None
+        if entry is None or not isinstance(user, RuleUser):
+            continue
+        scenario = user.scenario
+        scenario = scenario._replace(knobs=scenario.knobs._replace(persona=persona))
+        exchanges = members[0].exchanges()
+        if exchanges:
+            group = entry.environments[0]
+            found.append((group, compare(RuleUser(scenario), scenario, exchanges)))
+    return found

@@ -1,0 +1,211 @@
+"""Own entries with a simulated user: judged by state, information, and conduct."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from checkers.answer_text import reader
+from checkers.evidence import CallEvidence, MissingInfoEvidence
+from checkers.profile import Profile
+from checkers.reasons import Reason
+from checkers.replies.decoding import Step
+from checkers.required_info import Fact
+from checkers.verdict import Failure, Verdict
+from envs.calls import Call, parse_call
+from envs.errors import MalformedCall
+from extensions.users.conduct import ConductEvent, find_false_claim, list_unconsented
+from extensions.users.gold import GoldAct, play, script
+from extensions.users.record import UserRecord
+from extensions.users.rules import RuleUser
+from extensions.users.scenario import NAME, DialogueScenario, read_scenario
+from extensions.users.session import with_answers
+from runner.episodes.entry_kinds import (
+    ComparedState,
+    JudgingResult,
+    JudgingTerms,
+    RecordedAnswers,
+)
+from runner.episodes.episode import Episode, ExecutedStep
+from runner.episodes.scripts import start_episode, trace
+from runner.models.user import SAY, User
+from runner.records.codec import read
+from trajectories.errors import DataError
+from trajectories.prepare import PreparedTrajectory
+from trajectories.replay_queries import ReplayQueries
+from trajectories.schema import Message, Trajectory
+
+
+class Rules(NamedTuple):
+    """Rules of an entry about the agent's conduct."""
+
+    consent: Sequence[str] = ()
+    """Functions that need the user's consent before each call."""
+    refusal: str = ""
+    """Text with which the gold agent refuses a request."""
+
+
+class UserDialogue(ComparedState):
+    """Kind of an entry whose only turn is a dialogue with a user."""
+
+    def user(self, trajectory: Trajectory, trial: int = 0) -> User:
+        """Return the rule-based user of an entry."""
+        return RuleUser.opened(scenario_of(trajectory), "", trial)
+
+    def judge(
+        self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
+    ) -> JudgingResult:
+        """Execute the calls of both sides and judge the dialogue."""
+        entry, profile = prepared.trajectory, terms.profile
+        steps: list[Sequence[Call | MalformedCall]]
+        if answers is None:
+            user = RuleUser.opened(scenario_of(entry))
+            steps = [*play(list_gold(entry), user, prepared.template.fork())]
+            record: Any = user.kept()
+        else:
+            steps, record = _read_steps(answers, profile), answers.extensions.get(NAME)
+        said = tuple(record.answers) if isinstance(record, UserRecord) else ()
+        ready = prepared._replace(template=with_answers(prepared.template, said))
+        episode = start_episode(ready, profile, terms.limit if answers is None else None)
+        for calls in steps:
+            if not episode.finished:
+                _take(episode, calls)
+        if not episode.finished:
+            episode.end_turn()
+        verdict = self._judge(prepared, episode, record)
+        if not terms.traced:
+            return JudgingResult(verdict, episode.outcomes)
+        played = trace(ready, [steps], profile, None, terms.observe)
+        turns = tuple([turn._replace(offered=turn.offered | {SAY}) for turn in played.turns])
+        return JudgingResult(verdict, episode.outcomes, played._replace(turns=turns))
+
+    def judge_played(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> Verdict:
+        """Judge a finished episode."""
+        return self._judge(prepared, episode, answers.extensions.get(NAME))
+
+    def passes_so_far(
+        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+    ) -> bool:
+        """Judge the finished dialogue."""
+        return self.judge_played(prepared, episode, answers).valid
+
+    def _judge(self, prepared: PreparedTrajectory, episode: Episode, record: Any) -> Verdict:
+        entry, rules = prepared.trajectory, rules_of(prepared.trajectory)
+        events = list(list_events(episode.steps))
+        heard = _with_answers(prepared, [each.text for each in events if each.side == "user"])
+        verdict = self.judge_outcomes(
+            heard, episode.outcomes, episode.profile, episode.terminated
+        ).verdict
+        if verdict.valid:
+            failure = _find_failure(entry, rules, events, episode)
+            if failure is not None:
+                verdict = verdict._replace(
+                    valid=False, failure=failure, failed_turn=0, turns_passed=0
+                )
+        return record.check(verdict) if isinstance(record, UserRecord) else verdict
+
+
+def scenario_of(entry: Trajectory) -> DialogueScenario:
+    """Return the scenario of an entry. Raises DataError if its member is invalid."""
+    where = f"entry {entry.id}: $.extensions.{NAME}"
+    if len(entry.turns) != 1:
+        raise DataError(where, "needs an entry of one turn; the user says all later messages")
+    member = entry.extensions[NAME]
+    if not isinstance(member, dict):
+        raise DataError(where, "must be an object with scenario and rules")
+    return read_scenario(member.get("scenario"), f"{where}.scenario")
+
+
+def rules_of(entry: Trajectory) -> Rules:
+    """Return the rules of an entry. Raises DataError if its member is invalid."""
+    member = entry.extensions[NAME].get("rules", {})
+    return read(Rules, member, f"entry {entry.id}: $.extensions.{NAME}.rules")
+
+
+def list_gold(entry: Trajectory) -> Any:
+    """Return the script of the gold agent."""
+    rules = rules_of(entry)
+    acts = []
+    for text in entry.turns[0].ground_truth:
+        call = parse_call(text)
+        acts.append(GoldAct(call, call.name in rules.consent))
+    tells = [describe_fact(fact) for fact in entry.turns[0].tells]
+    return script(scenario_of(entry), acts, [*([rules.refusal] if rules.refusal else []), *tells])
+
+
+def describe_fact(fact: Fact) -> str:
+    """Return required information as the gold agent tells it."""
+    return str(fact).strip("'")
+
+
+def _read_steps(answers: RecordedAnswers, profile: Profile) -> list[Sequence[Call | MalformedCall]]:
+    decode = profile.replies.decoders[answers.mode]
+    found: list[Sequence[Call | MalformedCall]] = []
+    for step in answers.turns[0] if answers.turns else ():
+        if isinstance(step, str) and answers.mode == "fc":
+            found.append([Call(SAY, (), {"text": step})])
+            continue
+        calls = _decode(decode, step)
+        if calls:
+            found.append(calls)
+    return found
+
+
+def _decode(decode: Any, step: Step) -> Sequence[Call | MalformedCall]:
+    try:
+        return [*decode(step)]
+    except MalformedCall:
+        return ()
+
+
+def _take(episode: Episode, calls: Sequence[Call | MalformedCall]) -> None:
+    spoken = [call for call in calls if isinstance(call, Call)]
+    if spoken and spoken[0].name == SAY:
+        results = tuple(episode.session.play(spoken))
+        episode.converse(ExecutedStep(episode.turn, tuple(spoken), results))
+    else:
+        episode.act(calls)
+
+
+def list_events(steps: Sequence[ExecutedStep]) -> Iterator[ConductEvent]:
+    """Yield the texts of both sides and the agent's successful calls."""
+    for step in steps:
+        first = step.calls[0]
+        if isinstance(first, Call) and first.name == SAY:
+            yield ConductEvent("agent", str(first.kwargs.get("text", "")))
+            yield ConductEvent("user", str(step.results[0].text))
+            continue
+        for call, result in zip(step.calls, step.results, strict=False):
+            if isinstance(call, Call) and result.error is None:
+                yield ConductEvent("call", call.name, call)
+
+
+def _with_answers(prepared: PreparedTrajectory, said: Sequence[str]) -> PreparedTrajectory:
+    """Return an entry whose user said all answers, so that their values count as told."""
+    entry = prepared.trajectory
+    (turn,) = entry.turns
+    messages = (*turn.messages, *[Message("user", text) for text in said])
+    heard = replace(entry, turns=(replace(turn, messages=messages),))
+    scene = ReplayQueries(heard, prepared.template, prepared.truth)
+    return prepared._replace(trajectory=heard, scene=scene)
+
+
+def _find_failure(
+    entry: Trajectory, rules: Rules, events: Sequence[ConductEvent], episode: Episode
+) -> Failure | None:
+    said = "\n".join(each.text for each in events if each.side == "agent")
+    missing = reader.list_unreported(entry.turns[0].tells, said)
+    if missing:
+        evidence = MissingInfoEvidence(tuple([describe_fact(fact) for fact in missing]))
+        return Failure(Reason.NOT_COMMUNICATED, evidence)
+    for call in list_unconsented(events, lambda call: call.name in rules.consent):
+        evidence_ = CallEvidence(Reason.NO_CONSENT, str(call))
+        return Failure(Reason.NO_CONSENT, evidence_)
+    tools = episode.session.tools
+    claim = find_false_claim(events, lambda call: call.name in tools and tools[call.name].writes)
+    if claim is not None:
+        return Failure(Reason.FALSE_CLAIM, CallEvidence(Reason.FALSE_CLAIM, claim))
+    return None

@@ -1,0 +1,76 @@
+"""Registration of the extension ``users``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from envs.lazy_modules import lazy_module
+from runner.extension import Command, Extension, JsonObject, RunFeature
+
+if TYPE_CHECKING:
+    from envs.session import Session
+    from extensions.users import dialogue_kind, feature, figures, record, session
+    from runner.analysis.figure_table import FigureRow
+    from runner.episodes.entry_kinds import EntryKind
+    from runner.live.settings import Settings
+    from runner.records import codec
+    from runner.records.record import EpisodeRecord, ExtensionData
+    from trajectories.schema import Trajectory
+else:
+    codec = lazy_module("runner.records.codec")
+    dialogue_kind = lazy_module("extensions.users.dialogue_kind")
+    feature = lazy_module("extensions.users.feature")
+    figures = lazy_module("extensions.users.figures")
+    record = lazy_module("extensions.users.record")
+    session = lazy_module("extensions.users.session")
+
+
+class UsersExtension(Extension):
+    """Simulated users of dialogues."""
+
+    name = "users"
+    commands = {
+        "user evaluate": Command(
+            "dialogues",
+            "Compare the simulated user with recorded ones.",
+            f"{__package__}.commands.evaluate",
+        )
+    }
+
+    def options(self, command: str) -> type | None:
+        """Return the options of ``eval``."""
+        return feature.UserOptions if command == "eval" else None
+
+    def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
+        """Return the users of the options."""
+        found = feature.feature_of(own)
+        return [found] if found else []
+
+    def recorded(self, definition: JsonObject, where: str) -> RunFeature:
+        """Return the users of a recorded run."""
+        found: RunFeature = feature.recorded(definition, where)
+        return found
+
+    def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
+        """Return the judging of an entry with a user."""
+        return dialogue_kind.UserDialogue() if self.name in trajectory.extensions else None
+
+    def episode(self, member: JsonObject, where: str) -> ExtensionData:
+        """Return the user of an episode."""
+        found: ExtensionData = codec.read(record.UserRecord, member, f"{where}: $.extensions.users")
+        return found
+
+    def replayed(self, template: Session, record: EpisodeRecord) -> Session:
+        """Return a session in which the recorded user answers."""
+        answers = tuple(record.extensions[self.name].answers)
+        found: Session = session.with_answers(template, answers)
+        return found
+
+    def figures(self) -> Sequence[FigureRow]:
+        """Return the figures of runs with a user."""
+        found: Sequence[FigureRow] = figures.FIGURES
+        return found
+
+
+EXTENSION = UsersExtension()

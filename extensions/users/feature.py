@@ -1,0 +1,146 @@
+"""Options and run feature of simulated users: kind, knobs, model, errors."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from extensions.users.model_user import ModelUser
+from extensions.users.rules import RuleUser
+from extensions.users.scenario import NAME, Knobs
+from runner.commands.options import option
+from runner.episodes.evaluate import kind_of
+from runner.extension import JsonObject, RunFeature
+from runner.live.live_run import RunPlan
+from runner.models.base import Model, Reply, Request
+from runner.models.connect import connect
+from runner.models.tools import FunctionNames, as_tool, own_documents
+from runner.models.user import User, UserRequest
+from runner.records.codec import read
+from trajectories.errors import DataError
+from trajectories.schema import Trajectory
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserOptions:
+    """Simulated users of dialogues."""
+
+    user_model: str | None = option("model that plays the user (default: rules)", "NAME")
+    user_base_url: str | None = option("address of the user's model (default: --base-url)", "URL")
+    user_knobs: Path | None = option("JSON file with knobs of rule-based users", "FILE")
+    exclude_user_errors: bool = option("count episodes that the user broke as errors")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserFeature(RunFeature):
+    """Users of a run.
+
+    Attributes:
+        model: Model that plays the user; None for rules.
+        base_url: Address of its server; None for that of the agent.
+        knobs: Knobs instead of those of the entries.
+        excludes_errors: Whether an episode that the user broke is an error.
+    """
+
+    extension = NAME
+    flag = "--user-model, --user-knobs or --exclude-user-errors"
+    model_name: str | None = None
+    base_url: str | None = None
+    knobs: Mapping[str, Any] | None = None
+    excludes_errors: bool = False
+
+    def definition(self) -> JsonObject:
+        """Return the settings."""
+        return {
+            "model": self.model_name,
+            "knobs": self.knobs,
+            "excludes_errors": self.excludes_errors,
+        }
+
+    def request_key(self) -> Mapping[str, Any]:
+        """Return the user's model, whose replies are cached with those of the agent."""
+        return {"user_model": self.model_name} if self.model_name else {}
+
+    def user(self, trajectory: Trajectory, trial: int) -> User | None:
+        """Return the user of an episode."""
+        usual = kind_of(trajectory).user(trajectory, trial)
+        if not isinstance(usual, RuleUser):
+            return usual
+        scenario = usual.scenario
+        if self.knobs is not None:
+            knobs = read(Knobs, {**scenario.knobs._asdict(), **self.knobs}, "--user-knobs")
+            scenario = scenario._replace(knobs=knobs)
+        if self.model_name is None:
+            return usual.with_scenario(scenario, excludes_errors=self.excludes_errors)
+        names = FunctionNames([step.function for step in scenario.steps])
+        wanted = {step.function for step in scenario.steps}
+        documents = own_documents(trajectory.environments) if wanted else []
+        tools = [as_tool(each, names) for each in documents if each["name"] in wanted]
+        excludes = self.excludes_errors
+        return ModelUser(scenario, usual.opening, tools, trial, excludes_errors=excludes)
+
+    def wrapped(self, model: Model, plan: RunPlan) -> Model:
+        """Return the model of a run, which sends the user's requests to the user's model."""
+        if self.model_name is None:
+            return model
+        options = plan.settings.request_options()
+        if self.base_url is not None:
+            options = replace(options, base_url=self.base_url)
+        options = replace(options, calling={}, price=None)
+        return TwoModels(model, connect(self.model_name, options))
+
+
+class TwoModels:
+    """Models of the agent and of the user, behind one client: one budget, pace and cache."""
+
+    def __init__(self, agent: Model, user: Model) -> None:
+        self._agent = agent
+        self._user = user
+
+    async def ask(self, request: Request) -> Reply:
+        """Send a request to the model of its side."""
+        side = self._user if isinstance(request, UserRequest) else self._agent
+        return await side.ask(request)
+
+    async def close(self) -> None:
+        """Release the connections of both."""
+        await self._agent.close()
+        await self._user.close()
+
+
+def feature_of(options: UserOptions) -> UserFeature | None:
+    """Return the feature of options. Raises DataError if a file cannot be used."""
+    knobs = None
+    if options.user_knobs is not None:
+        where = str(options.user_knobs)
+        try:
+            knobs = json.loads(options.user_knobs.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise DataError(where, f"cannot be read: {os.strerror(error.errno or 0)}") from None
+        except ValueError as error:
+            raise DataError(where, f"is not JSON: {error}") from None
+        if not isinstance(knobs, dict) or not knobs.keys() <= {*Knobs._fields}:
+            raise DataError(where, f"must be an object with {', '.join(Knobs._fields)}")
+        read(Knobs, {**Knobs()._asdict(), **knobs}, where)
+    if options.user_base_url is not None and options.user_model is None:
+        raise DataError("--user-base-url", "needs --user-model")
+    found = UserFeature(
+        model_name=options.user_model,
+        base_url=options.user_base_url,
+        knobs=knobs,
+        excludes_errors=bool(options.exclude_user_errors),
+    )
+    return None if found == UserFeature() else found
+
+
+def recorded(definition: JsonObject, where: str) -> UserFeature:
+    """Return the feature of a recorded run. Raises DataError if its definition is invalid."""
+    model, knobs = definition.get("model"), definition.get("knobs")
+    if not isinstance(model, str | None) or not isinstance(knobs, dict | None):
+        raise DataError(where, f"$.definition.extensions.{NAME} must have model and knobs")
+    excludes = definition.get("excludes_errors") is True
+    return UserFeature(model_name=model, knobs=knobs, excludes_errors=excludes)

@@ -1,0 +1,103 @@
+"""Figures of runs with simulated users: fidelity, errors of the user, cost of the user's side."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from extensions.users.record import UserRecord
+from extensions.users.scenario import NAME
+from runner.analysis.figure_table import FigureRow, Section
+from runner.analysis.figures import RunFigures
+
+MEASURED = Path(__file__).with_name("fidelity.json")
+"""Fidelity of the rule-based user, as ``turnwise user evaluate`` wrote it."""
+_BESIDE = Section(title="Simulated user", beside_scores=True)
+_USAGE = Section(title="Simulated user", of_usage=True)
+
+
+def _users(figures: RunFigures) -> list[UserRecord]:
+    found = [each.extensions.get(NAME) for each in figures.outcomes]
+    return [each for each in found if isinstance(each, UserRecord)]
+
+
+def _count_errors(figures: RunFigures) -> float | None:
+    users = _users(figures)
+    return sum(user.error is not None for user in users) if users else None
+
+
+def _count_requests(figures: RunFigures) -> float | None:
+    total = sum(user.requests for user in _users(figures))
+    return total or None
+
+
+def _cost(figures: RunFigures) -> float | None:
+    costs = [user.cost for user in _users(figures) if user.requests]
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known and len(known) == len(costs) else None
+
+
+@cache
+def _measured() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(MEASURED.read_text(encoding="utf-8"))
+    return found
+
+
+def _describe_fidelity(figures: RunFigures) -> str | None:
+    users = _users(figures)
+    if not users:
+        return None
+    if any(user.kind == "model" for user in users):
+        return "; a model plays the user, whose fidelity is not measured"
+    known = _measured()
+    return (
+        f"; rule-based user, fidelity on {known['dialogues']} recorded dialogues:"
+        f" facts F1 {known['facts_f1']:.2f}, same stop {known['same_stops']:.0%},"
+        f" own calls F1 {known['calls_f1']:.2f}"
+    )
+
+
+def _fidelity(figures: RunFigures) -> float | None:
+    users = _users(figures)
+    rules = users and all(user.kind == "rules" for user in users)
+    return float(_measured()["facts_f1"]) if rules else None
+
+
+FIGURES = (
+    FigureRow(
+        name="user_errors",
+        label="user errors",
+        section=_BESIDE,
+        value=_count_errors,
+        form="count",
+        optional=True,
+        phrase="; episodes that the user broke {value}",
+    ),
+    FigureRow(
+        name="user_requests",
+        label="user requests",
+        section=_USAGE,
+        value=_count_requests,
+        form="count",
+        optional=True,
+    ),
+    FigureRow(
+        name="user_cost",
+        label="user cost",
+        section=_USAGE,
+        value=_cost,
+        form="dollars",
+        optional=True,
+    ),
+    FigureRow(
+        name="user_fidelity",
+        label="user fidelity",
+        section=_BESIDE,
+        value=_fidelity,
+        form="share",
+        optional=True,
+        phrase=_describe_fidelity,
+    ),
+)

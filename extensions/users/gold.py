@@ -1,0 +1,88 @@
+"""Gold agent: asks for what it must know, asks for consent, makes the right calls, reports."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import NamedTuple
+
+from envs.calls import Call
+from envs.session import Session
+from extensions.users.rules import NOT_UNDERSTOOD
+from extensions.users.scenario import DialogueScenario
+from runner.models.user import SAY, User, UserAnswer, exchange
+
+ANYTHING_ELSE = "Is there anything else I can help you with?"
+_MAX_ENDS = 12
+
+
+class GoldAct(NamedTuple):
+    """A needed call, and how the agent speaks about it."""
+
+    call: Call
+    consents: bool = False
+    """Whether the agent asks for consent before it."""
+    request: str | None = None
+    """Text that asks the user to make the call; None for a call of the agent."""
+
+
+Script = Generator[str | Call, UserAnswer | None, None]
+
+
+def script(
+    scenario: DialogueScenario, acts: Sequence[GoldAct], information: Sequence[str]
+) -> Script:
+    """Yield the agent's texts and calls; is sent the user's answer to each text."""
+    names = dict.fromkeys(fact.name for fact in scenario.facts if not fact.opens)
+    if names:
+        yield f"Could you please provide your {', '.join(names)}?"
+    for _ in [wish for wish in scenario.wishes if wish.when == "later"]:
+        answer = yield "Thank you. Please tell me all about it."
+        if answer is not None and answer.text == NOT_UNDERSTOOD:
+            break
+    for act in acts:
+        if act.request is not None:
+            yield act.request
+            continue
+        if act.consents:
+            yield f"I would {describe(act.call)}. Do you want me to proceed?"
+        yield act.call
+    if information:
+        yield f"Here is the information: {'; '.join(information)}."
+    for _ in range(_MAX_ENDS):
+        answer = yield ANYTHING_ELSE
+        if answer is not None and answer.stops:
+            return
+
+
+def describe(call: Call) -> str:
+    """Return a call in words."""
+    values = ", ".join(f"{name} {value}" for name, value in call.kwargs.items())
+    return f"{call.name.replace('_', ' ')} ({values})"
+
+
+def play(script: Script, user: User, session: Session) -> list[list[Call]]:
+    """Let the gold agent talk to an offline user in a session; returns the steps of both."""
+    steps: list[list[Call]] = []
+    answer: UserAnswer | None = None
+    while answer is None or not answer.stops:
+        try:
+            said = script.send(answer)
+        except StopIteration:
+            break
+        if isinstance(said, Call):
+            session.call(said)
+            steps.append([said])
+            answer = None
+            continue
+        try:
+            next(exchange(user, said, session))
+        except StopIteration as end:
+            made = end.value
+            steps.append([*made.calls])
+            answer = made.answer
+    return steps
+
+
+def list_texts(steps: Sequence[Sequence[Call]]) -> list[str]:
+    """Return the agent's texts."""
+    return [str(call.kwargs["text"]) for step in steps for call in step if call.name == SAY]

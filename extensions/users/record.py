@@ -1,0 +1,65 @@
+"""Simulated user of an episode, as a member of its record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from checkers.calls.types import UnjudgeableEntry
+from checkers.verdict import Verdict
+from runner.records.record import EpisodeRecord, StepRecord
+
+UserError = Literal["not_understood", "silent"]
+"""What the user did wrong: it stopped because it did not understand, or said nothing."""
+
+
+class UserRecord(NamedTuple):
+    """User of an episode."""
+
+    kind: str
+    """``rules`` or ``model``."""
+    answers: Sequence[str]
+    """Its answers, in order."""
+    stopped: bool
+    """Whether it ended the dialogue."""
+    seed: int = 0
+    error: UserError | None = None
+    """Error of the user that broke the episode, if any."""
+    excludes_errors: bool = False
+    """Whether an error of the user leaves the episode without a verdict."""
+    requests: int = 0
+    """Requests to the model that plays it."""
+    tokens: int = 0
+    """Input and output tokens of these requests."""
+    cost: float | None = None
+    """US dollars; null without a known price."""
+
+    @property
+    def own_functions(self) -> Sequence[str]:
+        """Return nothing: the user's functions are not the model's."""
+        return ()
+
+    def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
+        """Return the steps of the record."""
+        return kept
+
+    def message_of(self, step: StepRecord) -> Mapping[str, Any] | None:
+        """Return None: all answers are in the record."""
+        return None
+
+    def verdict_members(self, verdict: Verdict | None) -> Mapping[str, Any]:
+        """Return the error of the user, if it broke the episode."""
+        return {} if self.error is None else {"user_error": self.error}
+
+    def check(self, verdict: Verdict) -> Verdict:
+        """Return a verdict.
+
+        Raises UnjudgeableEntry if the user broke the episode, and such errors are excluded.
+        """
+        if self.error is not None and self.excludes_errors and not verdict.valid:
+            raise UnjudgeableEntry(f"the simulated user broke the episode: {self.error}")
+        return verdict
+
+    def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
+        """Yield nothing; the member depends on no other."""
+        yield from ()

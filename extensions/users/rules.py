@@ -1,0 +1,330 @@
+"""Rule-based user: deterministic and offline, with its scenario as data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+from typing import Self
+
+from envs.calls import Call
+from envs.results import Result
+from extensions.users.questions import Hearing, content_words, hear
+from extensions.users.record import UserError, UserRecord
+from extensions.users.scenario import NAME, DialogueScenario, Fact, Step, Wish
+from runner.models.base import Reply
+from runner.models.user import SAY, UserAct, UserAnswer, UserExchange, UserRequest
+
+NOT_UNDERSTOOD = "I am sorry, I am not sure what you need from me."
+THANKS = "No, that is all I needed. Thank you."
+TRANSFERRED = "All right, thank you."
+CONFIRMED = "Yes, please go ahead."
+_DECLINED = "No, I do not want that."
+_UNKNOWN = {
+    "order": "I do not remember the order number.",
+    "reservation": "I do not remember the reservation number.",
+}
+_SAID_SHARE = 0.5
+_RELEVANT_SHARE = 0.34
+
+
+class RuleUser:
+    """User that follows a scenario by rules.
+
+    Args:
+        scenario: What it wants, knows and does.
+        seed: Number of the trial.
+    """
+
+    extension = NAME
+
+    def __init__(self, scenario: DialogueScenario, seed: int = 0) -> None:
+        self._scenario = scenario
+        self._seed = seed
+        self._excludes_errors = False
+        self._answers: tuple[UserAnswer, ...] = ()
+        self._heard: list[str] = []
+        self._said = ""
+        self._objections = 0
+        self._lost = 0
+        self._seen = ""
+
+    @property
+    def scenario(self) -> DialogueScenario:
+        """What the user wants, knows and does."""
+        return self._scenario
+
+    @property
+    def opening(self) -> tuple[str, str]:
+        """Greeting of the agent and first text of the user."""
+        return (self._heard[0] if self._heard else "", open_dialogue(self._scenario))
+
+    def with_scenario(self, scenario: DialogueScenario, *, excludes_errors: bool = False) -> Self:
+        """Return a user with another scenario, before its first answer."""
+        user = self.opened(scenario, self.opening[0], self._seed)
+        user._excludes_errors = excludes_errors
+        return user
+
+    @classmethod
+    def opened(cls, scenario: DialogueScenario, greeting: str = "", seed: int = 0) -> Self:
+        """Return a user that has said its first text already."""
+        user = cls(scenario, seed)
+        answer = UserAnswer(open_dialogue(scenario))
+        said = Call(SAY, (), {"text": greeting})
+        user.remember(UserExchange((said,), (Result(answer.text),), answer))
+        user._answers = ()
+        return user
+
+    def fork(self) -> Self:
+        """Return an independent copy."""
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._heard = self._heard.copy()
+        return copy
+
+    def remember(self, made: UserExchange) -> None:
+        """Add an exchange to what was heard and said."""
+        text = str(made.calls[0].kwargs["text"])
+        said = made.answer.text
+        self._objections += bool(self._heard and hear(text).refuses)
+        self._lost += said == NOT_UNDERSTOOD
+        self._answers += (made.answer,)
+        self._heard.append(text)
+        self._seen += "".join(f"\n{result.text.lower()}" for result in made.results[1:])
+        self._said += "\n" + normalize(said)
+
+    def kept(self) -> UserRecord:
+        """Return the answers."""
+        last = self._answers[-1] if self._answers else None
+        stopped = last is not None and last.stops
+        lost = stopped and last is not None and last.text == NOT_UNDERSTOOD
+        texts = [answer.text for answer in self._answers]
+        error: UserError | None = "not_understood" if lost else None
+        return UserRecord("rules", texts, stopped, self._seed, error, self._excludes_errors)
+
+    def act(
+        self, text: str, done: Sequence[tuple[Call, Result]]
+    ) -> Generator[UserRequest, Reply, UserAct]:
+        """Return the next act."""
+        yield from ()
+        scenario = self._scenario
+        if scenario.steps and (calls := self._next_calls(text, done)):
+            return calls
+        return self.speak(text, done)
+
+    def speak(self, text: str, done: Sequence[tuple[Call, Result]]) -> UserAnswer:
+        """Return the answer to a text after own calls."""
+        heard, knobs = hear(text), self._scenario.knobs
+        if not self._heard:
+            return UserAnswer(open_dialogue(self._scenario))
+        if knobs.persona == "premature" and len(self._heard) >= 2:
+            return UserAnswer(THANKS, stops=True)
+        if heard.transfers and not (heard.offers_transfer and heard.asks):
+            return UserAnswer(TRANSFERRED, stops=True)
+        if heard.offers_transfer and self._objections + 1 >= knobs.patience:
+            said = "No, I do not want to be transferred."
+            if not any("transfer" in words for words in self._scenario.rejects):
+                return UserAnswer("Yes, please transfer me. Thank you.", stops=True)
+            if not self._is_said(said):
+                return UserAnswer(said)
+        parts = self._report(done)
+        if knobs.persona != "unhelpful":
+            parts += self._give_facts(heard)
+            parts += self._give_wishes(heard, bool(parts))
+        if heard.proposes and not any(part.startswith("I do not") for part in parts):
+            parts = [self._decide(text, heard), *parts]
+        if parts:
+            return UserAnswer(" ".join(parts))
+        return self._end(heard)
+
+    def _give_facts(self, heard: Hearing) -> list[str]:
+        """Return the facts that the agent asked for, and what the user does not know."""
+        scenario = self._scenario
+        found: list[str] = []
+        again: list[str] = []
+        asked = {*heard.asked}
+        known = {fact.name for fact in scenario.facts}
+        if heard.identity and not asked & {*known, *scenario.unknown}:
+            asked |= {"email", "user id"} & known or {"name", "zip"} & known
+        unknown = [kind for kind in asked if kind in scenario.unknown]
+        for fact in scenario.facts:
+            if fact.name not in asked and not self._is_named(fact, heard):
+                continue
+            wrong = scenario.knobs.mistakes.get(fact.name)
+            if wrong is not None and not self._is_said(wrong):
+                found.append(_tell(fact, wrong))
+            elif scenario.knobs.persona == "forgetful" and len(self._heard) % 2:
+                found.append(f"I do not remember my {fact.name}.")
+            elif scenario.knobs.persona == "contradictory" and len(self._heard) % 2:
+                found.append(_tell(fact, fact.value[::-1]))
+            elif not self._is_said(fact.value):
+                found.append(_tell(fact, fact.value))
+            elif wrong is not None:
+                found.append(f"Sorry, that was a mistake. {_tell(fact, fact.value)}")
+            else:
+                again.append(_tell(fact, fact.value))
+        missing = unknown or [
+            kind for kind in asked if kind in _UNKNOWN and kind not in known and not found
+        ]
+        for kind in missing:
+            said = _UNKNOWN.get(kind, f"I do not remember my {kind}.")
+            if not self._is_said(said):
+                found.append(said)
+        return found or (again if heard.asks and not heard.proposes else [])
+
+    def _is_named(self, fact: Fact, heard: Hearing) -> bool:
+        """Tell whether a question has the words of a fact that is of no common kind."""
+        words = content_words(fact.name)
+        return bool(words) and any(words <= content_words(each) for each in heard.questions)
+
+    def _give_wishes(self, heard: Hearing, answered: bool) -> list[str]:
+        open_ = [wish for wish in self._wishes() if not self._has_said(wish)]
+        found = [
+            wish
+            for wish in open_
+            if wish.when == "asked" and heard.asks and self._is_relevant(wish, heard)
+        ]
+        if heard.refuses and not answered:
+            found += [wish for wish in open_ if wish.when == "refused"][:1]
+        waits = answered or found or (heard.proposes and not heard.more)
+        if not waits:
+            later = [wish for wish in open_ if wish.when == "later"]
+            found += [wish for wish in later if _is_wanted(wish)][:1]
+        return [wish.text for wish in found]
+
+    def _wishes(self) -> list[Wish]:
+        wishes = [wish for wish in self._scenario.wishes if wish.when != "opening"]
+        return wishes[::-1] if self._scenario.knobs.order == "reversed" else wishes
+
+    def _decide(self, text: str, heard: Hearing) -> str:
+        low = text.lower()
+        for words, change in self._scenario.knobs.changes.items():
+            if words.lower() in low and not self._is_said(change):
+                return change
+        if any(re.search(words.lower(), low) for words in self._scenario.rejects):
+            return _DECLINED
+        return CONFIRMED
+
+    def _end(self, heard: Hearing) -> UserAnswer:
+        scenario = self._scenario
+        if heard.refuses and not heard.done and self._objections < scenario.knobs.patience:
+            return UserAnswer("I would really like that. Is there no other way?")
+        if heard.asks and not (heard.more or heard.bye) and (heard.asked or not heard.done):
+            lost = self._lost >= 2 * scenario.knobs.patience
+            return UserAnswer(NOT_UNDERSTOOD, stops=lost)
+        return UserAnswer(THANKS, stops=True)
+
+    def _next_calls(self, text: str, done: Sequence[tuple[Call, Result]]) -> Sequence[Call]:
+        made = {(call.name, repr(call.kwargs)) for call, _ in done}
+        seen = self._seen + "".join(f"\n{result.text.lower()}" for _, result in done)
+        for step in find_steps(text, self._scenario.steps):
+            if (step.function, repr(dict(step.arguments))) in made:
+                continue
+            if not step.unless or not re.search(step.unless, seen):
+                return [Call(step.function, (), dict(step.arguments))]
+        tests = [step for step in self._scenario.steps if step.is_test and step.is_goal]
+        if done and any(
+            call.name == step.function and step.restarts
+            for call, _ in done[-1:]
+            for step in self._scenario.steps
+        ):
+            return [Call(step.function, (), dict(step.arguments)) for step in tests]
+        return ()
+
+    def _report(self, done: Sequence[tuple[Call, Result]]) -> list[str]:
+        return [" ".join(result.text.split()) for _, result in done]
+
+    def _is_said(self, text: str) -> bool:
+        return normalize(text) in self._said
+
+    def _has_said(self, wish: Wish) -> bool:
+        words = content_words(wish.text)
+        if not words:
+            return True
+        spoken = content_words("\n".join([self._said, *self._heard]))
+        return len(words & spoken) / len(words) >= _SAID_SHARE
+
+    def _is_relevant(self, wish: Wish, heard: Hearing) -> bool:
+        words = content_words(wish.cue or wish.text)
+        asked = frozenset().union(*map(content_words, heard.questions))
+        return bool(words) and len(words & asked) / len(words) >= _RELEVANT_SHARE
+
+
+_HYPOTHETICAL = re.compile(
+    r"^\W*(?:\d\W*)?(?:since|as|because|now that)\b.*?(?=\b(?:let's|please|the next"
+    r"|could you|can you"
+    r"|you (?:should|need)|i recommend)|$)"
+    r"|^\W*(?:\d\W*)?(?:if|once|when|after|unless|should)\b[^,]*(?:,|$)|\bi(?:'ll"
+    r"| will| would| can| have| see| am)\b.*"
+    r"|\b(?:which|that|this|because|so)\b[^.]*\b(?:can|may|will|could|might|is"
+    r"|means)\b.*|to (?:fix|help|confirm|ensure)[^,]*,"
+    r"|(?<!know )(?<!check )(?<!see )(?<!confirm )\bif (?:you|it|the|this|not|that"
+    r"|needed|your)\b.*|\bso (?:that )?(?:i|we|you)\b.*|would you like.*|\bor (?:if"
+    r"|would)\b.*"
+)
+_COMMAND = re.compile(
+    r"\bplease\b|could you|can you|\blet's (?:start|try|check|begin|first|turn"
+    r"|enable|do|make|reset|change|switch|move|see|verify|go|now)"
+    r"|^\W*(?:yes, )?(?:re-?boot|re-?start|turn|reset|check|disconnect|enable"
+    r"|disable|run|remove|grant|toggle|change)\b"
+    r"|\bgo ahead|here(?:'s|s| is) how|next steps? (?:is|are) to|are you able to"
+    r"|do you see|make sure|^\W*(?:next|first|then|now)\b|you(?:'ll)? (?:need to"
+    r"|should|can|may)|i recommend|i suggest|\btry "
+)
+_ITEM = re.compile(r"^\s*(?:\d+[.)]|[-•*])\s")
+
+
+def find_steps(text: str, steps: Sequence[Step]) -> list[Step]:
+    """Return the own calls that a text asks for, in the order of the text.
+
+    What the agent asks for in sentences counts; a list counts only without them.
+    """
+    low = text.lower().replace("*", "")
+    for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
+        low = low.replace(odd, plain)
+    commands: list[Step] = []
+    items: list[Step] = []
+    for line in low.split("\n"):
+        is_item = _ITEM.match(line) is not None
+        for sentence in re.split(r"(?<=[a-z)\"'][.!?:;])\s+", line):
+            said = _HYPOTHETICAL.sub("", sentence)
+            if is_item:
+                _add(items, said, steps)
+            elif _COMMAND.search(said):
+                _add(commands, said, steps)
+    if all(step.is_test for step in commands):
+        commands = items + commands
+    return _without_needless(commands)
+
+
+def _add(found: list[Step], said: str, steps: Sequence[Step]) -> None:
+    places = [(match.start(), step) for step in steps if (match := re.search(step.cue, said))]
+    for _, step in sorted(places, key=lambda each: each[0]):
+        if step not in found:
+            found.append(step)
+
+
+def _without_needless(steps: Sequence[Step]) -> list[Step]:
+    written = {step.topic for step in steps if step.writes and step.topic}
+    kept = [step for step in steps if step.writes or step.topic not in written]
+    return sorted(kept, key=lambda step: step.is_test)
+
+
+def open_dialogue(scenario: DialogueScenario) -> str:
+    """Return the first text of a user."""
+    opening = [wish.text for wish in scenario.wishes if wish.when == "opening"]
+    opening += [_tell(fact, fact.value) for fact in scenario.facts if fact.opens]
+    return " ".join(opening)
+
+
+def normalize(text: str) -> str:
+    """Return a text for comparison: lower case, one blank, no commas."""
+    return " ".join(text.lower().replace(",", "").replace("\u2019", "'").split())
+
+
+def _is_wanted(wish: Wish) -> bool:
+    """Tell whether a wish asks for something, so that the dialogue does not end before it."""
+    return re.search(r"\b(?:want|need|like|wonder|ask|can|could)", wish.text, re.I) is not None
+
+
+def _tell(fact: Fact, value: str) -> str:
+    return f"My {fact.name} is {value}."

@@ -1,0 +1,85 @@
+"""Users: the side of a dialogue that answers the model's text. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any, NamedTuple, Protocol, Self
+
+from envs.calls import Call
+from envs.results import Result
+from envs.session import Session
+from runner.models.base import Reply, Request
+
+SAY = "say_to_user"
+"""Name of the call that stands for the model's text; its result is the user's answer."""
+EXCHANGE_LIMIT = 60
+"""Maximum answers of a user in a turn."""
+_OWN_STEP_LIMIT = 20
+"""Maximum steps with own calls before an answer."""
+
+
+class UserRequest(Request):
+    """Request to the model that plays the user."""
+
+
+class UserAnswer(NamedTuple):
+    """Answer of a user."""
+
+    text: str
+    stops: bool = False
+    """Whether it ends the dialogue."""
+
+
+class UserExchange(NamedTuple):
+    """Text of the model and the user's answer, as calls with results."""
+
+    calls: tuple[Call, ...]
+    """``SAY`` and the user's own calls."""
+    results: tuple[Result, ...]
+    answer: UserAnswer
+
+
+UserAct = UserAnswer | Sequence[Call]
+"""Text, or calls of the user's own functions."""
+
+
+class User(Protocol):
+    """User of one episode; it sees the model's texts, and its own calls and results.
+
+    Attributes:
+        extension: Name of the extension that keeps ``kept()`` in the record of the episode.
+    """
+
+    extension: str
+
+    def act(
+        self, text: str, done: Sequence[tuple[Call, Result]]
+    ) -> Generator[UserRequest, Reply, UserAct]:
+        """Return the next act after a text and own calls; yields requests to the user's model."""
+
+    def remember(self, made: UserExchange) -> None:
+        """Add an exchange to the conversation."""
+
+    def kept(self) -> Any:
+        """Return its ``ExtensionData`` of the record, from which its answers can be replayed."""
+
+    def fork(self) -> Self:
+        """Return an independent copy."""
+
+
+def exchange(
+    user: User, text: str, session: Session
+) -> Generator[UserRequest, Reply, UserExchange]:
+    """Let a user answer a text, and execute its calls; yields the requests to its model."""
+    done: list[tuple[Call, Result]] = []
+    act: UserAct = ()
+    for _ in range(_OWN_STEP_LIMIT):
+        act = yield from user.act(text, done)
+        if isinstance(act, UserAnswer):
+            break
+        done += zip(act, session.play(act), strict=True)
+    answer = act if isinstance(act, UserAnswer) else UserAnswer("", stops=True)
+    calls, results = zip((Call(SAY, (), {"text": text}), Result(answer.text)), *done, strict=True)
+    made = UserExchange(calls, results, answer)
+    user.remember(made)
+    return made

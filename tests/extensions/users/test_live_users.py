@@ -1,0 +1,99 @@
+"""Live runs in which a model plays the user: budget, figures by side, resume inside an episode."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from runner.cli import main
+from tests.extensions.users.test_dialogues import ASK, DONE, PROPOSE, dataset
+from tests.live.running import calls, records, says
+from tests.servers.serving import Answer, Asked, FakeServer
+
+__all__ = ["dataset"]
+
+STEPS = [says(ASK), says(PROPOSE), calls("close_ticket", ticket_id=7), says(DONE)]
+USER = [says("It is number 7."), says("Yes, go ahead."), says("Thanks. [END]")]
+
+
+@pytest.fixture
+def both(server: FakeServer) -> FakeServer:
+    """Return a server that answers as the agent and as the user, by the name of the model."""
+
+    def answer(asked: Asked) -> Answer:
+        said = sum(each["role"] == "assistant" for each in asked.body["messages"])
+        if asked.body["model"] == "customer":
+            return USER[said - 1](asked)
+        return STEPS[said](asked)
+
+    server.answer = answer
+    return server
+
+
+def command(server, dataset, folder, *more):
+    return [
+        *("eval", "--model", "fake", "--base-url", server.base_url, "--dataset", str(dataset)),
+        *("--user-model", "customer", "--no-preflight"),
+        *([] if "--resume" in more else ["--run-dir", str(folder)]),
+        *more,
+    ]
+
+
+def test_a_model_plays_the_user(both, dataset, tmp_path, capsys):
+    assert main(command(both, dataset, tmp_path / "run")) == 0
+    out = capsys.readouterr().out
+    assert "100.0%" in out
+    (line,) = records(tmp_path / "run")
+    user = line["extensions"]["users"]
+    assert user["kind"] == "model"
+    assert user["answers"] == ["It is number 7.", "Yes, go ahead.", "Thanks."]
+    assert user["requests"] == 3
+    assert both.requests == 7
+    assert main(["verify", str(tmp_path / "run"), "--dataset", str(dataset)]) == 0
+    capsys.readouterr()
+    assert main(["table", str(tmp_path / "run"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["runs"][0]
+    assert found["user_requests"] == 3
+
+
+def test_a_stopped_episode_goes_on_within_the_dialogue(both, dataset, tmp_path, capsys):
+    folder = tmp_path / "run"
+    assert main(command(both, dataset, folder, "--max-requests", "5")) == 5
+    assert both.requests == 5
+    assert main(command(both, dataset, folder, "--resume", str(folder))) == 0
+    # The third text of the user was not kept, since its step was unfinished.
+    assert both.requests == 7
+    (line,) = records(folder)
+    assert line["outcome"] == "passed"
+    assert line["extensions"]["users"]["requests"] == 3
+
+
+def test_each_trial_gives_the_user_another_seed(both, dataset, tmp_path, capsys):
+    assert main(command(both, dataset, tmp_path / "run", "--trials", "2")) == 0
+    seeds = [line["extensions"]["users"]["seed"] for line in records(tmp_path / "run")]
+    assert sorted(seeds) == [0, 1]
+
+
+def test_an_episode_that_the_user_broke_is_counted_and_can_be_excluded(
+    both, dataset, tmp_path, capsys
+):
+    both.answer = says("Which colour do you need?")
+    words = ["eval", "--model", "fake", "--base-url", both.base_url, "--no-preflight"]
+    words += ["--dataset", str(dataset), "--run-dir"]
+    assert main([*words, str(tmp_path / "counted")]) == 0
+    (line,) = records(tmp_path / "counted")
+    assert line["outcome"] == "failed"
+    assert line["extensions"]["users"]["error"] == "not_understood"
+    assert main([*words, str(tmp_path / "excluded"), "--exclude-user-errors"]) == 3
+    (line,) = records(tmp_path / "excluded")
+    assert line["outcome"] == "error"
+    assert "the simulated user broke the episode" in line["error"]
+
+
+def test_bad_knobs_are_one_line(dataset, tmp_path, capsys):
+    path = tmp_path / "knobs.json"
+    path.write_text('{"patience": "long"}')
+    words = ["eval", "--model", "fake", "--dataset", str(dataset), "--user-knobs", str(path)]
+    assert main(words) == 2
+    assert "patience" in capsys.readouterr().err

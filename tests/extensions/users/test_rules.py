@@ -1,0 +1,104 @@
+"""The rule-based user: what it tells, when it agrees, and when it stops."""
+
+from __future__ import annotations
+
+import pytest
+
+from envs.calls import Call
+from envs.results import Result
+from extensions.users.rules import (
+    CONFIRMED,
+    THANKS,
+    TRANSFERRED,
+    RuleUser,
+)
+from extensions.users.scenario import DialogueScenario, Fact, Knobs, Step, Wish
+from runner.models.user import SAY, UserAnswer, UserExchange
+
+SCENARIO = DialogueScenario(
+    wishes=(Wish("I want to cancel my order.", "opening"), Wish("I also want a refund.")),
+    facts=(Fact("email", "ada@example.com"), Fact("zip", "55802")),
+    unknown=("order",),
+    rejects=("newsletter",),
+    steps=(Step("restart", "reboot_device"),),
+)
+
+
+def hear(user, text, *results):
+    """Let a user answer a text; results are those of its own calls, in order."""
+    done = []
+    while True:
+        acting = user.act(text, done)
+        with pytest.raises(StopIteration) as end:
+            next(acting)
+        act = end.value.value
+        if isinstance(act, UserAnswer):
+            break
+        done += [(call, Result(results[len(done)])) for call in act]
+    said = (Call(SAY, (), {"text": text}), *[call for call, _ in done])
+    user.remember(UserExchange(said, (Result(act.text), *[made for _, made in done]), act))
+    return act
+
+
+def opened(**knobs):
+    return RuleUser.opened(SCENARIO._replace(knobs=Knobs(**knobs)))
+
+
+def test_a_fact_is_told_when_it_is_asked_for_and_not_before():
+    user = opened()
+    answer = hear(user, "Sure. Could you please provide your email address?")
+    assert "ada@example.com" in answer.text
+    assert "55802" not in answer.text
+    assert "55802" in hear(user, "And your zip code, please?").text
+
+
+def test_an_unknown_fact_is_not_made_up():
+    answer = hear(opened(), "Please provide the order number.")
+    assert answer.text == "I do not remember the order number."
+
+
+def test_a_proposal_is_confirmed_or_rejected():
+    assert hear(opened(), "Shall I cancel the order? (yes/no)").text == CONFIRMED
+    rejected = hear(opened(), "Would you like to get our newsletter?").text
+    assert rejected.startswith("No")
+
+
+def test_the_user_stops_after_its_last_wish_and_after_a_transfer():
+    user = opened()
+    more = "The order has been cancelled. Is there anything else I can help you with?"
+    assert hear(user, more) == UserAnswer("I also want a refund.")
+    assert hear(user, more) == UserAnswer(THANKS, stops=True)
+    transferred = hear(opened(), "YOU ARE BEING TRANSFERRED TO A HUMAN AGENT. PLEASE HOLD ON.")
+    assert transferred == UserAnswer(TRANSFERRED, stops=True)
+
+
+def test_own_calls_are_made_when_told_to_and_reported():
+    answer = hear(opened(), "Please restart your phone.", "Restarting network services.")
+    assert answer.text.startswith("Restarting network services.")
+
+
+def test_a_mistake_is_corrected_when_the_fact_is_asked_for_again():
+    user = opened(mistakes={"zip": "55800"})
+    assert "55800" in hear(user, "What is your zip code?").text
+    assert "55802" in hear(user, "I found no account. Could you check your zip code?").text
+
+
+def test_a_change_of_mind_is_said_once_instead_of_a_confirmation():
+    user = opened(changes={"cancel": "Wait, I would rather return it."})
+    assert hear(user, "Shall I cancel the order?").text == "Wait, I would rather return it."
+    assert hear(user, "Shall I cancel the order?").text == CONFIRMED
+
+
+@pytest.mark.parametrize("persona", ["unhelpful", "forgetful", "contradictory"])
+def test_a_persona_withholds_or_spoils_facts(persona):
+    user = opened(persona=persona)
+    answer = hear(user, "Could you please provide your email address?")
+    assert "ada@example.com" not in answer.text
+
+
+def test_a_fork_is_independent():
+    user = opened()
+    copy = user.fork()
+    hear(user, "What is your zip code?")
+    assert len(user.kept().answers) == 1
+    assert copy.kept().answers == []
