@@ -147,7 +147,8 @@ class Episode:
 
     def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
         """Count a step and tell whether to execute it."""
-        assert calls and not self.finished  # noqa: PT018
+        assert calls
+        assert not self.finished
         self._steps_this_turn += 1
         self._late = self.step_limit is not None and self._steps_this_turn > self.step_limit
         if self._late and not self.profile.execution.executes_step_past_limit:
