@@ -170,7 +170,7 @@ def visit(examined: RejudgedTurns, stop: StopPoint) -> None:
     """
     session = examined.prepared.template.fork()
     traced, turn = stop.moment.traced, stop.turn.model
-    session.restore(stop.moment.before)
+    session.restore(stop.moment.before if traced else stop.moment.after)
     if turn and examined.profile.execution.only_offered:
         session.offer(turn.offered)
     scope = _Scope(session, traced and traced.call, traced and traced.result, stop.truth)

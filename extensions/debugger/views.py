@@ -88,7 +88,8 @@ def call_view(stepper: Stepper) -> Content:
     """Return the messages, call or answer of the moment, with the state changes."""
     turn, kind = stepper.turn, stepper.moment.place.kind
     if kind == "start":
-        parts = [(f"turn {turn.number + 1} begins\n", _STRONG), *_asked(turn)]
+        events = _events(stepper.moment)
+        parts = [(f"turn {turn.number + 1} begins\n", _STRONG), *events, *_asked(turn)]
     else:
         parts = _made(stepper) if kind == "call" else _end(stepper)
     return Content.assemble(*parts, *_leaving(stepper), *_why(stepper))
@@ -131,10 +132,11 @@ def transcript(stepper: Stepper) -> Content:
     for moment in stepper.timeline.moments[: stepper.cursor + 1]:
         turn = stepper.timeline.turns[moment.place.turn]
         if moment.place.kind == "start":
-            parts += [(f"turn {turn.number + 1}\n", f"{_STRONG} reverse"), *_asked(turn)]
+            parts += [(f"turn {turn.number + 1}\n", f"{_STRONG} reverse"), *_events(moment)]
+            parts += _asked(turn)
         elif moment.traced is not None:
             parts += _said(stepper, moment.place, _PASSING)
-            parts += _call_and_result(moment.traced, _PASSING)
+            parts += [*_call_and_result(moment.traced, _PASSING), *_events(moment)]
         else:
             parts += [*_answered(turn), ("\n", "")]
     return Content.assemble(*parts)
@@ -167,6 +169,15 @@ def _made(stepper: Stepper) -> list[Part]:
             _STRONG if changes else _FAINT,
         ),
         *changes,
+        *_events(moment),
+    ]
+
+
+def _events(moment: EpisodeMoment) -> list[Part]:
+    """Return what happened by itself in a world, and the reader of each notice."""
+    return [
+        (f"event, to {each.to or 'nobody'}: {_shown(str(each), _MAX_CHARS)}\n", _NEW)
+        for each in moment.notices
     ]
 
 

@@ -157,6 +157,8 @@ def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Out
     yield OutputLine("")
     not_judged = "" if turn.judged else " (after the failure, not judged)"
     yield OutputLine(f"turn {turn.number + 1}{not_judged}", "strong")
+    for moment in turn.moments[:1]:
+        yield from _event_lines(moment)
     yield from _messages(turn.asked.messages)
     if turn.asked.offers:
         yield OutputLine(f"  added functions: {', '.join(turn.asked.offers)}")
@@ -198,12 +200,16 @@ def _call_lines(call: EpisodeMoment) -> Iterator[OutputLine]:
     yield OutputLine(f"{mark}step {call.place.step + 1}  {_clipped_call(call.traced)}", tone)
     yield _result_line(call.traced.result)
     yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
-    for notice in call.notices:
-        shown = f"{notice.event}, to {notice.to or 'nobody'}: {notice}"
-        yield OutputLine(f"{_INDENT}event     {fitted(shown, _WIDTH)}", "new")
+    yield from _event_lines(call)
     yield from _listed(call.strays, f"{_INDENT}off path  ", _BAD, str)
     if call.diverges:
         yield OutputLine(f"{_INDENT}cause of the failure", _BAD)
+
+
+def _event_lines(moment: EpisodeMoment) -> Iterator[OutputLine]:
+    for notice in moment.notices:
+        shown = f"{notice.event}, to {notice.to or 'nobody'}: {notice}"
+        yield OutputLine(f"{_INDENT}event     {fitted(shown, _WIDTH)}", "new")
 
 
 def _truth_lines(turn: TurnView) -> Iterator[OutputLine]:
@@ -364,6 +370,7 @@ def _turn_json(turn: TurnView) -> Json:
     failure = turn.failure
     return {
         "turn": turn.number,
+        **_notices_json(turn.moments[:1]),
         "messages": [asdict(message) for message in turn.asked.messages],
         "offers": list(turn.asked.offers),
         "reached": turn.model is not None,
@@ -382,12 +389,17 @@ def _turn_json(turn: TurnView) -> Json:
     }
 
 
+def _notices_json(moments: Sequence[EpisodeMoment]) -> Json:
+    found = [each._asdict() for moment in moments for each in moment.notices]
+    return {"notices": found} if found else {}
+
+
 def _call_json(call: EpisodeMoment) -> Json:
     assert call.traced is not None
     return {
         **executed(call.traced),
         "changes": [each.to_json("before", "after") for each in call.changes],
-        **({"notices": [each._asdict() for each in call.notices]} if call.notices else {}),
+        **_notices_json([call]),
         "off_path": [each.to_json() for each in call.off_path],
         "diverges": call.diverges,
     }

@@ -42,7 +42,7 @@ class EpisodeMoment(NamedTuple):
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """Notices of changes after the call."""
+        """Notices of the events after the call, or between the last turn and this one."""
         return list_notices(self.after)[len(list_notices(self.before)) :]
 
 
@@ -119,6 +119,7 @@ def turns_of(
 ) -> list[TurnView]:
     """Return the turns of a trajectory, given both traces and the place to mark."""
     reached = model.turns if model else ()
+    ends = [None, *(turn.after for turn in reached)]
     return [
         TurnView(
             number,
@@ -126,18 +127,23 @@ def turns_of(
             expected,
             actual,
             list(_calls(number, expected, None)),
-            list(_moments(number, expected, actual, left)) if actual else (),
+            list(_moments(number, expected, actual, left, ends[number])) if actual else (),
         )
         for number, (turn, expected, actual) in enumerate(zip_longest(asked, truth.turns, reached))
     ]
 
 
 def _moments(
-    number: int, truth: TracedTurn, turn: TracedTurn, left: EpisodePlace | None
+    number: int,
+    truth: TracedTurn,
+    turn: TracedTurn,
+    left: EpisodePlace | None,
+    earlier: Snapshot | None,
 ) -> Iterator[EpisodeMoment]:
+    """Yield the moments of a turn; ``earlier`` is the state at the end of the turn before."""
     start, end = EpisodePlace(number, "start"), EpisodePlace(number, "end")
     first = EpisodeMoment(
-        start, turn.before, turn.before, off_path=find_off_path(truth, turn.before)
+        start, earlier or turn.before, turn.before, off_path=find_off_path(truth, turn.before)
     )
     yield first
     before = first.off_path

@@ -93,7 +93,7 @@ class EpisodeCard:
             "missing": [bounds.cut(text) for text in failure.unseen] if failure else [],
             "evidence": self._evidence(examined),
             "messages": self.shared.messages(self.record, bounds),
-            "turns": [self._turn(turn) for turn in shown],
+            "turns": [self._turn(*turns) for turns in zip(shown, [None, *shown], strict=False)],
         }
 
     def pairs(self, examined: RejudgedCalls) -> Json:
@@ -135,11 +135,14 @@ class EpisodeCard:
             if step.turn == turn
         ]
 
-    def _turn(self, turn: TurnView) -> Json:
+    def _turn(self, turn: TurnView, earlier: TurnView | None) -> Json:
         """Return one turn; a turn that was not reached has no steps."""
         shown = {**self._said(turn.asked), "truth": [self._call(call) for call in turn.truth_calls]}
+        expected = self._state(earlier.truth.after, turn.truth.before) if earlier else {}
+        shown |= {"expected": expected} if expected else {}
         if not turn.moments:
             return shown
+        shown |= self._between(turn.moments[0])
         steps = [calls for _, calls in turn.steps]
         requests = [*self._requests(turn.number), *[None] * len(steps), None]
         shown["off"] = self._pairs(turn.moments[0].off_path)
@@ -158,6 +161,16 @@ class EpisodeCard:
         }
         return shown
 
+    def _between(self, start: EpisodeMoment) -> Json:
+        """Return events and changes since the turn before; empty without changes."""
+        changed = self._state(start.before, start.after)
+        return {"state": changed, **self._events(start)} if changed else {}
+
+    def _events(self, moment: EpisodeMoment) -> Json:
+        """Return what happened by itself in a world; empty if nothing did."""
+        found = [[each.to or "nobody", self.bounds.cut(str(each))] for each in moment.notices]
+        return {"events": found[: self.bounds.members]} if found else {}
+
     def _said(self, turn: Turn) -> Json:
         return {"says": self._says(turn), "offers": list(turn.offers)}
 
@@ -174,6 +187,7 @@ class EpisodeCard:
             "ok": result.ok,
             "result": self.bounds.cut(result.observation),
             "changes": self._pairs(moment.changes),
+            **self._events(moment),
             "state": self._state(moment.before, moment.after),
         }
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,8 +14,12 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from envs.errors import ConfigError
 from envs.session import Session
+from runner.analysis.report.episode_cards import EpisodeCard, SharedValues
+from runner.analysis.report.value_bounds import ValueBounds
 from runner.cli import main
 from runner.episodes.episode import Episode
+from runner.episodes.offline import examine_truth
+from runner.records.record import EpisodeRecord
 from runner.rollouts.env import RolloutEnv, single_dataset
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
@@ -168,3 +172,54 @@ def test_a_replay_shows_events_below_the_call(tmp_path, capsys):
     shown = capsys.readouterr().out
     assert f"event     event, to agent: [Notice {DAY}10:30] Tea." in shown
     assert shown.index("wait(") < shown.index("[Notice") < shown.index("add_to_cart(")
+
+
+def between_turns() -> Trajectory:
+    """An entry whose event happens between its two turns, in which nothing is called."""
+    trajectory = entry(CASES[4])
+    clock = {**trajectory.config["WorldClock"], "minutes_per_turn": 120}
+    turns = (
+        Turn((Message("user", "Any tea?"),), ("find_products(text='tea')",)),
+        Turn((Message("user", "And now?"),), BUY),
+    )
+    config = {**SHOP, "WorldClock": clock}
+    return replace(trajectory, config=config, turns=turns)
+
+
+def test_a_replay_shows_events_between_turns(tmp_path, capsys):
+    file = tmp_path / "shop.jsonl"
+    file.write_text(json.dumps(asdict(between_turns())) + "\n", encoding="utf-8")
+    assert main(["replay", "shop_event", "--dataset", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert shown.index("turn 2") < shown.index("[Notice") < shown.index("And now?")
+    assert main(["replay", "shop_event", "--dataset", str(file), "--json"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["turns"]
+    assert "notices" not in first
+    assert [each["to"] for each in second["notices"]] == [None, "agent"]
+
+
+def test_a_page_has_events_and_the_state_between_turns():
+    trajectory = between_turns()
+    prepared = prepare(single_dataset(trajectory), trajectory, STRICT)
+    examined = examine_truth(prepared, STRICT, 20)
+    record = EpisodeRecord.of(trajectory, examined.verdict)
+    made = EpisodeCard(record, SharedValues(None, [record]), ValueBounds(500, 20)).turns(examined)
+    first, second = made["turns"]
+    assert not {"events", "state", "expected"} & first.keys()
+    assert [reader for reader, _ in second["events"]] == ["nobody", "agent"]
+    assert second["state"] == second["expected"]
+    assert "Stockroom" in second["state"]
+
+
+def test_the_debugger_shows_events_between_turns():
+    pytest.importorskip("textual")
+    from extensions.debugger.stepper import Stepper
+    from extensions.debugger.views import call_view, transcript
+
+    trajectory = between_turns()
+    prepared = prepare(single_dataset(trajectory), trajectory, STRICT)
+    stepper = Stepper(examine_truth(prepared, STRICT, 20))
+    [start] = [m for m in stepper.timeline.moments if m.place[:2] == (1, "start")]
+    stepper.cursor = stepper.timeline.index(start.place)
+    for shown in (call_view(stepper).plain, transcript(stepper).plain):
+        assert f"event, to agent: [Notice {DAY}10:30] Tea." in shown

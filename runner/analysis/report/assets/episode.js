@@ -239,6 +239,8 @@ function momentsOf(row, data) {
   let sent = 0;
   let ended = [];
   for (const [turn, shown] of data.turns.entries()) {
+    if (shown.expected) expected = merged(expected, shown.expected);
+    if (shown.state) now = merged(now, shown.state);
     for (const call of shown.truth || []) expected = merged(expected, call.state);
     let off = shown.off || [];
     for (const [step, part] of [...(shown.steps || []), shown.end].entries()) {
@@ -283,6 +285,7 @@ function turnPart(row, data, index, moments, shared) {
       el("a", { href: address({ turn: index, step: null }) }, `Turn ${index + 1}`),
       el("span", { class: `badge ${mark}` }, MARKS[mark]),
     ),
+    eventsList(turn.events),
     turn.says.map(([role, text]) => el("div.says", el("h3", words(role)), prose(text))),
     turn.offers.length > 0 &&
       el(
@@ -351,6 +354,18 @@ function stepCard(row, moment, raw) {
   );
 }
 
+/** Return what happened by itself in a world, and who was told; nothing without events. */
+function eventsList(events) {
+  return (
+    events &&
+    el(
+      "ul.events",
+      { "aria-label": "Events" },
+      events.map(([reader, text]) => el("li", el("strong", `Event, to ${reader}: `), prose(text))),
+    )
+  );
+}
+
 function callPart(call, was) {
   const still = isEqual(call.off, was);
   return el(
@@ -359,6 +374,7 @@ function callPart(call, was) {
     copies(partsOf(call)),
     el("div", { class: call.ok ? "result" : "result refused" }, block(laidOut(call.result))),
     call.changes.length > 0 && changesList(call.changes),
+    eventsList(call.events),
     call.off.length > 0 &&
       (still
         ? el("p.still.quiet", `Still ${plural(call.off.length, "difference")} from the ground truth.`)
