@@ -106,6 +106,8 @@ def _read_candidates(name: str) -> list[Candidate]:
         return [tool for server in _read_servers(path, value) for tool in _list_tools(*server)]
     if _is_openapi(value):
         return _read_operations(value, path)
+    if isinstance(value, Mapping) and "api_list" in value:
+        raise DataError(str(path), "is a RapidAPI file; convert it: turnwise env import FILE NAME")
     if path.suffix in _YAML:
         raise DataError(str(path), "is YAML, but not an OpenAPI file; write documents as JSON")
     return [*_read_documents(value, path)]

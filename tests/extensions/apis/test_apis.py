@@ -19,6 +19,7 @@ from extensions.apis.collection import ApiAnswer, ApiCollection
 from extensions.apis.entries import ApiEntryMaker, ShownCalls
 from extensions.apis.readers import read_collection
 from extensions.apis.recorder import record
+from extensions.retrieval.corpus_files import load_corpus
 from runner.cli import main
 from tests.extensions.apis.rapidapi import travel
 
@@ -211,6 +212,13 @@ def test_functions_as_toolbench_prints_them_are_read(tmp_path: Path) -> None:
     assert function.description.startswith("Generate a random longitude. Example response:")
     schema = {"type": "number", "description": "Maximum value."}
     assert function.parameters == {"type": "object", "properties": {"max": schema}, "required": []}
+
+
+def test_a_collection_can_be_searched(folder: Path) -> None:
+    corpus = load_corpus("travel.json", None, print)
+    assert len(corpus.functions) == 20
+    with pytest.raises(DataError, match=r"is a RapidAPI file; convert it: turnwise env import"):
+        load_corpus("rapid.json", None, print)
 
 
 @pytest.mark.parametrize(
