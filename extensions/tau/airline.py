@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from typing_extensions import TypedDict
@@ -125,6 +125,10 @@ _AIRPORTS = (
 )
 
 
+_RECORDS = {"flights": _FLIGHT, "users": _USER, "reservations": _RESERVATION}
+"""Fields of the records of a database."""
+
+
 class AirlineConfig(TypedDict, total=False):
     """Initial config of the airline."""
 
@@ -164,12 +168,20 @@ class AirlineDesk(Desk):
     reservations: dict[str, dict[str, Any]] = {}
 
     @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield records without a needed field."""
+        for name, kind in _RECORDS.items():
+            for key, record in config.get(name, {}).items():
+                for field in kind:
+                    if field not in record:
+                        yield f".{name}[{key!r}]", f"has no {field}"
+
+    @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return a database with its records in the order of their fields."""
-        kinds = {"flights": _FLIGHT, "users": _USER, "reservations": _RESERVATION}
         return {
             name: {key: arrange(kind, each) for key, each in data[name].items()}
-            for name, kind in kinds.items()
+            for name, kind in _RECORDS.items()
         }
 
     @reads
