@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envs.lazy_modules import lazy_module
@@ -16,8 +18,12 @@ if TYPE_CHECKING:
     from runner.live.settings import Settings
     from runner.records import codec
     from runner.records.record import EpisodeRecord, ExtensionData
-    from trajectories.schema import Trajectory
+    from trajectories import dataset, schema
+    from trajectories.dataset import Dataset
+    from trajectories.schema import Category, Trajectory
 else:
+    dataset = lazy_module("trajectories.dataset")
+    schema = lazy_module("trajectories.schema")
     codec = lazy_module("runner.records.codec")
     dialogue_kind = lazy_module("extensions.users.dialogue_kind")
     feature = lazy_module("extensions.users.feature")
@@ -55,6 +61,13 @@ class UsersExtension(Extension):
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
         """Return the judging of an entry with a user."""
         return dialogue_kind.UserDialogue() if self.name in trajectory.extensions else None
+
+    def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
+        """Load our own dialogues."""
+        if name != "dialogues":
+            return None
+        found = dataset.load_path(Path(__file__).with_name("data"), [schema.Category.DIALOGUE])
+        return replace(found, name=name)
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the user of an episode."""
