@@ -102,6 +102,15 @@ def is_refusal(answer: str) -> bool:
     return not answer.strip() or bool(_REFUSAL.search(_plain(answer)))
 
 
+def classify_answer(answer: str) -> str:
+    """Return whether an answer without calls is ``silent``, ``declined``, ``asked`` or ``other``."""
+    if not answer.strip():
+        return "silent"
+    if is_refusal(answer):
+        return "declined"
+    return "asked" if is_question(answer) else "other"
+
+
 def declines(answer: str) -> bool:
     """Tell whether an answer refuses on principle, and not because a function is missing."""
     plain = _plain(answer)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from checkers.calls.pairs import CallPair
+from checkers.calls.types import ComparisonKind
+from checkers.causes.turn_endings import classify_answer
 from envs.calls import Call
 from runner.analysis.figures import totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules
@@ -20,10 +22,11 @@ from runner.data.choose import Notify
 from runner.data.parameters import require_type
 from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
 from runner.records.annotations import NOTHING
-from runner.records.record import call_text
+from runner.records.record import RecordedEpisode, call_text
 from runner.records.recorded_run import Run, is_run, open_run
 from runner.records.run_catalog import run_folders
 from trajectories.errors import DataError
+from trajectories.schema import FACTS, Trajectory
 
 Row = dict[str, Any]
 
@@ -113,6 +116,7 @@ def _episode_row(
         "failed_turn": verdict and verdict.failed_turn,
         "turns": len(trajectory.turns),
         "turns_passed": judged.turns_passed,
+        "answer_without_call": _classify_answer(trajectory, recorded),
         "cause": found and found.cause.value,
         "sub_reason": found and found.sub_reason,
         "cause_turn": found and found.turn,
@@ -133,6 +137,14 @@ def _episode_row(
         "tags": ",".join(annotation.tags),
         "note": annotation.note,
     }
+
+
+def _classify_answer(trajectory: Trajectory, recorded: RecordedEpisode) -> str | None:
+    """Return the kind of an answer where no call is right; None for calls and other entries."""
+    if FACTS[trajectory.category].calls is not ComparisonKind.IRRELEVANCE:
+        return None
+    step = recorded.turns[0][-1] if recorded.turns and recorded.turns[0] else ""
+    return classify_answer(step) if isinstance(step, str) else None
 
 
 class _CallRows:

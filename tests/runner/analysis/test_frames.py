@@ -91,3 +91,25 @@ def test_parquet_has_the_same_rows_and_types(run: Path, tmp_path: Path) -> None:
 def test_options_of_transcripts_are_not_for_tables(run: Path, capsys) -> None:
     assert main(["export", str(run), "--format", "csv", "--only-passed"]) == 2
     assert "--only-passed: is for --format openai-messages" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("", "silent"),
+        ("I am sorry, none of the functions can do that.", "declined"),
+        ("Which city do you mean?", "asked"),
+        ("Paris is the capital of France.", "other"),
+    ],
+)
+def test_a_refusal_is_told_from_silence_where_no_call_is_right(
+    tmp_path: Path, said: str, kind: str
+) -> None:
+    turnwise.evaluate(
+        lambda messages, tools: {"role": "assistant", "content": said},
+        categories="irrelevance,simple_python",
+        ids=["irrelevance_haircut", "simple_python_tomato_bed"],
+        run_dir=tmp_path / "run",
+    )
+    rows = turnwise.load_runs(tmp_path / "run").episodes
+    assert [row["answer_without_call"] for row in rows] == [None, kind]
