@@ -13,6 +13,7 @@ from mcp.types import (
     INVALID_REQUEST,
     CallToolRequestParams,
     CallToolResult,
+    ContentBlock,
     GetPromptRequestParams,
     GetPromptResult,
     ListPromptsResult,
@@ -178,8 +179,10 @@ async def _call(
         return _turn_result(episode, hides_verdict)
     player = episode.player
     result = player.dialogue.episode.steps[-1].results[-1]
-    text = str(episode.request.messages[-1]["content"])
-    return CallToolResult(content=[TextContent(text=text)], is_error=not result.ok)
+    # Notices of events follow the result.
+    new = episode.request.messages[player.steps[-1].request_messages + 1 :]
+    content: list[ContentBlock] = [TextContent(text=str(message["content"])) for message in new]
+    return CallToolResult(content=content, is_error=not result.ok)
 
 
 def _collect(episode: ServedEpisode, call: ToolCall) -> CallToolResult:

@@ -224,7 +224,8 @@ def mcp_server(find: FindSession) -> Server[Any]:
             result = served.call(_read(params))
         except BackendFault as fault:
             raise MCPError(INTERNAL_ERROR, str(fault)) from fault
-        content: list[ContentBlock] = [TextContent(text=result.observation)]
+        texts = [result.observation, *served.notices]
+        content: list[ContentBlock] = [TextContent(text=text) for text in texts]
         return CallToolResult(content=content, is_error=not result.ok)
 
     return Server("turnwise", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool)

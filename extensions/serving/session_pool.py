@@ -6,7 +6,7 @@ idle timeout, or when its slot is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envs.calls import Call
@@ -45,11 +45,16 @@ class ServedSession:
     ended: bool = False
     snapshots: list[Snapshot] = field(default_factory=list)
     observe: Observe | None = None
+    notices: Sequence[str] = ()
+    """Messages to the client about events that the latest call let happen."""
 
     def call(self, call: Call | MalformedCall) -> Result:
         """Make a call; errors of the session propagate."""
         self.calls += 1
+        known = len(self.session.notices)
         result = self.session.call(call)
+        new = self.session.notices[known:]
+        self.notices = [str(notice) for notice in new if notice.to == "agent"]
         result.shown = self.observe and self.observe(self.session, call, result, "")
         return result
 

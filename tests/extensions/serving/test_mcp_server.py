@@ -157,3 +157,17 @@ def test_another_wording_may_be_read(desk: Session) -> None:
     result = asyncio.run(main())
     assert text(result) == "get_ticket(ticket_id=99): False"
     assert result.is_error
+
+
+def test_a_client_reads_the_events_that_a_call_let_happen() -> None:
+    event = {"id": "tea", "at": "2026-03-02T10:00", "agent": "Tea is here."}
+    clock = {"now": "2026-03-02T09:00", "events": [event]}
+    session = Session.load(["WorldClock"], {"WorldClock": clock})
+    first, second = (
+        call(session, "wait", {"until": f"2026-03-02T{hour}:00"}) for hour in ("11", "12")
+    )
+    assert [content.text for content in first.content if isinstance(content, TextContent)] == [
+        '{"now": "2026-03-02T11:00"}',
+        "[Notice 2026-03-02T10:00] Tea is here.",
+    ]
+    assert text(second) == '{"now": "2026-03-02T12:00"}'
