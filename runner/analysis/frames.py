@@ -101,6 +101,7 @@ def _episode_row(
     needed = verdict.selected.needed if verdict and verdict.selected else None
     used = totals_of([record])
     annotation = source.annotations.get(record.key, NOTHING)
+    of_run = source.annotations.get(None, NOTHING)
     return {
         **key,
         "model": source.definition.model if source.definition else source.name,
@@ -136,6 +137,8 @@ def _episode_row(
         "cost_usd": used.cost,
         "tags": ",".join(annotation.tags),
         "note": annotation.note,
+        "run_tags": ",".join(of_run.tags),
+        "run_note": of_run.note,
     }
 
 

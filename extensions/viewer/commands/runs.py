@@ -11,7 +11,7 @@ from extensions.viewer.run_index import run_json
 from runner.analysis.figure_lines import score_cell
 from runner.analysis.listing import run_figures
 from runner.commands import DONE
-from runner.commands.options import argument
+from runner.commands.options import argument, option
 from runner.commands.shared import JsonOption, note
 from runner.records.run_catalog import CatalogRun, list_runs
 from runner.show.terminal import fitted, say, say_json, table
@@ -29,16 +29,19 @@ class Options(JsonOption):
     folder: Path = argument(
         "folder that contains run folders", "FOLDER", required=False, default=Path("runs")
     )
+    tag: str | None = option("only runs with this tag", "TAG")
 
 
 def run(options: Options) -> int:
     """Print every run of a folder, and the commands that resume unfinished runs."""
-    found = list(list_runs(options.folder))
+    tag = options.tag
+    found = [run for run in list_runs(options.folder) if tag in (None, *run.annotation.tags)]
     if options.json:
         say_json({"runs": [*map(run_json, found)]})
         return DONE
     if not found:
-        note(f"{options.folder}: contains no run; turnwise eval makes one")
+        advice = "; turnwise eval makes one" if tag is None else f" with the tag {tag}"
+        note(f"{options.folder}: contains no run{advice}")
         return DONE
     heading = ["run", "model", "score (95%)", "done", "state", "tags"]
     rows = [heading, *(_row(each, options.folder) for each in found)]

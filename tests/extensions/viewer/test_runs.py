@@ -31,6 +31,18 @@ def test_runs_of_a_folder_are_listed_within_80_columns(tmp_path, capsys, monkeyp
     assert (run["state"], run["planned"], run["score"], run["resume"]) == ("finished", 3, 0.0, None)
 
 
+def test_runs_with_a_tag_are_listed(tmp_path, capsys):
+    for name in ("one", "two"):
+        turnwise.evaluate(agent, categories="base", limit=1, run_dir=tmp_path / name)
+    assert main(["annotate", str(tmp_path / "two"), "--tag", "baseline"]) == 0
+    capsys.readouterr()
+    assert main(["runs", str(tmp_path), "--tag", "baseline", "--json"]) == 0
+    [run] = json.loads(capsys.readouterr().out)["runs"]
+    assert run["tags"] == ["baseline"]
+    assert main(["runs", str(tmp_path), "--tag", "none"]) == 0
+    assert capsys.readouterr().err.endswith("contains no run with the tag none\n")
+
+
 def test_a_damaged_run_is_told_below_the_table(tmp_path, capsys):
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "run.json").write_text("{")

@@ -33,6 +33,7 @@ def run(
 
 def test_episodes_and_calls_are_rows(run: Path) -> None:
     write_annotation(run, ("folders_0", 0), TagsAndNote(("x", "y"), "look"))
+    write_annotation(run, None, TagsAndNote(("baseline",), "first"))
     found = turnwise.load_runs(run)
     assert repr(found) == f"RunFrames(2 episodes, {len(found.calls)} calls)"
     right, wrong = found.episodes
@@ -40,6 +41,7 @@ def test_episodes_and_calls_are_rows(run: Path) -> None:
         "a", "folders_0", True, None,
     )  # fmt: skip
     assert (right["tags"], right["note"], wrong["tags"]) == ("x,y", "look", "")
+    assert {(row["run_tags"], row["run_note"]) for row in (right, wrong)} == {("baseline", "first")}
     assert (right["calls"], right["redundant_calls"]) == (right["needed_calls"], 0)
     assert (wrong["passed"], wrong["redundant_calls"]) == (False, None)
     assert wrong["cause"] is not None
