@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,14 @@ SEEN = 24
 """Entries of each run in the viewer."""
 STUCK = 3
 """Number of the entry at which the models loop."""
-PAGES = ("report", "viewer", "run", "loop", "comparison")
+PAGES = ("viewer", "run", "episodes", "episode", "loop", "comparison")
+LOOKS: Mapping[str, Any] = {
+    "": {"viewport": {"width": 1280, "height": 760}, "color_scheme": "light"},
+    "_dark": {"viewport": {"width": 1280, "height": 760}, "color_scheme": "dark"},
+    "_narrow": {"viewport": {"width": 400, "height": 760}, "color_scheme": "light"},
+    "_narrow_dark": {"viewport": {"width": 400, "height": 760}, "color_scheme": "dark"},
+}
+"""Windows of the viewer's pictures, by the end of their names."""
 ONE_IN = 11
 """A mistake is made in one of so many turns."""
 
@@ -119,20 +127,31 @@ def picture_viewer(folder: Path, browser: Browser) -> None:
         first, *_ = stuck.turns[0].ground_truth
         said[stuck.id] = [[f"[{first}]"] * STEP_LIMIT]
         records = [record(data, id, turns) for id, turns in said.items()]
+        failed = next(
+            each.id for each in records if each.outcome == "failed" and each.id != stuck.id
+        )
         place = runs / f"{number + 1}-{model}"
         created = f"2026-03-0{number + 1}T12:00:00"
         write_noted(place, definition(data, model=model), records, SEEN, created)
     with viewing(runs) as viewer:
-        seen = browser.new_page(viewport=WINDOW)
-        for name, path, there in (
-            ("viewer", "", ".col-latency:text('s')"),
-            ("run", "run/3-large-2", ".bars"),
-            ("loop", f"run/3-large-2#e/{stuck.id}/0/0/0", ".equal-steps"),
-            ("comparison", "compare?run=1-small-1&run=3-large-2", ".finding"),
-        ):
-            seen.goto(viewer.url + path)
-            seen.wait_for_selector(there)
-            seen.screenshot(path=folder / f"{name}.png")
+        for suffix, window in LOOKS.items():
+            seen = browser.new_page(**window)
+            for name, path, there in (
+                ("viewer", "", ".col-latency:text('s')"),
+                ("run", "run/3-large-2", ".bars"),
+                ("episodes", "run/3-large-2", "table.episodes"),
+                ("episode", f"run/3-large-2#e/{failed}/0", ".problem"),
+                ("loop", f"run/3-large-2#e/{stuck.id}/0/0/0", ".equal-steps"),
+                ("comparison", "compare?run=1-small-1&run=3-large-2", ".finding"),
+            ):
+                seen.goto(viewer.url + path)
+                seen.wait_for_selector(there, state="attached")
+                # Causes and more figures follow after the recorded outcomes.
+                seen.wait_for_selector(".notes", state="detached")
+                if name == "episodes":
+                    top = "document.querySelector('.filters').scrollIntoView()"
+                    seen.evaluate(f"{top}; scrollBy(0, -80)")
+                seen.screenshot(path=folder / f"{name}{suffix}.png")
 
 
 def main() -> None:
@@ -155,7 +174,8 @@ def main() -> None:
         picture_report(run, folder, browser)
         picture_viewer(folder, browser)
         FOLDER.mkdir(parents=True, exist_ok=True)
-        for picture in ("debugger.svg", *(f"{name}.png" for name in PAGES)):
+        pages = [f"{name}{suffix}.png" for name in PAGES for suffix in LOOKS]
+        for picture in ("debugger.svg", "report.png", *pages):
             shutil.copy(folder / picture, FOLDER / picture)
 
 
