@@ -183,7 +183,11 @@ def _read(words: list[str]) -> None:
     commands = all_commands()
     name = next((n for n in (" ".join(words[:2]), words[0]) if n in commands), None)
     assert name, f"there is no command {words[0]}"
+    given = words[len(name.split()) :]
+    if name == "eval" and "--resume" in given and "--model" not in given:
+        # The folder has the other options of a resumed run.
+        given = ["--model", "m", *given]
     try:
-        read_options(name, commands[name], words[len(name.split()) :])
+        read_options(name, commands[name], given)
     except SystemExit as left:
         raise AssertionError(f"turnwise {shlex.join(words)} is refused") from left
