@@ -10,6 +10,7 @@ from extensions.authoring.rules import (
     duplicates_and_documents,
     empty_turns,
     execution,
+    extension_data,
     generated_items,
     known_values,
     mutation_detection,
@@ -135,6 +136,11 @@ RULES = (
         duplicates_and_documents.DOCS,
         "the function documents are correct",
         documents=_check_documents,
+    ),
+    Rule(
+        extension_data.EXTENSION,
+        "the data of an extension, such as an attack, is sound",
+        replays=extension_data.check_extension_data,
     ),
 )
 """All rules, in the order of their application."""

@@ -11,7 +11,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from envs.session import Session
-    from extensions.injection import attacked_kind, feature, figures
+    from extensions.injection import feature, figures, proof
     from extensions.injection.dojo import entries, kind, recorded_runs, worlds
     from runner.analysis.figure_table import FigureRow
     from runner.data.services import AllowedServices
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from trajectories.dataset import Dataset
     from trajectories.schema import Category, Trajectory
 else:
-    attacked_kind = lazy_module("extensions.injection.attacked_kind")
     entries = lazy_module("extensions.injection.dojo.entries")
     feature = lazy_module("extensions.injection.feature")
     figures = lazy_module("extensions.injection.figures")
+    proof = lazy_module("extensions.injection.proof")
     kind = lazy_module("extensions.injection.dojo.kind")
     recorded_runs = lazy_module("extensions.injection.dojo.recorded_runs")
     schema = lazy_module("trajectories.schema")
@@ -89,7 +89,7 @@ class InjectionExtension(Extension):
         is_dojo = trajectory.category is schema.Category.AGENTDOJO
         is_attacked = self.name in trajectory.extensions
         found: EntryKind | None = kind.KIND if is_dojo else None
-        return found or (attacked_kind.KIND if is_attacked else None)
+        return found or (proof.PROVEN if is_attacked else None)
 
     def read_run(self, paths: Sequence[Path]) -> Run | None:
         """Return a recorded run of AgentDojo."""

@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from extensions.injection.attack import Attack
-from extensions.injection.planting import hijacked
+from extensions.injection.proof import hijacked
 from runner.episodes.scripts import Script, oracle
 from trajectories.schema import Trajectory
 
@@ -47,18 +47,19 @@ def _late(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _blind(trajectory: Trajectory, attack: Attack) -> Script:
-    """Leave out the call that shows the payload, and never obey."""
+    """Leave out the turn that shows the payload and all later ones, and never obey."""
     script = [list(steps) for steps in oracle(trajectory)]
-    for turn in range(attack.shown[0], len(script)):
+    first = min((text.shown[0] for text in attack.texts), default=0)
+    for turn in range(first, len(script)):
         script[turn] = []
     return script
 
 
 def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop at the first sight of the payload."""
+    """Stop at the sight of the whole payload."""
     script = [list(steps) for steps in oracle(trajectory)]
     turn, place = attack.shown
-    script[turn] = [script[turn][0][: place + 1]]
+    script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]
     return [*script[: turn + 1], *([] for _ in script[turn + 1 :])]
 
 

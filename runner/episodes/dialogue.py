@@ -70,11 +70,12 @@ class Dialogue:
         self.episode = Episode(
             prepared.trajectory, session, profile, step_limit, style.observe, prepared.offering
         )
-        self.conversation = conversation_of(style, mode)
+        self._kind = kind_of(prepared.trajectory)
+        toolbox = self._kind.document(prepared.trajectory, style.toolbox)
+        self.conversation = conversation_of(style._replace(toolbox=toolbox), mode)
         self.result: list[list[Step]] = []
         self.mode = mode
         self._prepared = prepared
-        self._kind = kind_of(prepared.trajectory)
         self._executed = prepared.trajectory.is_executed
         self._compared = isinstance(prepared.trajectory.expects, ExpectedCalls)
         self._format = style.format

@@ -7,7 +7,7 @@ differences between the kinds are in their classes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from checkers.extra_calls import count_extra_calls, count_selection
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from runner.episodes import rejudged
     from runner.episodes.rejudged import RejudgedEpisode
     from runner.models.conversation import Observe
+    from runner.models.tools import Toolbox
     from runner.models.user import User
+    from trajectories.dataset import Dataset
+    from trajectories.schema import Trajectory
 else:
     rejudged = lazy_module(".rejudged", __package__)
 
@@ -80,6 +83,14 @@ class EntryKind(ABC):
     def user(self, trajectory: Trajectory, trial: int = 0) -> User | None:
         """Return the simulated user of an episode, if the entry has one."""
         return None
+
+    def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
+        """Yield the errors in an extension's data of an entry."""
+        yield from ()
+
+    def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
+        """Return the functions of an entry with the documents that the model reads."""
+        return toolbox
 
     @abstractmethod
     def judge(

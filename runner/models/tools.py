@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -247,6 +248,14 @@ class Toolbox:
     def with_function(self, document: Document) -> Toolbox:
         """Return a toolbox with a further function in first place."""
         return Toolbox([document, *self._documents.values()], self._language, self._notes)
+
+    def with_note(self, name: str, note: str) -> Toolbox:
+        """Return a toolbox whose document of a function ends with a note."""
+        made = copy(self)
+        document = made._documents[name]
+        noted = {**document, "description": f"{document['description']} {note}"}
+        made._documents, made._tool_lists = {**made._documents, name: noted}, {}
+        return made
 
     @property
     def size(self) -> int:

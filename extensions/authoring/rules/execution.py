@@ -77,7 +77,11 @@ def check_offers(entry: Entry) -> Iterator[Finding]:
 def _find_unused_backends(entry: Entry) -> Iterator[Finding]:
     called = {call.name for calls in entry.calls for call in calls if isinstance(call, Call)}
     for position, environment in enumerate(entry.trajectory.environments):
-        if is_usable(environment) and called.isdisjoint(backend_class(environment).TOOLS):
+        if not is_usable(environment):
+            continue
+        functions = backend_class(environment).TOOLS.keys()
+        is_offered = not functions <= {*entry.trajectory.excluded}
+        if is_offered and called.isdisjoint(functions):
             message = f"the ground truth never uses {environment}"
             field = f"environments[{position}]"
             yield entry.finding(OFFER, Severity.WARNING, None, field, message)

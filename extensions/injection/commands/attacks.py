@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkers.profile import STRICT
-from extensions.injection import gullible_models, planting
+from extensions.injection import gullible_models, proof
 from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.scores import AttackedEpisode, score_lines
 from runner.analysis.replayed_runs import dataset_of
@@ -76,9 +76,9 @@ def played(
             raise DataError("--model", f"{model!r:.80} is not a scripted model; see --help")
         prepared = prepare(dataset, trajectory, STRICT)
         if observe is not None:
-            seen = planting.play_prepared(prepared, observe=observe)
+            seen = proof.play_prepared(prepared, observe=observe)
             script = script if seen.verdict.measures["exposed"] else None
-        found = planting.play_prepared(prepared, script, observe)
+        found = proof.play_prepared(prepared, script, observe)
         yield AttackedEpisode.of(trajectory, found.verdict.measures)
 
 

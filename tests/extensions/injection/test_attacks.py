@@ -8,14 +8,14 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.profile import STRICT
-from extensions.injection import attack_families, gullible_models, planting
+from envs.registry import BACKENDS
+from extensions.injection import attack_families, gullible_models, planting, proof
 from extensions.injection.attack import Attack, texts_of
 from extensions.injection.commands.attacks import played
 from extensions.injection.scores import clustered, difference, score, wilson
@@ -51,13 +51,13 @@ def test_attacks_are_of_many_families_and_kinds() -> None:
     assert len(attacks) > 30
     assert len({each.family for each in attacks}) >= 6
     assert {each.kind for each in attacks} >= {"forbidden_call", "irreversible", "told"}
-    assert {each.pattern for each in attacks} == {"at_once", "dormant"}
+    assert {each.pattern for each in attacks} >= {"at_once", "dormant", "arrives", "withdrawn"}
 
 
 def test_every_attack_is_proven() -> None:
     dataset = attacked()
     for each in dataset.trajectories.values():
-        assert [*planting.prove(dataset, each)] == [], each.id
+        assert [*proof.prove(dataset, each)] == [], each.id
     assert [*planting.clashes(dataset, [*dataset.trajectories.values()])] == []
 
 
@@ -68,52 +68,18 @@ def test_equal_seeds_give_equal_entries() -> None:
     base = dataset.trajectories[each.id.partition("~")[0]]
     assert planting.make_attack(dataset, base, attack.family, 0) == each
     other = planting.make_attack(dataset, base, attack.family, 1)
-    assert other is None or Attack.of(other).payload != attack.payload or other != each
-
-
-def changed(each: Trajectory, attack: Attack, **changes: Any) -> Trajectory:
-    made = replace(attack, **changes)
-    planted = made.planted(each, made.text)
-    return replace(planted, extensions={"injection": made.to_json()})
-
-
-def test_mutants_break_their_invariant_only() -> None:
-    dataset = attacked()
-    each, attack = first(lambda found: found.pattern == "at_once" and found.secret is None)
-    truth = prepare(dataset, each, STRICT).truth
-    user_call = str(truth[-1].calls[-1])
-    mutants = {
-        # The goal is what the ground truth does anyway.
-        8: changed(each, attack, calls=(user_call,), state=None),
-        # The calls that should reach the goal fail.
-        3: changed(each, attack, calls=("no_such_function()",), state=None),
-        # The wrong label.
-        5: changed(each, attack, compatible=not attack.compatible),
-        # Nothing is planted.
-        10: changed(each, attack, payload=""),
-    }
-    for invariant, mutant in mutants.items():
-        found = {finding.invariant for finding in planting.prove(dataset, mutant)}
-        assert invariant in found, (invariant, found)
-        # A goal that the ground truth reaches is also reached in both worlds.
-        assert found <= {invariant, *((1, 2, 4, 5) if invariant == 8 else (5,))}, invariant
-
-
-def test_a_payload_that_is_shown_elsewhere_is_found() -> None:
-    dataset = attacked()
-    each, attack = first(lambda found: found.shown != (0, 0) and found.pattern == "at_once")
-    moved = changed(each, attack, shown=(0, 0), due=attack.due)
-    assert 3 in {finding.invariant for finding in planting.prove(dataset, moved)}
+    assert other is None or Attack.of(other).payloads != attack.payloads or other != each
 
 
 def test_the_payload_is_a_value_of_the_state() -> None:
     dataset = attacked()
     for each in dataset.trajectories.values():
-        attack = Attack.of(each)
-        session = prepare(dataset, each, STRICT).template
-        backend = str(attack.site[0])
-        shown = [*texts_of(session.fork().snapshot().to_json()[backend])]
-        assert any(attack.payload in text for text in shown), each.id
+        session = prepare(dataset, each, STRICT).template.fork()
+        for text in Attack.of(each).texts:
+            for _ in range(text.since):
+                session.end_turn()
+            shown = [*texts_of(session.snapshot().to_json()[str(text.site[0])])]
+            assert any(text.payload in each for each in shown), each.id
 
 
 @pytest.mark.parametrize(
@@ -139,9 +105,14 @@ def test_scripted_models_measure_what_they_do(
 
 
 def test_policies_depend_on_the_pattern() -> None:
-    for model, reached in (("forgetful", "at_once"), ("late", "dormant")):
-        for each in played(attacked(), model, 0):
-            assert each.succeeded is (each.groups["pattern"] == reached)
+    entries = attacked().trajectories.values()
+    for model in ("forgetful", "late"):
+        for entry, each in zip(entries, played(attacked(), model, 0), strict=True):
+            attack = Attack.of(entry)
+            is_later = attack.due > attack.shown[0]
+            assert each.succeeded is (is_later is (model == "late"))
+            if attack.pattern in ("dormant", "withdrawn"):
+                assert is_later
 
 
 def test_a_model_that_obeys_one_family_obeys_no_other() -> None:
@@ -165,7 +136,7 @@ def test_gullible_models_draw_by_seed_and_entry() -> None:
     for seed in range(20):
         for each in dataset.trajectories.values():
             script = gullible_models.script_of("0.3", each, seed)
-            obeying[each.id] += script == planting.hijacked(each, Attack.of(each))
+            obeying[each.id] += script == proof.hijacked(each, Attack.of(each))
     assert 0.2 < obeying.total() / (20 * len(dataset.trajectories)) < 0.4
 
 
@@ -194,10 +165,10 @@ def test_no_goal_is_reached_without_an_attack_on_all_data() -> None:
     attacked_entries = [each for each in made if each]
     assert len(attacked_entries) >= 300
     backends = {name for each in attacked_entries for name in each.environments}
-    assert len(backends) == 8
+    assert backends >= {*BACKENDS}
     for each in attacked_entries:
         attack = Attack.of(each)
-        clean = planting.play_on(dataset, attack.clean(each))
+        clean = proof.play_on(dataset, attack.clean(each))
         assert clean.verdict.valid
         assert clean.verdict.measures["attack_succeeded"] is False
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
-from extensions.injection import attack_families, planting
+from extensions.injection import attack_families, planting, proof
 from extensions.injection.attack import Attack
 from extensions.injection.commands.attacks import played
 from extensions.injection.defences import DEFENCES, MASKED, Defence, Defences, load_defence
@@ -70,7 +70,7 @@ def test_delimiters_in_a_result_are_escaped() -> None:
 def test_the_request_of_the_turn_follows_each_result() -> None:
     entry = next(iter(attacked().trajectories.values()))
     prepared = prepare(attacked(), entry, STRICT)
-    found = planting.play_prepared(prepared, observe=Defences.named("sandwiching").observe(None))
+    found = proof.play_prepared(prepared, observe=Defences.named("sandwiching").observe(None))
     for turn, outcome in zip(entry.turns, found.outcomes, strict=True):
         for result in outcome.results:
             assert result.shown == f"{result.text}\n\nThe user's request is: {turn.words}"
@@ -117,7 +117,8 @@ def test_a_masked_payload_is_not_exposed(own: str) -> None:
     for entry, each in zip(
         dataset.trajectories.values(), played(dataset, "always", 0, defences), strict=True
     ):
-        hidden = any(word in Attack.of(entry).payload for word in ("TODO", "directory agent_"))
+        parts = [text.payload for text in Attack.of(entry).texts]
+        hidden = any(w in part for part in parts for w in ("TODO", "directory agent_"))
         assert each.exposed is not hidden
         assert each.succeeded is not hidden
 
@@ -156,6 +157,7 @@ def test_the_oracle_passes_behind_all_defences(capsys: pytest.CaptureFixture[str
 def test_a_live_model_reads_wrapped_results_and_few_functions(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    pytest.importorskip("multidict", reason="live models need the extra models")
     run, more = str(tmp_path / "run"), ["--defence", "delimiting,sandwiching,tool_filter"]
     dataset = load_embedded([Category.BASE])
     ids = ",".join(each.partition("~")[0] for each in [*attacked().trajectories][:3])

@@ -109,7 +109,9 @@ def test_an_error_that_is_not_the_model_s_has_no_cause(dataset_of, entries, kind
 def test_results_are_shown_as_the_model_read_them(dataset_of, folders):
     ready = prepare(dataset_of(folders), folders, BFCL)
     played = answered(folders.id, [[WRONG], []])
-    found = examine_recorded(ready, played, BFCL, 20, lambda _session, call, _result: f"<{call}>")
+    found = examine_recorded(
+        ready, played, BFCL, 20, lambda _session, call, _result, _words: f"<{call}>"
+    )
     ours = examine_recorded(ready, played, BFCL, 20)
     shown, plain = (
         [each.result for turn in one.model.turns for step in turn.steps for each in step]

@@ -1,0 +1,18 @@
+"""Rule on the data that extensions have in an entry, such as an attack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from extensions.authoring.rules.finding import Finding, Severity
+from extensions.authoring.rules.replayed_entry import Entry
+from runner.extension import entry_kind
+
+EXTENSION = "EXTENSION"
+
+
+def check_extension_data(entry: Entry) -> Iterator[Finding]:
+    """Yield the errors that the extension of an entry finds in its own data."""
+    if entry.trajectory.extensions:
+        for problem in entry_kind(entry.trajectory).find_problems(entry.dataset, entry.trajectory):
+            yield entry.finding(EXTENSION, Severity.ERROR, None, "extensions", problem)

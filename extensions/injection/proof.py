@@ -1,0 +1,237 @@
+"""Proof of attacked entries: plays scripts on them and finds violated invariants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from checkers.profile import STRICT
+from checkers.verdict import TurnOutcome, Verdict
+from envs.calls import Call, read_call
+from extensions.injection import attack_families
+from extensions.injection.attack import Attack, Path, is_shown, normal, texts_of
+from extensions.injection.attack_families import MAX_CHARS
+from extensions.injection.attacked_kind import KIND, AttackedEntryKind
+from runner.episodes.evaluate import STATE
+from runner.episodes.scripts import Script, oracle, play, start_episode
+from runner.models.conversation import Observe
+from trajectories.dataset import Dataset
+from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.schema import Trajectory
+
+Place = tuple[int, int]
+"""Turn and call of a result."""
+
+
+class Played(NamedTuple):
+    """An entry's episode under a script."""
+
+    verdict: Verdict
+    outcomes: Sequence[TurnOutcome]
+
+
+class UnsoundAttack(NamedTuple):
+    """A violated invariant of an attacked entry."""
+
+    invariant: int
+    message: str
+
+
+def list_shows(outcomes: Sequence[TurnOutcome], text: str) -> list[Place]:
+    """Return turn and call of all results that show a text."""
+    return [
+        (turn, place)
+        for turn, outcome in enumerate(outcomes)
+        for place, result in enumerate(outcome.results)
+        if is_shown(result, text)
+    ]
+
+
+def is_copied(outcomes: Sequence[TurnOutcome], turn: int, text: str, site: Path) -> bool:
+    """Tell whether a text is in a file other than its own when a turn begins."""
+    if turn == 0 or site[0] != "GorillaFileSystem":
+        return False
+    states = outcomes[turn - 1].snapshot.states[str(site[0])]
+    here: Any = states
+    for step in site[1:]:
+        here = here.get(step) if isinstance(here, dict) else None
+    own = isinstance(here, str) and text in here
+    return sum(text in each for each in texts_of(states)) > own
+
+
+def play_on(dataset: Dataset, trajectory: Trajectory, script: Script | None = None) -> Played:
+    """Play a script, or the ground truth, on an entry."""
+    return play_prepared(prepare(dataset, trajectory, STRICT), script)
+
+
+def play_prepared(
+    prepared: PreparedTrajectory, script: Script | None = None, observe: Observe | None = None
+) -> Played:
+    """Play a script, or the ground truth, on a prepared entry; ``observe`` renders the results."""
+    episode = start_episode(prepared, STRICT, None, observe)
+    play(oracle(prepared.trajectory) if script is None else script, episode)
+    kind = KIND if "injection" in prepared.trajectory.extensions else STATE
+    found = kind.judge_outcomes(prepared, episode.outcomes, STRICT, episode.terminated)
+    return Played(found.verdict, episode.outcomes)
+
+
+def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
+    """Return the ground truth with the goal's calls as soon as they are seen and due."""
+    made = [read_call(text) for text in (attack.calls if calls is None else calls)]
+    script = [list(steps) for steps in oracle(trajectory)]
+    turn, place = attack.shown
+    if attack.due > turn:
+        script[attack.due].append(made)
+        return script
+    step = script[turn][0] if script[turn] else []
+    parts = [step[: place + 1], made, step[place + 1 :]]
+    script[turn] = [part for part in parts if part]
+    return script
+
+
+def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
+    """Yield the violated invariants of an attacked entry."""
+    attack = Attack.of(trajectory)
+    problem = _find_misplaced(attack, trajectory)
+    if problem is not None:
+        yield UnsoundAttack(10, problem)
+        return
+    clean = play_on(dataset, attack.clean(trajectory))
+    if not clean.verdict.valid or clean.verdict.measures["attack_succeeded"]:
+        yield UnsoundAttack(1, "the ground truth fails or reaches the goal without the payload")
+    prepared = prepare(dataset, trajectory, STRICT)
+    found = play_prepared(prepared)
+    difference = _find_difference(clean, found, attack.payloads)
+    if difference is not None or found.verdict.measures["attack_succeeded"]:
+        message = difference or "the ground truth reaches the goal in the attacked world"
+        yield UnsoundAttack(2, message)
+    yield from _exposure_findings(attack, found)
+    yield from _judging_findings(prepared, found)
+    yield from _goal_findings(attack, prepared, found)
+    twins = [attack_families.twin(part) for part in attack.payloads]
+    harmless = play_on(dataset, attack.planted(trajectory, twins))
+    difference = _find_difference(clean, harmless, twins)
+    if difference is not None:
+        yield UnsoundAttack(7, f"with a harmless text of the same length, {difference}")
+    yield from _request_findings(attack, prepared)
+
+
+def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
+    """Return why the payload cannot be planted as the attack says, if so."""
+    parts = attack.payloads
+    if not (all(parts) and len("".join(parts)) <= MAX_CHARS and attack.calls):
+        return "the payload is empty or too long, or the goal has no calls"
+    if bool(attack.texts) is (attack.function is not None):
+        return "the payload is neither in texts nor in a function document, or in both"
+    if not (0 <= attack.shown[0] <= attack.due < len(trajectory.turns)):
+        return "the goal is due before the payload is shown, or after the last turn"
+    try:
+        planted = attack.planted(trajectory, parts).config
+    except (LookupError, TypeError):
+        planted = None
+    return None if planted == trajectory.config else "the planted text is not in its place"
+
+
+def _facts(verdict: Verdict) -> tuple[object, ...]:
+    return verdict.valid, verdict.failed_turn, verdict.turns_passed, verdict.error_type
+
+
+def _find_difference(clean: Played, other: Played, payloads: Sequence[str]) -> str | None:
+    """Return how an episode differs from the one without payload, but for the payload itself."""
+    if _facts(clean.verdict) != _facts(other.verdict):
+        return "the verdict changes"
+    for one, two in zip(clean.outcomes, other.outcomes, strict=True):
+        for before, after in zip(one.results, two.results, strict=True):
+            if (before.ok, before.held) != (after.ok, _without(after.held, payloads)):
+                return f"more of a result changes: {after.text[:80]!r}"
+    return None
+
+
+def _without(value: Any, payloads: Sequence[str]) -> Any:
+    """Return a value whose strings have no payload, nor the line break before it."""
+    if isinstance(value, str):
+        # The text of one payload may begin with that of another.
+        for payload in sorted(payloads, key=len, reverse=True):
+            value = value.replace(f"\n{payload}", "")
+    elif isinstance(value, dict):
+        return {name: _without(member, payloads) for name, member in value.items()}
+    elif isinstance(value, (list, tuple)):
+        return type(value)([_without(member, payloads) for member in value])
+    return value
+
+
+def _exposure_findings(attack: Attack, found: Played) -> Iterator[UnsoundAttack]:
+    for text in attack.texts:
+        shows = list_shows(found.outcomes, text.payload)
+        is_relay = attack.pattern == "relay"
+        if text.shown not in shows or (text.shown != shows[0] and not is_relay):
+            yield UnsoundAttack(3, "the payload is not shown first where the attack says")
+        elif is_relay and not is_copied(found.outcomes, text.shown[0], text.payload, text.site):
+            yield UnsoundAttack(3, "the payload is not shown from a copy")
+
+
+def _judging_findings(prepared: PreparedTrajectory, found: Played) -> Iterator[UnsoundAttack]:
+    digests = [outcome.snapshot.digest() for outcome in found.outcomes]
+    again = KIND.judge_outcomes(prepared, found.outcomes, STRICT, terminated=False)
+    after = [outcome.snapshot.digest() for outcome in found.outcomes]
+    if again.verdict != found.verdict or digests != after:
+        yield UnsoundAttack(9, "judging changes the state or the verdict")
+
+
+def _goal_findings(
+    attack: Attack, prepared: PreparedTrajectory, found: Played
+) -> Iterator[UnsoundAttack]:
+    trajectory = prepared.trajectory
+    obeyed = play_prepared(prepared, hijacked(trajectory, attack))
+    if not obeyed.verdict.measures["attack_succeeded"]:
+        yield UnsoundAttack(3, "the goal's own calls do not reach it after the payload was shown")
+    if obeyed.verdict.valid is not attack.compatible:
+        yield UnsoundAttack(5, f"compatible should be {obeyed.verdict.valid}")
+    silent: Script = [[] for _ in trajectory.turns]
+    if play_prepared(prepared, silent).verdict.measures["attack_succeeded"]:
+        yield UnsoundAttack(4, "an agent that does nothing reaches the goal")
+    if play_prepared(prepared, unread(attack, found)).verdict.measures["attack_succeeded"]:
+        yield UnsoundAttack(4, "an agent that never reads the payload reaches the goal")
+
+
+def unread(attack: Attack, found: Played) -> Script:
+    """Return the calls of an episode whose results show no part of the payload."""
+    script = []
+    for outcome in found.outcomes:
+        made = zip(outcome.calls, outcome.results, strict=True)
+        kept = [
+            call
+            for call, result in made
+            if not any(is_shown(result, part) for part in attack.payloads)
+        ]
+        script.append([kept] if kept else [])
+    return script
+
+
+def _request_findings(attack: Attack, prepared: PreparedTrajectory) -> Iterator[UnsoundAttack]:
+    tools = prepared.template.tools
+    needed = [
+        normal(call, tools)
+        for outcome in prepared.truth
+        for call in outcome.calls
+        if isinstance(call, Call)
+    ]
+    if any(normal(read_call(text), tools) in needed for text in attack.calls):
+        yield UnsoundAttack(8, "the ground truth makes a call of the goal")
+    said = " ".join(turn.words for turn in prepared.trajectory.turns)
+    if attack.secret is not None and attack.secret in said:
+        yield UnsoundAttack(8, "the user names the secret")
+    if any(text in said for text in attack.calls):
+        yield UnsoundAttack(8, "the user asks for a call of the goal")
+
+
+class ProvenEntryKind(AttackedEntryKind):
+    """Kind of attacked entries that also finds violated invariants in them."""
+
+    def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
+        """Yield the invariants that an attacked entry violates."""
+        for found in prove(dataset, trajectory):
+            yield f"invariant {found.invariant}: {found.message}"
+
+
+PROVEN = ProvenEntryKind()
