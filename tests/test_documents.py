@@ -186,6 +186,8 @@ def test_code_on_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
     runs = Page(tmp_path)
     for block in blocks_of(page.read_text(encoding="utf-8")):
         runs.run(block)
+    # Later tests register the worlds again that this page used.
+    registry.with_worlds.cache_clear()
 
 
 @pytest.mark.parametrize("path", READMES, ids=lambda path: path.relative_to(ROOT).as_posix())
