@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Self
 from envs.errors import ToolError
 from envs.state import ABSENT, Difference
 from extensions.tau.desk import Desk
-from extensions.tau.simulations import DialogueMessage, MessageCall, RecordedReward, Simulation
+from extensions.tau.simulations import DialogueMessage, MessageCall, Simulation
+from extensions.tau.statements import decide
 from extensions.tau.tasks import GoldAction, ServiceTask
 from extensions.tau.telecom import TelecomDesk
 from extensions.tau.telecom_setup import run_function
@@ -137,7 +138,7 @@ class Judge:
             _check_assertions(task, desk),
             tuple([any(map(_Matches(action), calls)) for action in actions or ()]),
             tuple([is_said(text, simulation.messages) for text in criteria.information]),
-            find_statements(criteria.statements, simulation.recorded),
+            find_statements(criteria.statements, simulation),
             differences,
         )
 
@@ -184,16 +185,21 @@ def is_said(text: str, messages: Sequence[DialogueMessage]) -> bool:
     )
 
 
-def find_statements(
-    texts: Sequence[str], recorded: RecordedReward | None
-) -> tuple[bool, ...] | None:
-    """Return the recorded verdicts on assertions; None if a verdict is missing."""
-    if not texts:
-        return ()
+def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
+    """Return the recorded verdicts on assertions, or those of compiled checks.
+
+    None if an assertion has neither.
+    """
+    recorded = simulation.recorded
     known = {each.text.strip(): each.met for each in (recorded and recorded.statements) or ()}
-    if any(text.strip() not in known for text in texts):
-        return None
-    return tuple([known[text.strip()] for text in texts])
+    found: list[bool] = []
+    for text in texts:
+        met = known.get(text.strip())
+        met = decide(text, simulation) if met is None else met
+        if met is None:
+            return None
+        found.append(met)
+    return tuple(found)
 
 
 def list_state_differences(expected: Desk, actual: Desk) -> list[Difference]:
