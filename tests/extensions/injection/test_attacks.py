@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -120,12 +119,22 @@ def test_a_model_that_obeys_one_family_obeys_no_other() -> None:
         assert each.succeeded is (each.groups["family"] == "plain")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.7, 1.0])
 def test_the_interval_covers_the_gullibility(share: float) -> None:
-    size, covered = 400, 0
+    dataset = attacked(1_000)
+    # An entry has two episodes only: the model obeys, or it does not.
+    loyal, obeying = ([*played(dataset, model, 0)] for model in ("never", "always"))
+    scripts = {
+        id: proof.hijacked(each, Attack.of(each)) for id, each in dataset.trajectories.items()
+    }
+    covered = 0
     for seed in range(1_000):
-        hits = sum(Random(f"{seed} entry_{n}").random() < share for n in range(size))
-        low, high = wilson(hits, size)[1:]
+        hits = 0
+        for number, (id, each) in enumerate(dataset.trajectories.items()):
+            obeys = gullible_models.script_of(f"{share}", each, seed) == scripts[id]
+            hits += (obeying if obeys else loyal)[number].succeeded
+        low, high = wilson(hits, len(scripts))[1:]
         covered += low <= share <= high
     assert covered == 1_000 if share in (0.0, 1.0) else 930 <= covered <= 970
 
