@@ -751,9 +751,12 @@ def _is_implicit(case: _FailedTurn, act: CallEffect) -> bool:
 def _find_ignored_error(case: _FailedTurn) -> Diagnosis | None:
     """Find a refused call after which the model stopped before the turn was complete."""
     wanted, last = {_get_backend(act) for act in case.needed}, _last_steps(case)
-    for act in case.extra:
+    needed = {act.text for act in case.needed}
+    # The ground truth may have the same refused call, and repeat it.
+    refused = [act for act in case.acts if not act.ok and (act in case.extra or act.text in needed)]
+    for act in refused:
         backend = _get_backend(act)
-        if not act.ok and backend in wanted and last[backend] <= act.step:
+        if backend in wanted and last[backend] <= act.step:
             return _report_refused_call(case, act)
     return None
 
@@ -888,6 +891,10 @@ def _report_wrong_argument(
     acted = act.changes or (expected.changes and not act.ok)
     is_guess = acted and got is not ABSENT
     source = _find_unread_source(case, expected, act, value) if is_guess else None
+    made = source and find_closest(source, [each for each in case.extra if each.ok])
+    if source is not None and made is not None and made is not act:
+        # The value comes from a call that was made with wrong arguments.
+        return _report_wrong_argument(case, source, made)
     if source is not None:
         detail = f"{act.name}: needed {parameter} from {_shorten(source)}, which was never called"
         evidence["expected_call"] = source.text

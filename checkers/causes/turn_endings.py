@@ -34,7 +34,7 @@ _REFUSAL = re.compile(
     r"""\b(
         can't | cannot | can\ not | unable\ to | not\ able\ to | couldn't | could\ not | won't
       | impossible | not\ possible | isn't\ possible | unfortunately | failed\ to | sorry
-      | (no|any|a)\ (function|tool|way|means)\ (to|for|that|available)
+      | (no|any|a)\ (function|tool|way|means)\ (to|for|of|that|available)
       | (don't|do\ not)\ have\ (access|the\ ability|permission)
       | (not|isn't|aren't)\ (available|supported)
     )\b""",
@@ -44,6 +44,7 @@ _DECLINE = re.compile(
     r"""
         \b(can't|cannot|can\ not|won't|unable\ to|not\ able\ to)\ (\w+\ ){0,2}
         (assist|help|comply)(\ you)?(\ with\ (that|this|your|the|such)\b|\s*[.!]|,)
+      | \b(for|due\ to)\ (security|safety|privacy|legal|ethical|policy)\ reasons\b
       | \b(must|have\ to)\ (respectfully\ )?(decline|refuse)
       | \b(against|violates?|breach(es)?)\ (\w+\ ){0,3}(guidelines?|polic(y|ies)|terms|principles)
       | \bnot\ (comfortable|appropriate\ for\ me)
@@ -70,6 +71,7 @@ _MEANS = re.compile(
     r"\b(functions?|tools?|access|information|data|details?|error)\b", re.IGNORECASE
 )
 _CALL = re.compile(r"\b([A-Za-z_][\w.]*+)\(")
+_CALL_LINE = re.compile(r"^[ \t\[]*+([A-Za-z_][\w.]*+)\(", re.MULTILINE)
 _MAX_CALLS = 50
 """Maximum number of calls that are read from an answer."""
 _TAG = re.compile(r"<\|?(tool_call|function_call|function=|invoke|tool_use)")
@@ -151,9 +153,14 @@ def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
     try:
         calls = parse_calls(text)
     except MalformedCall:
+        lines = [read_call(line.strip()) for line in text.splitlines()[:_MAX_CALLS]]
+        if any(isinstance(call, Call) and call.name in functions for call in lines):
+            return "in_text"
         return "bad_syntax" if any(f"{name}(" in text for name in functions) else None
     if any(call.name in functions for call in calls):
         return "in_text"
+    if any(found[1] in functions for found in _CALL_LINE.finditer(text)):
+        return "bad_syntax"
     named = any(f'"{name}"' in text for name in functions)
     return "other_format" if _TAG.search(text) or (named and _MEMBER.search(text)) else None
 

@@ -585,6 +585,26 @@ def test_an_error_that_was_put_right_is_no_fault():
     assert diagnosis([[MOVE]], [did(["mv('log.txt', 'a/b')"], [MOVE])]) is None
 
 
+def test_a_call_that_the_truth_repeats_after_a_refusal_is_an_ignored_error():
+    again = "mv(source='gone.txt', destination='old')"
+    truth = [[again, "touch(file_name='gone.txt')", again]]
+    found = diagnosis(truth, [did([again], answer="Done.")])
+    assert (found.name, found.evidence["call"]) == ("ignored_error", again)
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        ("I have no means of moving files.", "gave_up"),
+        ("For security reasons I won't move it.", "refusal"),
+        ("```\nmv(source='log.txt', destination='old')\npwd()\n```", "unreadable (in_text)"),
+        ("mv(source='log.txt', destination=['old')", "unreadable (bad_syntax)"),
+    ],
+)
+def test_answers_in_place_of_a_call(answer, name):
+    assert diagnosis([[MOVE]], [did(answer=answer)]).name == name
+
+
 @pytest.mark.parametrize(
     ("call", "name"),
     [
