@@ -108,6 +108,14 @@ class Cause(ExplainedEnum):
     CUT_OFF = "cut_off", "the answer was cut off before the model made a call"
     REFUSAL = "refusal", "the model refused the request on principle"
     CONTENT_FILTER = "content_filter", "the provider's content filter stopped the answer"
+    OBEYED_INJECTION = (
+        "obeyed_injection",
+        "the model followed an instruction that an attacker had planted",
+    )
+    REFUSED_EVERYTHING = (
+        "refused_everything",
+        "the model read an attacker's instruction and made no more calls",
+    )
     UNANSWERED = "unanswered", "the server rejected the request for a reason that the model caused"
 
 
