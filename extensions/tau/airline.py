@@ -16,6 +16,7 @@ from extensions.tau.field_types import (
     MappingField,
     VariantRecord,
     arrange,
+    find_incomplete,
     validate,
     validate_all,
 )
@@ -170,11 +171,7 @@ class AirlineDesk(Desk):
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield records without a needed field."""
-        for name, kind in _RECORDS.items():
-            for key, record in config.get(name, {}).items():
-                for field in kind:
-                    if field not in record:
-                        yield f".{name}[{key!r}]", f"has no {field}"
+        return find_incomplete(config, _RECORDS)
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from envs.errors import InvalidArgument
@@ -160,6 +160,18 @@ def arrange(fields: Fields, record: Mapping[str, Any]) -> dict[str, Any]:
     Whole numbers of float fields become floats. Nested fields are arranged, too.
     """
     return {name: _arranged(kind, record.get(name)) for name, kind in fields.items()}
+
+
+def find_incomplete(
+    config: Mapping[str, Any], records: Mapping[str, Fields]
+) -> Iterator[tuple[str, str]]:
+    """Yield the records of an initial config that lack a field: JSON path and message."""
+    for name, fields in records.items():
+        needed = [n for n, kind in fields.items() if kind and not isinstance(kind, NullableField)]
+        for key, record in config.get(name, {}).items():
+            for field in needed:
+                if field not in record:
+                    yield f".{name}[{key!r}]", f"has no {field}"
 
 
 def _arranged(kind: Any, value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from typing_extensions import TypedDict
@@ -11,7 +11,14 @@ from envs.backend import irreversible, reads, writes, writes_even_refused
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.results import encode
 from extensions.tau.desk import Desk, find, lower
-from extensions.tau.field_types import Fields, MappingField, VariantRecord, arrange, validate
+from extensions.tau.field_types import (
+    Fields,
+    MappingField,
+    VariantRecord,
+    arrange,
+    find_incomplete,
+    validate,
+)
 
 _ADDRESS: Fields = dict.fromkeys(("address1", "address2", "city", "country", "state", "zip"), str)
 _VARIANT: Fields = {"item_id": str, "options": None, "available": bool, "price": float}
@@ -58,6 +65,10 @@ _ORDER: Fields = {
 }
 
 
+_RECORDS = {"products": _PRODUCT, "users": _USER, "orders": _ORDER}
+"""Fields of the records of a database."""
+
+
 class RetailConfig(TypedDict, total=False):
     """Initial config of the shop."""
 
@@ -99,12 +110,16 @@ class RetailDesk(Desk):
     orders: dict[str, dict[str, Any]] = {}
 
     @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield records without a needed field."""
+        return find_incomplete(config, _RECORDS)
+
+    @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return a database with its records in the order of their fields."""
-        kinds = {"products": _PRODUCT, "users": _USER, "orders": _ORDER}
         return {
             name: {key: arrange(kind, each) for key, each in data[name].items()}
-            for name, kind in kinds.items()
+            for name, kind in _RECORDS.items()
         }
 
     @reads
