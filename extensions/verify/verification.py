@@ -119,7 +119,7 @@ def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
 
 
 def _present(value: Any) -> Any:
-    """Drop absent values, which early runs recorded as text."""
+    """Drop messages, whose words may change, and absent values, which early runs recorded."""
     if isinstance(value, list):
         return [_present(member) for member in value]
     if not isinstance(value, dict):
@@ -127,7 +127,7 @@ def _present(value: Any) -> Any:
     return {
         name: _present(member)
         for name, member in value.items()
-        if name not in ("expected", "actual") or member not in _ABSENT
+        if name != "message" and (name not in ("expected", "actual") or member not in _ABSENT)
     }
 
 
