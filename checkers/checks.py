@@ -51,7 +51,7 @@ class EpisodeCheck(NamedTuple):
         if isinstance(found, str):
             return found
         kind = type(found).__name__
-        raise SimulatorError(f"check {self.path} returned {kind}; return True, False or a text")
+        raise SimulatorError(f"check {self.path} returned {kind}; return True, False or a string")
 
 
 @overload
@@ -82,5 +82,5 @@ def _check_of(function: Callable[..., object], weight: float) -> EpisodeCheck:
         known = ", ".join(_INPUTS)
         raise TypeError(f"check {function.__qualname__} takes {unknown[0]!r}; known are {known}")
     if not weight > 0:
-        raise TypeError(f"check {function.__qualname__}: weight must be above 0, is {weight!r}")
+        raise TypeError(f"check {function.__qualname__}: weight must be above 0, but is {weight!r}")
     return EpisodeCheck(function, inputs, weight)

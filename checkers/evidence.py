@@ -57,7 +57,7 @@ class ResultEvidence(NamedTuple):
     missing: tuple[str, ...]
     """Strings of the ground truth's results."""
     facts: tuple[MissingFact, ...] = ()
-    """Unknown facts of these results; empty if whole results are compared."""
+    """Facts of these results that the model has not seen; empty if whole results are compared."""
 
     def lines(self) -> Iterator[str]:
         """Yield one line per missing fact or result."""
@@ -68,7 +68,7 @@ class MissingInfoEvidence(NamedTuple):
     """Required information that is missing in the answers of a turn."""
 
     untold: tuple[str, ...]
-    """Unreported facts, as text."""
+    """Unreported facts as strings."""
 
 
 class RejectionEvidence(NamedTuple):

@@ -24,11 +24,11 @@ from envs.state import to_json
 
 _HUGE = 1e300
 _LARGE = 1000
-"""Minimum absolute value of a distinctive number."""
+"""Minimum absolute value of a number that rarely occurs twice by chance."""
 _DIGITS = 3
 """Minimum decimal places of a number that rarely occurs twice by chance."""
 _MIN_FACT_CHARS = 4
-"""Minimum length of a distinctive text."""
+"""Minimum length of a string that rarely occurs twice by chance."""
 _MAX_OMITTED = 6
 """Maximum number of changes in a turn for which all combinations are tested."""
 

@@ -110,7 +110,7 @@ class Verdict(NamedTuple):
     turns_passed: int
     """Number of turns before the first failing one."""
     irreversible: tuple[str, ...] = ()
-    """Irreversible calls that the ground truth does not make, passed or not."""
+    """Irreversible calls that the ground truth does not make, whether the episode passed or not."""
     hallucinated: Hallucinations = NOTHING_MADE_UP
     selected: FunctionSelection | None = None
     """Hallucinations; None if they were not counted."""

@@ -76,7 +76,7 @@ def _mark(function: Function, mark: ToolMark) -> Function:
             function, "only a plain method can be marked, not " + type(function).__name__
         )
     if isgeneratorfunction(function) or isasyncgenfunction(function):
-        raise _make_error(function, "is a generator; return a list instead of yielding members")
+        raise _make_error(function, "is a generator; return a list instead of yielding items")
     if find_mark(function) is not None:
         raise _make_error(function, "has two marks; keep either @reads or @writes")
     function.__dict__["_tool"] = mark

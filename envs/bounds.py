@@ -22,12 +22,12 @@ class EpisodeBounds(NamedTuple):
     int_bits: int = 4096
     """Bits of a parsed integer; 4,096 are 1,234 decimal digits."""
     value: int = 200_000
-    """Size of all arguments of a call that changes the state or has inner calls."""
+    """Size of all arguments of a call that changes the state or contains inner calls."""
     digits: int = 4_300
     """Maximum decimal digits of an integer under BFCL's rules; Python cannot write longer
     integers."""
     result: int = 1_000_000
-    """Characters of the text of one result."""
+    """Characters of one result."""
     results: int = 20_000_000
     """Total size of the counted results of an episode."""
     state: int = 4_000_000
@@ -125,9 +125,9 @@ class SizeAccount(NamedTuple):
     def refusal(self, calls: int) -> Refused | None:
         """Return a refusal if a limit is reached at this number of calls."""
         if calls > BOUNDS.calls:
-            made = f"{BOUNDS.calls} calls were made, and no more are"
+            made = f"{BOUNDS.calls} calls were made, and no more calls are allowed"
         elif self.results > BOUNDS.results:
-            made = "The results so far are too long to keep more of them"
+            made = "The results so far are too long to keep more results"
         else:
             return None
         return Refused(f"{made}: report the results so far.")
@@ -152,14 +152,14 @@ def check_arguments(arguments: tuple[Any, ...]) -> None:
     """
     if measure_size(arguments, BOUNDS.value, BOUNDS.nesting + 1) > BOUNDS.value:
         raise MalformedCall(
-            f"The arguments have more than {BOUNDS.value} characters, or are nested more than "
-            f"{BOUNDS.nesting} levels deep, results of inner calls included. Pass less."
+            f"The arguments have more than {BOUNDS.value} characters or more than "
+            f"{BOUNDS.nesting} levels of nesting, including results of inner calls. Pass less."
         )
 
 
 def make_state_refusal() -> Refused:
     """Return the refusal of a call that would make the state too large."""
     return Refused(
-        f"The state would be larger than {BOUNDS.state} characters, or nested more than "
-        f"{BOUNDS.depth} levels deep; the call changed nothing. Remove something first."
+        f"The state would have more than {BOUNDS.state} characters or more than {BOUNDS.depth} "
+        "levels of nesting. The call changed nothing. Remove something first."
     )

@@ -86,7 +86,7 @@ class Call(NamedTuple):
                 *(f"{k}={_format_value(v)}" for k, v in self.kwargs.items()),
             ]
         except (RecursionError, ValueError):
-            shown = ["something too deep or too long to show"]
+            shown = ["a value that is too deep or too long to show"]
         return f"{self.name}({', '.join(shown)})"
 
 
@@ -115,7 +115,7 @@ def parse_call(text: str, variables: Collection[str] = ()) -> Call:
     is not a string.
     """
     if not isinstance(text, str):
-        raise DataError("text", f"must be a text, is {text!r:.60}")
+        raise DataError("text", f"must be a string, but is {text!r:.60}")
     match = _PLAIN_CALL.fullmatch(text) if len(text) <= MAX_TEXT else None
     call = _read_plain_call(match) if match else None
     if call is not None:
@@ -398,14 +398,14 @@ def _read_value(node: ast.expr, variables: Collection[str], depth: int) -> Any:
     if isinstance(node, ast.Name) and node.id in variables:
         return node.id
     if isinstance(node, ast.Name):
-        _refuse(node, "put text between quotes")
+        _refuse(node, "put strings between quotes")
     return _refuse(node, "give a literal value")
 
 
 def _read_constant(node: ast.Constant) -> Any:
     value = node.value
     if isinstance(value, (bytes, complex)) or value is ...:
-        _refuse(node, "use text, numbers, True, False, None, lists or dicts")
+        _refuse(node, "use strings, numbers, True, False, None, lists or dicts")
     check_bounds(value)
     return value
 
@@ -453,7 +453,7 @@ def _read_list(text: str, variables: Collection[str] = ()) -> list[Call]:
     made = [member for member in node.elts if isinstance(member, ast.Call)]
     calls = [read_call_node(member, variables) for member in made]
     if calls and len(calls) < len(node.elts):
-        raise MalformedCall(f"{_quote(text)} holds something else than function calls.")
+        raise MalformedCall(f"{_quote(text)} holds something other than function calls.")
     return calls
 
 

@@ -117,7 +117,7 @@ class ConfigProblem(NamedTuple):
     path: str
     """JSON path of the wrong value, such as ``$.TicketAPI.ticket_queue[0].id``."""
     message: str
-    """Error and advice."""
+    """Error, and advice on how to correct it."""
 
     def __str__(self) -> str:
         """Return path and message in one line."""

@@ -40,4 +40,4 @@ class LongContextPack(NamedTuple):
     bookings: Mapping[str, Mapping[str, Any]] = {}
     """Bookings added to the record, unless the booking's id is taken."""
     lists_fares: bool = False
-    """Whether the price of a flight includes all fares, and a booking shows all bookings."""
+    """Whether a flight's price includes all fares, and a booking shows all bookings."""

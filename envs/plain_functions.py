@@ -65,12 +65,12 @@ def make_backend(
     fields = _dump_fields(codec, state)
     name = name or codec.kind.__name__
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise TypeError(f"{name!r} is no name of a class; give name=")
+        raise TypeError(f"{name!r} is not a class name; give name=")
     members: dict[str, Any] = {
         function.__name__: _make_method(function, codec) for function in functions
     }
     if not members:
-        raise TypeError(f"{name}: there is no function")
+        raise TypeError(f"{name}: the list of functions is empty")
     config = TypedDict(f"{name}Config", dict(codec.types), total=False)  # type: ignore[misc]  # noqa: UP013
     members |= {"_load": _make_loader(codec), "check_config": classmethod(_check_config)}
     members |= {"Config": config, "__annotations__": dict(codec.types), **fields}
@@ -170,7 +170,7 @@ def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..
         except ToolError:
             raise
         except _REFUSALS as error:
-            said = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+            said = f"unknown {error}" if isinstance(error, KeyError) else str(error)
             raise Refused(said or type(error).__name__, error) from None
         for name, new in (codec.dump(live) if takes_state else {}).items():
             if name not in fields:

@@ -28,7 +28,7 @@ class Parameter(NamedTuple):
 
     name: str
     schema: Mapping[str, Any]
-    """JSON Schema of the value, with description and any default."""
+    """JSON Schema of the value, with its description and default."""
     required: bool
 
 
@@ -151,7 +151,9 @@ def find_result_error(tool: Tool, value: Any) -> str | None:
     except ValidationError as error:
         detail = error.errors()[0]
         where = _json_path(value, detail["loc"])
-        return f"not of the declared type: {where.lstrip('.') or 'it'}: {_lower_first(detail)}"
+        return (
+            f"not of the declared type: {where.lstrip('.') or 'the value'}: {_lower_first(detail)}"
+        )
     return None
 
 
@@ -230,7 +232,7 @@ def _qualified_name(tool: Tool) -> str:
 
 
 BY_TYPE = Discriminator("type")
-"""Discriminator of unions of objects by their ``type``."""
+"""Discriminator of unions of objects with the field ``type``."""
 
 
 def make_config_schema(kind: type) -> dict[str, Any]:

@@ -212,7 +212,7 @@ def brief(value: Any, limit: int = 120) -> str:
     try:
         text = repr(value)
     except (RecursionError, ValueError):
-        return "something too deep or too long to show"
+        return "a value that is too deep or too long to show"
     return cut(text, limit)
 
 

@@ -34,7 +34,7 @@ def describe_python_error(text: str, error: Exception) -> str:
     if "\0" in text:
         return "it holds a null character"
     if isinstance(error, UnicodeError):
-        return "it holds half of a character"
+        return "it has a lone surrogate"
     if isinstance(error, SyntaxError) and error.msg.startswith("Exceeds the limit"):
         return "an integer in it has too many digits"
     flaw = _find_unmatched(text)

@@ -40,7 +40,7 @@ else:
     difflib, traceback = lazy_module("difflib"), lazy_module("traceback")
 
 Document = Mapping[str, Any]
-"""``{"name", "description", "parameters"}`` with a schema of the parameters."""
+"""``{"name", "description", "parameters"}``, with the schema of the parameters."""
 
 
 class ToolMark(NamedTuple):
@@ -235,7 +235,7 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
         odd = [value for value in args if not isinstance(value, (str, int, bool, type(None)))]
         return f"JSON cannot express the choice {odd[0]!r}" if odd else None
     if origin in (dict, Mapping) and args[0] is not str:
-        return f"the keys of a JSON object are text, not {_type_name(args[0])}"
+        return f"the keys of a JSON object are strings, not {_type_name(args[0])}"
     if origin in (Union, types.UnionType, list, Sequence, dict, Mapping):
         return _find_first_defect(args, above)
     if is_typeddict(kind):
@@ -246,8 +246,9 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
         members = [field.annotation for field in kind.__pydantic_fields__.values()]
         return _find_first_defect(members, (*above, kind))
     return (
-        f"JSON cannot express {_type_name(kind)}; take bool, int, float, str, Literal, list, dict, "
-        "TypedDict or a pydantic model, and describe the format of text in the docstring"
+        f"JSON cannot express {_type_name(kind)}; take bool, int, float, str, Literal, list, "
+        "dict, TypedDict or a pydantic model, and describe the format of strings in the "
+        "docstring"
     )
 
 

@@ -258,7 +258,7 @@ def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
         return
     for found in lists:
         if isinstance(found, str) or not _TEXT.issuperset(map(type, found)):
-            raise TypeError(f"{found!r:.60} is not a list of texts")
+            raise TypeError(f"{found!r:.60} is not a list of strings")
 
 
 def load_pack(folder: Path) -> LongContextPack:

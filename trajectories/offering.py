@@ -74,5 +74,5 @@ def _read_query(call: Call) -> str:
         raise Refused(f"{FIND} takes one argument, query: what is to be done, in plain words.")
     [query] = given
     if not isinstance(query, str) or len(query) > MAX_QUERY_CHARS:
-        raise Refused(f"query must be a text of at most {MAX_QUERY_CHARS} characters.")
+        raise Refused(f"query must be a string of at most {MAX_QUERY_CHARS} characters.")
     return query

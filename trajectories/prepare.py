@@ -30,7 +30,7 @@ class PreparedTrajectory(NamedTuple):
     """Outcomes of the ground truth's turns."""
     scene: EntryQueries
     offering: OfferedFunctions | None = None
-    """Offered functions; None for all."""
+    """Offered functions; None for all functions."""
 
 
 def prepare(

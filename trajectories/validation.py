@@ -64,7 +64,7 @@ def validate(entry: dict[str, Any], where: str) -> Trajectory:
         raise DataError(where, f"$.id: {trajectory.id!r:.60} has a lone surrogate")
     for index, tag in enumerate(trajectory.tags):
         if not tag.isprintable() or tag != tag.strip() or "," in tag or not tag:
-            raise DataError(where, f"$.tags[{index}]: {tag!r:.60} must be a text without commas")
+            raise DataError(where, f"$.tags[{index}]: {tag!r:.60} must be a string without commas")
     for path, misfit in misfits(trajectory.documents or ()):
         raise DataError(where, f"$.expects.functions{path}: {misfit}")
     bulk = trajectory.long_context
@@ -103,7 +103,9 @@ def check_turns(trajectory: Trajectory, where: str) -> None:
 def _check_outages(turn: Turn, where: str) -> None:
     for name, failing in turn.outages.items():
         if not 0 <= failing <= _MAX_FAILING:
-            raise DataError(f"{where}.{name}", f"must be 0 to {_MAX_FAILING} calls, is {failing}")
+            raise DataError(
+                f"{where}.{name}", f"must be 0 to {_MAX_FAILING} calls, but is {failing}"
+            )
         if not failing and any(text.startswith(f"{name}(") for text in turn.ground_truth):
             raise DataError(f"{where}.{name}", "always fails, but the ground truth calls it")
 

@@ -84,7 +84,7 @@ def _check_given(
     for parameter, value in given.items():
         if parameter not in document.parameters or parameter not in answer.allowed:
             known = [name for name in document.parameters if name in answer.allowed]
-            message = "unknown parameter, or it should not be given"
+            message = "unknown parameter, or a parameter that should not be given"
             return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, brief(value))
         schema, allowed = document.parameters[parameter], answer.allowed[parameter]
         type_ = expected(schema, rules.language, allowed)
@@ -100,8 +100,8 @@ def _check_argument(
     if rules.language is not Language.PYTHON and not isinstance(value, str):
         java = rules.language is Language.JAVA
         reason = Reason.JAVA_TEXT if java else Reason.JAVASCRIPT_TEXT
-        message = f"expected the text of a {type_.word} expression"
-        return CallEvidence(reason, message, expected="text", actual=brief(value))
+        message = f"expected a string with a {type_.word} expression"
+        return CallEvidence(reason, message, expected="string", actual=brief(value))
     value = _convert(value, type_, rules)
     found = fit(value, allowed, type_, rules.profile)
     if found is TypeFit.WRONG_TYPE:

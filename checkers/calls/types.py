@@ -234,7 +234,7 @@ def misfits(documents: Iterable[object]) -> Iterator[tuple[str, str]]:
             continue
         for name in ("name", "description"):
             if not isinstance(document.get(name), str):
-                yield f"{path}.{name}", "must be text"
+                yield f"{path}.{name}", "must be a string"
         schema = document.get("parameters")
         if not isinstance(schema, Mapping):
             yield f"{path}.parameters", "must be an object"

@@ -122,7 +122,7 @@ class Cause(ExplainedEnum):
 SUB_REASONS: Mapping[str, str] = {
     IMPLICIT: "no message names the call, but later calls of the turn need it",
     UNFINISHED: "other calls of the turn were made",
-    ASKED_FOR: "the model made calls, but none of the turn's",
+    ASKED_FOR: "the model made calls, but none of those that the turn needs",
     WHOLE_TURN: "the model made no call in the turn",
     SCALE: "a number is wrong by a factor of 100",
     UNIT: "a number is right in another unit",
@@ -513,7 +513,7 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
     if expected is not None:
         return _report_wrong_function(case, expected, act)
     if (there := _find_duplicate(case, act)) is not None:
-        detail = f"recreated {brief(there, 60)}, which exists but was not seen: {_shorten(act)}"
+        detail = f"recreated {brief(there, 60)}, which exists but was not read: {_shorten(act)}"
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, paths=_list_paths(act))
     detail = f"changed the state by an unneeded call: {_shorten(act)}"
     return case.found(Cause.EXTRA_CALL, detail, act, paths=_list_paths(act))
@@ -541,7 +541,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
             if _is_only_inside(case, needed, act):
                 did, reason = "was made only within another call", NESTED
             elif _is_parted(case, needed, act):
-                did, reason = "was made in parts, the last of them", NOT_NESTED
+                did, reason = "was made in parts, of which the last is", NOT_NESTED
             else:
                 continue
             detail = f"{_shorten(needed)} {did}: {_shorten(act)}"
@@ -846,7 +846,7 @@ def _report_first_missing(case: _FailedTurn) -> Diagnosis:
             )
     for act in case.extra:
         if act.moved:
-            detail = f"an unneeded call changed the effect of others: {_shorten(act)}"
+            detail = f"an unneeded call changed the effect of other calls: {_shorten(act)}"
             return case.found(Cause.EXTRA_CALL, detail, act)
     if not case.missing and not case.extra:
         for expected, act in zip(case.planned, case.acts, strict=True):

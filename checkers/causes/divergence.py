@@ -79,7 +79,7 @@ class ArgumentMismatch(NamedTuple):
     expected: Any
     """Right value; ABSENT if the argument should not be given."""
     got: Any
-    """ABSENT if none was given."""
+    """Given value; ABSENT if the call lacks the argument."""
 
 
 def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str:
@@ -94,7 +94,7 @@ def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str
     if not allowed:
         return f"{name} should not be given, but is {_show(given)}"
     right = " or ".join(map(_show, allowed[:3]))
-    return f"{name} should be {right}, is {'missing' if given is ABSENT else _show(given)}"
+    return f"{name} should be {right}, but is {'missing' if given is ABSENT else _show(given)}"
 
 
 def _show(value: Any) -> str:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MAX_CODE = 10_000
 """Maximum length of code, in characters."""
 MAX_EFFORT = 1_200
-"""Maximum estimated effort of parsing. The grammars take quadratic time over operators, misplaced
-tokens and brackets. Ordinary code has a tenth of this."""
+"""Maximum estimated effort of parsing. The grammars take quadratic time in the number of operators,
+misplaced tokens and brackets. Ordinary code has a tenth of this effort."""
 _MAX_EFFORT_OF_REPLY = 3 * MAX_EFFORT
 _SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?/]"), re.compile(r"[][(){}$#@]")
 _CHAINED = re.compile(r"""=[^=,;(){}\[\]"'`\n]*+(?==)|[^\s:]\s*+:|\.\s*+["'`]""")

@@ -18,7 +18,7 @@ with extra("gymnasium"):
     import gymnasium
 
 MAX_ACTION, MAX_OBSERVATION = 10_000, 1_000_000
-"""Maximum text lengths of the spaces in characters; longer actions are still accepted."""
+"""Maximum lengths of strings in the spaces, in characters; longer actions are still accepted."""
 
 
 class TrajectoryEnv(gymnasium.Env[str, str]):

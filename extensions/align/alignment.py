@@ -44,7 +44,7 @@ class AlignedRow(NamedTuple):
     turn: int
     step: int
     cells: tuple[tuple[TracedCall, ...] | None, ...]
-    """Calls of each run; None if the run has no such step in this turn."""
+    """Calls of each run; None for a run without this step."""
 
     def agree(self, one: int, other: int) -> bool:
         """Tell whether two runs have the same calls, results and states."""
@@ -62,7 +62,7 @@ class AlignedTurn(NamedTuple):
     """One turn of all runs."""
 
     views: tuple[TurnView, ...]
-    """One per run."""
+    """View of the turn in each run."""
     rows: tuple[AlignedRow, ...]
 
 

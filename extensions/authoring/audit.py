@@ -31,16 +31,16 @@ from trajectories.prepare import PreparedTrajectory, prepare
 _Named = TypeVar("_Named")
 
 Models = Mapping[str, Sequence[str]]
-"""Name of a model to the names of its runs."""
+"""Names of runs by name of the model."""
 
 
 class ReplayedRuns(NamedTuple):
     """Replayed runs and ground truths."""
 
     truths: Mapping[str, Sequence[TurnOutcome]]
-    """Entry id to the outcomes of the ground-truth turns."""
+    """Outcomes of the ground-truth turns by entry id."""
     runs: Mapping[str, Mapping[str, JudgingResult]]
-    """Name of a run to entry id to judged result."""
+    """Judged results by name of the run, then by entry id."""
 
     def scores(self) -> dict[str, Score]:
         """Return each run's score."""
@@ -136,7 +136,7 @@ class MajorityState(NamedTuple):
 
     models: tuple[str, ...]
     turn: int
-    """Index of the first turn that ends in another state than the ground truth's."""
+    """Index of the first turn whose final state differs from the ground truth's."""
     differences: tuple[Difference, ...]
     """Differences from the expected state after the last turn."""
 
@@ -146,7 +146,7 @@ class AuditFinding(NamedTuple):
 
     id: str
     reasons: Mapping[str, str]
-    """Name of each failing run to the reason."""
+    """Reason of failure by name of each failing run."""
     runs: int
     models: int
     failing: int

@@ -51,7 +51,7 @@ class AuthoringExtension(Extension):
         ),
         "dataset overlap": Command(
             "data authoring",
-            "Show texts that two data sets share word for word.",
+            "Show word sequences that two data sets share.",
             f"{_COMMANDS}.overlap",
         ),
     }

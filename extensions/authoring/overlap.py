@@ -15,7 +15,7 @@ WORDS = 8
 _WORD = re.compile(r"\w+")
 
 Texts = Iterable[tuple[str, Sequence[str]]]
-"""Ids of entries with their texts; a sequence of words does not extend over two texts."""
+"""Ids of entries with their texts; a sequence of words lies within one text."""
 
 _Gram = tuple[str, ...]
 
@@ -31,7 +31,7 @@ class SharedText(NamedTuple):
     other: str
     """Entry of the other data set with the most shared sequences."""
     text: str
-    """Longest shared text."""
+    """Longest shared sequence of words."""
 
     @property
     def share(self) -> float:
@@ -45,7 +45,7 @@ class Overlap(NamedTuple):
     entries: int
     others: int
     shared: Sequence[SharedText]
-    """Entries of the first data set with shared text, the largest share first."""
+    """Entries of the first data set with shared sequences, the largest share first."""
 
 
 def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:

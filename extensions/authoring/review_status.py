@@ -44,13 +44,13 @@ class State(StrEnum):
     """State of an entry after all its reviews."""
 
     SOUND = "sound"
-    """All reviewers found it sound, and it was not changed."""
+    """All reviewers found the entry sound, and it was not changed."""
     MENDED = "corrected"
-    """It was changed after a review, and no objection is open."""
+    """The entry was changed after a review, and no objection is open."""
     OPEN = "open"
-    """A reviewer found it arguable or wrong, and it was not changed."""
+    """A reviewer found the entry arguable or wrong, and it was not changed."""
     WITHDRAWN = "withdrawn"
-    """It was removed from the data."""
+    """The entry was removed from the data."""
     UNREAD = "not reviewed"
 
 
@@ -71,7 +71,7 @@ class Review(StrictRecord):
     reason: str = ""
     """Reason of the outcome; required unless the entry is sound."""
     mended: str = ""
-    """Correction of the entry; ``kept`` and ``withdrawn`` have the reason if there is none."""
+    """Correction of the entry; without a correction, ``kept`` or ``withdrawn`` has the reason."""
     kept: str = ""
     withdrawn: str = ""
 
@@ -233,8 +233,8 @@ class ReviewerAgreement(NamedTuple):
         kind = "unchanged" if self.unchanged else "changed or unchanged"
         low, high = wilson(self.alike, self.entries)
         return (
-            f"{' and '.join(self.readers)}: kappa {kappa}; {self.alike} of {self.entries} "
-            f"({low:.1%} to {high:.1%}) entries, {kind} between the reviews, have the same outcome."
+            f"{' and '.join(self.readers)}, entries {kind} between the reviews: kappa {kappa}, "
+            f"same outcome for {self.alike} of {self.entries} ({low:.1%} to {high:.1%})."
         )
 
 

@@ -30,7 +30,7 @@ class Rule(NamedTuple):
 
     id: str
     title: str
-    """Property of data without a finding."""
+    """Property that data without findings has."""
     reads: Callable[[Entry], Iterator[Finding]] | None = None
     """Checks a multi-turn entry without a replay."""
     replays: Callable[[Entry], Iterator[Finding]] | None = None
@@ -67,7 +67,7 @@ RULES = (
     Rule(execution.OFFER, "needed functions are offered in time", reads=execution.check_offers),
     Rule(
         empty_turns.WAITS,
-        "a turn without ground truth waits for a value or function that only comes later",
+        "a turn without ground truth waits for a value or function that a later turn supplies",
         replays=empty_turns.check_waiting,
     ),
     Rule(
@@ -143,7 +143,7 @@ RULES = (
         replays=extension_data.check_extension_data,
     ),
 )
-"""All rules, in the order of their application."""
+"""All rules, in the order in which they are applied."""
 
 
 def validate(

@@ -29,7 +29,7 @@ GRAM = 5
 ALIKE = 0.2
 """Minimum Jaccard index of these sequences for near duplicates."""
 _VOCABULARY = 7_000
-"""Number of words in which the vocabulary is counted, so that data sets of any size can be
+"""Number of words whose vocabulary is counted, so that data sets of different sizes can be
 compared."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
@@ -52,7 +52,7 @@ class ArgumentCounts(NamedTuple):
 
     all: int = 0
     from_results: int = 0
-    """Values that results contain, but not user messages or the function's document."""
+    """Values that are in results, but not in user messages or the function's document."""
     from_elsewhere: int = 0
     """Values that only results of other backends show."""
 
@@ -82,7 +82,8 @@ class EntryCounts(NamedTuple):
     undictated: int = 0
     """Number of these calls that the user's words do not mention."""
     dated: tuple[int, int] = (0, 0)
-    """Numbers of turns with a date in the form of the call, and with a date in another form."""
+    """Number of turns with a date in the form of the call, and number with a date in another
+    form."""
     state: int = 0
     """Characters of the initial state."""
     shown: Sequence[int] = ()
@@ -438,7 +439,7 @@ FIGURES = (
     ),
     Figure(
         "effective functions",
-        "number of equally frequent functions that would have the same entropy",
+        "number of equally frequent functions with the same entropy",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     Figure(
@@ -496,8 +497,8 @@ FIGURES = (
     ),
     Figure(
         "undictated preconditions",
-        "calls that a later call of the turn needs, although the user message contains no part of "
-        "the function's name and no text argument",
+        "calls that a later call of the turn needs, although the user message contains no part "
+        "of the function's name and no string argument",
         _share_undictated,
     ),
     Figure(
@@ -538,7 +539,8 @@ FIGURES = (
     Figure("vocabulary", "distinct words among the first 7,000", lambda s: f"{s.vocabulary}"),
     Figure(
         "near duplicates",
-        "user messages that share a fifth of their five-word sequences with another one (Jaccard)",
+        "user messages that share a fifth of their five-word sequences with another message "
+        "(Jaccard)",
         lambda s: f"{s.duplicates[0]} (largest {s.duplicates[1]:.2f})",
     ),
 )

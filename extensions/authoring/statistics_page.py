@@ -16,9 +16,9 @@ _LABELS = 16
 _FUNCTIONS = 20
 """Maximum functions of each set, the most frequent first."""
 _NAMES, _ROW = 170, 18
-"""Width of the names beside lying bars, and height of their rows, in SVG units."""
+"""Width of the names beside horizontal bars, and height of their rows, in SVG units."""
 _NAME_LETTERS = 26
-"""Maximum letters of such a name."""
+"""Maximum number of letters of such a name."""
 
 
 class Plot(NamedTuple):
@@ -26,9 +26,9 @@ class Plot(NamedTuple):
 
     title: str
     of: Callable[[Statistics], Mapping[str, float]]
-    """Label to share."""
+    """Share by label."""
     lies: bool = False
-    """Whether the bars lie, with whole names beside them."""
+    """Whether the bars are horizontal, with whole names beside them."""
 
 
 PLOTS = (
@@ -49,7 +49,7 @@ PLOTS = (
 )
 
 _WORDS, _LETTERS = 6, 10
-"""Maximum words below the bars, and maximum letters of a label."""
+"""Maximum number of words below the bars, and maximum number of letters of a label."""
 
 _SINGLE_TURN = (
     Plot("Functions described, share of entries", lambda s: shares(s.offered_where_described)),
@@ -70,7 +70,7 @@ def _heading(sets: Sequence[Statistics]) -> Iterator[str]:
     yield "<h1>Data set statistics</h1>"
     yield '<p class="sets">'
     for number, found in enumerate(sets, start=1):
-        out = f", {found.unplayable} unplayable entries left out" if found.unplayable else ""
+        out = f", {found.unplayable} unplayable entries omitted" if found.unplayable else ""
         name = escape(f"{found.name}: {len(found.entries)} entries{out}")
         yield f'<span class="set-{number}"><span class="sample"></span>{name}</span>'
     yield "</p>"

@@ -9,7 +9,7 @@ from itertools import pairwise
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
 _WORD = re.compile(r"[\w@#./:&!~+-]+")
 _WORD_MARKS = "@#./:&~+-"
-"""Characters inside a word, such as an address, that do not end it."""
+"""Characters inside a word, such as an address, that do not end the word."""
 
 
 def list_spoken_values(texts: Sequence[str]) -> list[str | int | float]:

@@ -28,7 +28,7 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Members beside the common ones, by the member that names the kind."""
+"""Fields of a check beside the common fields, by the field that names its kind."""
 
 
 class CheckFailure(NamedTuple):
@@ -128,7 +128,9 @@ class DeclaredCheck:
                 fitting = [made for made in calls if name in (None, made.call.name)]
                 if len(fitting) > self.subject:
                     turn, what = fitting[self.subject].turn, name or "functions"
-                    message = f"{len(fitting)} calls of {what}, at most {self.subject} allowed"
+                    message = (
+                        f"{len(fitting)} calls of {what}, but at most {self.subject} are allowed"
+                    )
                     yield CheckFailure(turn, message)
             case "argument":
                 yield from self._outside(calls)
@@ -234,13 +236,13 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
     for place, member in enumerate(members):
         one = _Reader(f"{where}[{place}]").read(member, turns)
         if one.name in found:
-            raise DataError(f"{where}[{place}]", f"the name {one.name!r} is used twice; add a name")
+            raise DataError(f"{where}[{place}]", f"duplicate name {one.name!r}; add a unique name")
         found[one.name] = one
     return tuple(found.values())
 
 
 _KNOWN: dict[str, EpisodeCheck] = {}
-"""Checks given to this process, by path; those of a notebook cannot be imported."""
+"""Checks of this process by path; checks of a notebook cannot be imported."""
 
 
 def remember(path: str, check: EpisodeCheck) -> None:
@@ -266,7 +268,7 @@ class _Reader:
         for name in member:
             if name not in {kind, *_COMMON, *_EXTRA[kind]}:
                 known = ", ".join(sorted({*_COMMON, *_EXTRA[kind]}))
-                self._refuse(f"unknown member {name!r:.80} of {kind}; known are {known}")
+                self._refuse(f"unknown field {name!r:.80} of {kind}; the fields are {known}")
         subject = member[kind]
         self._check_subject(kind, subject, member)
         python = self._load(subject) if kind == "python" else None
@@ -278,19 +280,19 @@ class _Reader:
             self._refuse(f"turn must be a number from 0 to {(turns or 1_000) - 1}")
         name = member.get("name", f"{kind} {subject}"[:80])
         if not isinstance(name, str) or not name.isprintable() or not name:
-            self._refuse("name must be a text in one line")
+            self._refuse("name must be a string in one line")
         details = {each: member[each] for each in _EXTRA[kind] if each in member}
         return DeclaredCheck(name, kind, subject, details, float(weight), turn, python)
 
     def _check_subject(self, kind: str, subject: object, member: Mapping[str, Any]) -> None:
         if kind == "at_most":
             if type(subject) is not int or subject < 0:
-                self._refuse("at_most must be a number from 0")
+                self._refuse("at_most must be a number of at least 0")
             if not isinstance(member.get("of", ""), str):
                 self._refuse("of must be the name of a function")
             return
         if not isinstance(subject, str) or not subject.strip():
-            self._refuse(f"{kind} must be a text")
+            self._refuse(f"{kind} must be a string")
         if not isinstance(member.get("with", {}), Mapping):
             self._refuse("with must be an object of arguments by name")
         if kind == "argument":

@@ -39,7 +39,7 @@ class EntryChecks(NamedTuple):
 
     checks: Sequence[DeclaredCheck]
     instead: bool
-    """Whether they replace the ground truth."""
+    """Whether the checks replace the ground truth."""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> EntryChecks:

@@ -62,8 +62,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker with its description."""
     config.addinivalue_line(
         "markers",
-        "turnwise(dataset, categories, ids, limit, tag): run the test once for each entry, which "
-        "it takes as the argument entry",
+        "turnwise(dataset, categories, ids, limit, tag): run the test once for each entry, "
+        "which is the test's argument entry",
     )
 
 
@@ -73,7 +73,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None:
         return
     if "entry" not in metafunc.fixturenames:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: add the argument entry")
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: add the argument entry to the test")
     if len(marker.args) > 1 or not marker.kwargs.keys() <= {"dataset", *_SELECTION}:
         known = ", ".join(_SELECTION)
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: the marker takes dataset, {known}")

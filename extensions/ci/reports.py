@@ -149,7 +149,7 @@ def step_summary(records: Sequence[EpisodeRecord]) -> str:
         f"| {_markdown(_name(each))} | {_markdown(explain(each))} |" for each in bad[:_MAX_ROWS]
     ]
     more = len(bad) - len(rows)
-    listed = ["", "| not passed | why |", "|---|---|", *rows] if rows else []
+    listed = ["", "| not passed | reason |", "|---|---|", *rows] if rows else []
     left = ["", f"... and {more} more"] if more else []
     return "\n".join(["## Turnwise", "", *table, *listed, *left, "", ""])
 

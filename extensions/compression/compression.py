@@ -24,11 +24,11 @@ from trajectories.errors import DataError, require_extra, suggest_name
 from trajectories.jsonl import parse_object, read_text
 
 Way = Literal["cut", "ends", "keys"]
-"""``cut`` keeps the start. ``ends`` shortens the structure, or else keeps both ends. ``keys`` first
-drops the members that no file lists."""
+"""``cut`` keeps the start. ``ends`` shortens the structure; if that fails, it keeps both ends.
+``keys`` first drops the fields that no file lists."""
 WAYS: tuple[Way, ...] = ("cut", "ends", "keys")
 KEYS = Path(__file__).parents[2] / "configs" / "compression"
-"""Folder of the lists of kept members, a file for each backend."""
+"""Folder of the lists of kept fields, a file for each backend."""
 
 MIN_LIMIT = 64
 _MAX_PATHS = 200
@@ -39,7 +39,7 @@ _ESCAPE = re.compile(rf"{_PAIR}|\\u[0-9a-fA-F]{{4}}|\\.", re.DOTALL)
 _MAX_ESCAPE_CHARS = 12
 
 Ends = Callable[[str], list[int]]
-"""Returns the end of each token of a text."""
+"""Returns the end position of each token of a text."""
 
 
 class Compression(NamedTuple):
@@ -49,7 +49,7 @@ class Compression(NamedTuple):
     """Maximum number of tokens of a result."""
     way: Way = "ends"
     tokenizer: str | None = None
-    """``tokenizer.json`` that counts tokens; None for four characters each."""
+    """``tokenizer.json`` that counts tokens; None for four characters per token."""
 
     @classmethod
     def named(cls, text: str, tokenizer: str | None = None) -> Compression:

@@ -16,7 +16,7 @@ class CompressOptions:
 
     compress: str | None = option("shorten longer tool results: cut, ends or keys", "LIMIT[,WAY]")
     tokenizer: str | None = option(
-        "tokenizer.json (default: 4 characters a token)", "PATH", needs="--compress"
+        "tokenizer.json (default: 4 characters per token)", "PATH", needs="--compress"
     )
 
     @property

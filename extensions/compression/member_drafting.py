@@ -16,7 +16,7 @@ from runner.models.tools import Document
 _EXAMPLE = Compression(1024)
 """Compression of the result that the model is shown."""
 _MAX_REPLY_CHARS = 20_000
-"""Length of the part of an answer that is parsed."""
+"""Number of characters of an answer that are parsed."""
 _ASKED = """\
 Results of this function are too long to be read whole. Of these members, which will a reader need
 to go on: those that later calls take as arguments, and those that say what is what? Leave out the
@@ -39,7 +39,7 @@ class KeptMembers(NamedTuple):
     name: str
     paths: tuple[str, ...]
     problem: str | None = None
-    """Reason why there are none."""
+    """Reason why the draft has no fields."""
 
 
 async def draft_members(

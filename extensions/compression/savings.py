@@ -14,7 +14,7 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 
 _MIN_CHARS = 3
-"""Minimum length of a value; shorter ones occur in most texts by chance."""
+"""Minimum length of a value; shorter values occur in most texts by chance."""
 
 
 class Saving(NamedTuple):
@@ -22,10 +22,10 @@ class Saving(NamedTuple):
 
     results: int = 0
     over: int = 0
-    """Results over the limit."""
+    """Number of results above the limit."""
     tokens: int = 0
     kept: int = 0
-    """Tokens that remain."""
+    """Number of tokens after compression."""
     values: int = 0
     """Values that a later call takes from a result, and that no user has stated."""
     lost: int = 0

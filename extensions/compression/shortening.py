@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 _TEXT_LIMITS = (2048, 1024, 512, 256, 128, 64, 32)
-"""Maximum lengths of texts in a result, in characters."""
+"""Maximum lengths of strings in a result, in characters."""
 _IN_ROWS = (512, 64, 32)
 _MAX_COLUMNS = 32
 _LEFT_OUT = " ... "

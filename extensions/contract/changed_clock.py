@@ -18,7 +18,7 @@ from extensions.contract.source_lines import line_in
 
 ZONE = "AAA-13:45"
 _AHEAD = datetime.timedelta(days=400, hours=5, minutes=7, seconds=13, microseconds=123457)
-"""Offset that changes year, month, day of the week, hour, minute and second at any time."""
+"""Offset that changes year, month, day of the week, hour, minute and second of every time."""
 _SECONDS = _AHEAD.total_seconds()
 _NANOSECONDS = int(_SECONDS * 1e9)
 _COUNTERS = ("time", "monotonic", "perf_counter", "process_time")

@@ -63,7 +63,7 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
         raise DataError(f"{path}: [criteria]", f"must have one text each for {', '.join(CRITERIA)}")
     for name, text in criteria.items():
         if not isinstance(text, str):
-            raise DataError(f"{path}: [criteria] {name}", "must be text")
+            raise DataError(f"{path}: [criteria] {name}", "must be a string")
     return JudgePrompts(checked, criteria, digest)
 
 

@@ -32,7 +32,9 @@ def read_script(line: Mapping[str, Any], where: str) -> CallScript:
     environments = _member(line, where, "involved_classes", list)
     for index, name in enumerate(environments):
         if not isinstance(name, str):
-            raise DataError(where, f"$.involved_classes[{index}]: must be text, is {name!r:.60}")
+            raise DataError(
+                where, f"$.involved_classes[{index}]: must be a string, but is {name!r:.60}"
+            )
         if not isinstance(config.get(name, {}), dict):
             raise DataError(where, f"$.initial_config.{name}: must be an object")
     turns = _member(line, where, "turns", list)

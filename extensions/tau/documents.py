@@ -43,7 +43,7 @@ class JsonPlace(NamedTuple):
     def text(self) -> str:
         """Return the value. Raises DataError if it is not a string."""
         if not isinstance(self.value, str):
-            self.refuse(f"must be text, is {_kind(self.value)}")
+            self.refuse(f"must be a string, but is {_kind(self.value)}")
         return self.value
 
     def optional_text(self) -> str | None:

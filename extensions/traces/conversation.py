@@ -45,7 +45,7 @@ def name_of(node: JsonNode, metadata: Json, *names: str) -> str | None:
         value = metadata.get(name)
         if value is not None:
             if not isinstance(value, str):
-                node.refuse(f"the entry's name must be text, is {value!r:.60}")
+                node.refuse(f"the entry's name must be a string, but is {value!r:.60}")
             return value
     return None
 

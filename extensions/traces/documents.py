@@ -96,7 +96,7 @@ class JsonNode:
         """
         node = self.get(name)
         if node is not None and not isinstance(node.value, str):
-            node.refuse(f"must be text, is a {type(node.value).__name__}")
+            node.refuse(f"must be a string, but is a {type(node.value).__name__}")
         return None if node is None else str(node.value)
 
     def require_object(self) -> dict[str, Any]:

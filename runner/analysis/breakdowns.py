@@ -45,7 +45,7 @@ def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
     """
     found = [Breakdown("Score by difficulty", [*_by_label(episodes)])]
     if all(each.recorded.record.steps for each in episodes if each.judged.outcome == "passed"):
-        found.append(Breakdown("Score by budget of requests", [*_by_budget(episodes)]))
+        found.append(Breakdown("Score by request budget", [*_by_budget(episodes)]))
     return [each for each in found if len(each.parts) > 1]
 
 

@@ -54,7 +54,7 @@ class ExcludedEntries(NamedTuple):
     only_first: int
     only_second: int
     errors: int
-    """Shared entries without a judged trial in one of the runs."""
+    """Common entries that lack a judged trial in at least one run."""
 
 
 class CauseCount(NamedTuple):

@@ -179,9 +179,9 @@ def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Out
         yield _failed(turn.failure, "  ")
         unseen = turn.failure.unseen
         for text in unseen[:_MAX_UNSEEN]:
-            yield OutputLine(f"    not seen: {fitted(text, _WIDTH)}", _BAD)
+            yield OutputLine(f"    unseen result: {fitted(text, _WIDTH)}", _BAD)
         if len(unseen) > _MAX_UNSEEN:
-            yield OutputLine(f"    not seen: {len(unseen) - _MAX_UNSEEN} more", _BAD)
+            yield OutputLine(f"    unseen results: {len(unseen) - _MAX_UNSEEN} more", _BAD)
 
 
 def _kept_lines(number: int, step: StepRecord) -> Iterator[OutputLine]:
@@ -230,7 +230,7 @@ def _truth_lines(turn: TurnView) -> Iterator[OutputLine]:
 def _unjudged_ending(record: EpisodeRecord) -> Iterator[OutputLine]:
     turn = record.steps[-1].turn if record.steps else 0
     yield OutputLine(
-        f"no verdict: ended in turn {turn + 1}; earlier answers: {len(record.steps)}", _BAD
+        f"no verdict: the episode ended in turn {turn + 1} after {len(record.steps)} answers", _BAD
     )
 
 
@@ -294,7 +294,7 @@ def answered_lines(examined: RejudgedCalls) -> Iterator[OutputLine]:
     words, problem, _ = examined.paired.said
     if problem is not None:
         tone = _PLAIN if examined.verdict.valid else _BAD
-        yield OutputLine(f"  unreadable as calls: {fitted(problem, _WIDTH)}", tone)
+        yield OutputLine(f"  calls could not be parsed: {fitted(problem, _WIDTH)}", tone)
     if words is not None:
         yield from _said("assistant", words)
 

@@ -379,7 +379,10 @@ def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
     for name in dict.fromkeys(name for of_run in rates for name in of_run):
         counts = [of_run[name].entries for of_run in rates if name in of_run]
         if len(set(counts)) > 1:
-            yield f"{name}: the runs differ in entries, {min(counts)} to {max(counts)}"
+            yield (
+                f"{name}: the runs have different numbers of entries, {min(counts)} to "
+                f"{max(counts)}"
+            )
 
 
 def _tables(runs: Sequence[RunFigures], *, usage: bool) -> Iterator[str]:

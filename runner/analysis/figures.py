@@ -204,7 +204,7 @@ class RequiredInfoFigures(NamedTuple):
     turns: int
     """Turns with required facts."""
     turns_told: int
-    """Turns whose facts were all reported."""
+    """Turns in which all required facts were reported."""
     waiting: int
     """Turns whose missing value follows in the next turn."""
     asked: int
@@ -244,7 +244,7 @@ class ActCounts(NamedTuple):
     episodes: int
     """Episodes with at least one such act."""
     judged: int
-    """All judged episodes."""
+    """Number of judged episodes."""
 
     @property
     def share(self) -> float:
@@ -272,7 +272,7 @@ class SelectionFigures(NamedTuple):
     episodes: int
     """Episodes with such calls."""
     judged: int
-    """All judged episodes."""
+    """Number of judged episodes."""
 
     @classmethod
     def of(cls, found: Iterable[FunctionSelection | None]) -> Self | None:

@@ -19,7 +19,7 @@ class Rate(NamedTuple):
     """Score of a category or group."""
 
     value: float
-    """Share that passed, from 0 to 1."""
+    """Pass rate from 0 to 1."""
     interval: tuple[float, float]
     """95% interval of the value."""
     entries: int
@@ -68,7 +68,7 @@ EXECUTABLE = Group("executable", _in("executable"))
 CATEGORY_MEAN = Group("mean of categories", tuple(Category))
 """The macro average."""
 HEADLINE = "all"
-"""Name of the row with the score of a run: the mean over its entries."""
+"""Name of the row with a run's score, which is the mean of its entries."""
 
 CLASSIC: Mapping[str, Group | Category] = {
     "AST simple": SIMPLE,
@@ -88,7 +88,7 @@ class Row(NamedTuple):
     """Row of the table."""
 
     path: tuple[str, ...]
-    """Names of the enclosing groups, outermost first, and the row's own name."""
+    """Names of the enclosing groups from outermost to innermost, then the row's own name."""
     rate: Rate | None
     """Rate; None if no category was run."""
     field: float | None

@@ -54,7 +54,7 @@ class ReplayedRun(NamedTuple):
     episodes: list[ReplayedEpisode]
     """Episodes in the data set's order, then by trial."""
     mend: CorrectedJudging | None = None
-    """Judging with errata, if any."""
+    """Judging with errata, if errata are used."""
 
 
 def replay_run(
@@ -250,5 +250,5 @@ def describe_data_change(run: Run, dataset: Dataset) -> str | None:
                 return None
     return (
         f"the data has changed since the run: {dataset.name} {dataset.version} has sha256 "
-        f"{dataset.sha256[:12]}, the run used {name} {version} with {sha256[:12]}"
+        f"{dataset.sha256[:12]}, but the run used {name} {version} with {sha256[:12]}"
     )

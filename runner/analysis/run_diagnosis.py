@@ -97,8 +97,12 @@ class RunDiagnosis:
         if share := self._share("unreadable"):
             yield f"{share} end with unparsed calls in the text: {self._parser(mode, protocol)}"
         if share := self._share("cut_off"):
-            limit = "set" if max_tokens is None else f"it is {max_tokens}; raise"
-            yield f"{share} end with a truncated answer: {limit} --max-tokens"
+            limit = (
+                "set --max-tokens"
+                if max_tokens is None
+                else f"--max-tokens is {max_tokens}; raise it"
+            )
+            yield f"{share} end with a truncated answer: {limit}"
         if share := self._share("content_filter"):
             yield f"{share} were stopped by the provider's content filter: check its settings"
         if share := self._share("empty"):
@@ -122,7 +126,7 @@ class RunDiagnosis:
     def _parser(self, mode: Mode, protocol: str | None) -> str:
         if protocol is not None:
             return (
-                f"the model does not write them in the format {protocol}; try another "
+                f"the model does not write calls in the format {protocol}; try another "
                 "--calling-format"
             )
         if mode == "prompt":
@@ -134,7 +138,7 @@ class RunDiagnosis:
                 "--tool-call-parser NAME for vLLM, --tool-call-parser NAME for SGLang"
             )
         return (
-            "the server does not parse them; vLLM needs --enable-auto-tool-choice "
+            "the server does not parse the calls; vLLM needs --enable-auto-tool-choice "
             f"--tool-call-parser {notation.vllm}, SGLang --tool-call-parser {notation.sglang}"
         )
 

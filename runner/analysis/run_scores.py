@@ -44,7 +44,7 @@ class ScoringRules(NamedTuple):
     require_info: bool = False
     """Whether to fail episodes that do not report required information."""
     gpu_price: float | None = None
-    """US dollars per hour of a GPU server, instead of the recorded price."""
+    """Hourly price of a GPU server in US dollars, instead of the recorded price."""
 
 
 class RunScores(NamedTuple):
@@ -183,11 +183,11 @@ def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> Episode
     outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "error"}
     base = line.get("base")
     if not isinstance(base, str | None):
-        raise DataError(str(path), f'"base" of {id} must be text, is {base!r:.60}')
+        raise DataError(str(path), f'"base" of {id} must be a string, but is {base!r:.60}')
     record = EpisodeRecord(id, trial, category, outcomes[line["valid"]], None, None, base=base)
     tags = line.get("tags", [])
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        raise DataError(str(path), f'"tags" of {id} must be a list of texts')
+        raise DataError(str(path), f'"tags" of {id} must be a list of strings')
     record, told = record._replace(tags=tuple(tags)), line.get("telling")
     return record if told is None else record._replace(telling=read(InfoReport, told, str(path)))
 
@@ -229,7 +229,7 @@ def _totals_of_files(path: Path) -> Totals | None:
 
 
 _MAX_COUNT = 1e15
-"""Upper bound of plausible tokens or seconds per step."""
+"""Maximum plausible number of tokens or seconds per step."""
 
 
 def _numbers(value: object) -> Iterator[float]:

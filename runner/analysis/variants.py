@@ -55,7 +55,7 @@ class VariantDifference(NamedTuple):
     """Comparison of a variant with the first variant."""
 
     difference: RunDifference
-    """Variant minus first."""
+    """Score of the variant minus the score of the first variant."""
     corrected: float
     """Holm's p-value, corrected for the number of comparisons."""
 
@@ -120,13 +120,16 @@ def variant_lines(
     yield table([heading, *rows])
     if compared:
         yield (
-            f"difference from {scores[0].name}, entry by entry; p, Holm: corrected for "
+            f"difference: from {scores[0].name}, paired by entry; p, Holm: corrected for "
             f"{len(compared)} {kind}s"
         )
     yield from between
     unscored = sum(each.score is None for each in scores)
     if unscored:
-        yield f"unfinished or too many errors for a score: {unscored} of {len(scores)} {kind}s"
+        yield (
+            f"{kind}s without a score, unfinished or with too many errors: {unscored} of "
+            f"{len(scores)}"
+        )
 
 
 DIFFERENCE_HEADING = ("difference", "95%", "p", "p, Holm")

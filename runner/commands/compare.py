@@ -78,7 +78,7 @@ class Options(DatasetOption, JsonOption, JudgingOptions, ErrataOption, RequiredI
     """The runs to compare."""
 
     run_a: Path = argument("run folder, result file, or folder of result files", "RUN_A")
-    run_b: Path = argument("the other run", "RUN_B")
+    run_b: Path = argument("second run, in the same forms", "RUN_B")
     html: Path | None = option("also write an HTML page", "FILE")
     fail_on: tuple[ComparisonRule, ...] | None = option(
         "exit with status 4 if RUN_B is worse: flips (an entry passes less often), drop=2% (the "

@@ -172,6 +172,6 @@ def _warn_of_irregularities(dataset: Dataset) -> None:
     problems, configs = choose.count_irregularities(dataset)
     if problems:
         note(
-            f"warning: {problems} irregularities in {configs} initial configs, used"
-            f" as they are (turnwise dataset show {dataset.name} --warnings lists them)"
+            f"warning: {problems} irregularities in {configs} initial configs, which are used "
+            f"unchanged (turnwise dataset show {dataset.name} --warnings lists them)"
         )

@@ -57,7 +57,7 @@ else:
 class ConnectionOptions(ConnectionSettings):
     """Live models: connection."""
 
-    config: Path | None = option("TOML file with live-model options; flags win", "FILE")
+    config: Path | None = option("TOML file with live-model options; flags override it", "FILE")
 
 
 @dataclass(frozen=True, kw_only=True)

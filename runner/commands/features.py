@@ -58,7 +58,7 @@ def _read_file(
                 continue
             key = keys[member.name]
             if not isinstance(given[key], str):
-                raise DataError(f"{options.config}: {key}", "must be text, in quotes")
+                raise DataError(f"{options.config}: {key}", "must be a string in quotes")
             used.add(key)
             own: Any = found.setdefault(name, kind() if kind else None)
             if vars(own)[member.name] == member.default:

@@ -86,10 +86,11 @@ def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -
     price = price_of(model, options)
     cost = price and price.of(usage)
     if price is None or cost is None:
-        return f"cost unknown: no price of {model}; add --price IN,OUT"
+        return f"cost unknown: {model} has no known price; add --price IN,OUT"
     return (
-        f"estimated cost ${cost:.2f}: {usage.completion} completion tokens, without {without}, "
-        f"at ${price.input * 1e6:g} and ${price.output * 1e6:g} per million tokens in and out"
+        f"estimated cost ${cost:.2f}: {usage.completion} completion tokens, at "
+        f"${price.input * 1e6:g} and ${price.output * 1e6:g} per million input and output tokens; "
+        f"not included: {without}"
     )
 
 

@@ -56,7 +56,7 @@ FORMER = {
     "--protocols": "--calling-formats",
     "--split": "--subset",
 }
-"""Former names of flags, still accepted, and their current names."""
+"""Current names of flags by their former names, which are still accepted."""
 _REPLACED = {"--attempts": "; use --retries, which does not count the first request"}
 """Former flags whose values have another meaning now, and their replacements."""
 EXTENSIONS = "extensions"

@@ -27,9 +27,11 @@ class Options(JsonOption, EpisodeOptions):
     """The episode, and the part of it to show."""
 
     run: Path | None = option("recorded run (default: the ground truth)", "PATH")
-    trial: int = option("trial of the run, from 0", "N", default=0, read=index)
-    turn: int | None = option("show only this turn, from 1", "N", read=positive)
-    step: int | None = option("show only this step of the turns, from 1", "N", read=positive)
+    trial: int = option("trial number, starting at 0", "N", default=0, read=index)
+    turn: int | None = option("show only this turn (first turn: 1)", "N", read=positive)
+    step: int | None = option(
+        "show only this step of the turns (first step: 1)", "N", read=positive
+    )
     only_diff: bool = switch("show only differences from the ground truth")
     full: bool = switch("do not cut long calls, results and messages")
     extensions: Mapping[str, Any] = field(default_factory=dict)

@@ -35,7 +35,7 @@ class DatasetOption:
     """Data."""
 
     dataset: str | None = option(
-        "bfcl, held-back or a path (default: the run's or built-in)", "NAME"
+        "bfcl, held-back or a path (default: the run's, else built-in)", "NAME"
     )
 
 
@@ -60,7 +60,7 @@ class EntriesOptions(DataOptions):
         "SUBSET",
         choices=[subset.value for subset in Subset],
     )
-    tag: str | None = option("only entries with this tag of their author", "TAG")
+    tag: str | None = option("only entries that their author gave this tag", "TAG")
     ids: str | None = option("only these entries, separated by commas", "IDS")
     limit: int | None = option("only the first N entries", "N", read=positive)
 
@@ -97,7 +97,7 @@ class JudgingOptions:
 class ErrataOption:
     """Judging."""
 
-    errata: str = option("corrections: bfcl, FILE or none", "NAME", default="none")
+    errata: str = option("corrections of the data: bfcl, FILE or none", "NAME", default="none")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -153,7 +153,9 @@ class _ScoringOptions(JudgingOptions, ErrataOption, RequiredInfoOption):
 class WorkOptions(OutputOption, _ScoringOptions):
     """Processes."""
 
-    workers: int | None = option("worker processes (default: 1; on Ray all)", "N", read=positive)
+    workers: int | None = option(
+        "worker processes (default: 1; with Ray, all CPUs)", "N", read=positive
+    )
     engine: str = option("where episodes run", default="local", choices=["local", "ray"])
     address: str | None = option("Ray cluster (default: a local one)", "NAME")
     entry_timeout: float | None = option(

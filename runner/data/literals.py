@@ -19,7 +19,7 @@ from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 Given = Mapping[str, Any]
-"""Output of a function at one place."""
+"""Output of a function at one place in the code."""
 Texts = Mapping[str, Mapping[str, list[Given]]]
 """Outputs by class ("" outside of classes), then by function or constant, in source order."""
 
@@ -76,7 +76,7 @@ def load_texts(folder: Path) -> Texts:
             return texts
         return texts_of(lambda module: (folder.parent / module).read_text(encoding="utf-8"))
     except (OSError, ValueError, DataError):
-        why = f"{folder} has no texts of refused calls; run turnwise dataset fetch bfcl and use"
+        why = f"{folder} has no messages of refused calls; run turnwise dataset fetch bfcl and use"
         raise DataError(
             "--observations bfcl", f"{why} --dataset bfcl, or use --observations own"
         ) from None

@@ -17,7 +17,7 @@ def require_type(name: str, value: object, *kinds: type | None, described: str) 
     """Raise DataError if a value has none of the types."""
     known = tuple([type(None) if kind is None else kind for kind in kinds])
     if not isinstance(value, known) or (isinstance(value, bool) and bool not in kinds):
-        raise DataError(name, f"must be {described}, is {value!r:.60}")
+        raise DataError(name, f"must be {described}, but is {value!r:.60}")
 
 
 def require_number(name: str, value: object, *, optional: bool = False) -> None:
@@ -25,7 +25,7 @@ def require_number(name: str, value: object, *, optional: bool = False) -> None:
     described = f"an integer from 1{' or None' if optional else ''}"
     require_type(name, value, int, *([None] if optional else []), described=described)
     if isinstance(value, int) and value < 1:
-        raise DataError(name, f"must be {described}, is {value}")
+        raise DataError(name, f"must be {described}, but is {value}")
 
 
 def require_names(name: str, value: object) -> None:
@@ -40,7 +40,7 @@ def require_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Raise DataError unless a value is one of the choices."""
     if not isinstance(value, str) or value not in choices:
         hint = suggest_name(str(value), choices)
-        raise DataError(name, f"must be {' or '.join(choices)}, is {value!r:.60}{hint}")
+        raise DataError(name, f"must be {' or '.join(choices)}, but is {value!r:.60}{hint}")
 
 
 @contextmanager

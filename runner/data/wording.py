@@ -71,8 +71,8 @@ class Table(NamedTuple):
     """The text of every refusal."""
 
     sentences: Mapping[str, str]
-    """Places by our names: ``raised`` for exceptions, ``handover`` for functions added later, and
-    notes behind descriptions, such as ``python_note``."""
+    """Places in the code by our names: ``raised`` for exceptions, ``handover`` for functions added
+    later, and notes behind descriptions, such as ``python_note``."""
     refusals: Mapping[str, Mapping[str, Mapping[str, TextPlace]]]
     """Places of refusal texts by backend, function and kind."""
 

@@ -207,4 +207,6 @@ class Episode:
 
 def _refuse_excess_call() -> Result:
     most = BOUNDS.calls_in_step
-    return Result.refused(Refused(f"A step makes at most {most} calls: make this one in the next."))
+    return Result.refused(
+        Refused(f"A step has at most {most} calls: make this call in the next step.")
+    )

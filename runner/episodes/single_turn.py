@@ -38,8 +38,8 @@ from trajectories.schema import ExpectedResults, JudgingMethod, Trajectory
 from trajectories.task import make_task
 
 _AIMS = {
-    ComparisonKind.IRRELEVANCE: "No function fits: it is right to call none.",
-    ComparisonKind.RELEVANCE: "A function fits: any call is right.",
+    ComparisonKind.IRRELEVANCE: "No function fits, so making no call is right.",
+    ComparisonKind.RELEVANCE: "A function fits, so any call is right.",
 }
 
 

@@ -54,7 +54,9 @@ def _check_offered(
 ) -> None:
     """Raise DataError if not every request offers the function under its own name."""
     if plan.dataset.offering is not None:
-        raise DataError(_OPTION, f"--retrieve may not offer {choice}; leave one of the options out")
+        raise DataError(
+            _OPTION, f"--retrieve can leave out {choice}; use only one of the two options"
+        )
     for trajectory in trajectories:
         names = plan.style(trajectory).toolbox.names
         if forced not in map(names.shown, list_own_functions(trajectory)):

@@ -25,7 +25,7 @@ _BACK = 10.0
 _BACK_PER_HOLD = 5.0
 """Factor on the server's stated wait, which is added to these seconds."""
 _BEYOND = 1.5
-"""Number of such periods until the rate has doubled."""
+"""Number of these periods in which the rate doubles."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Seconds over which a rate is measured."""
 _MIN_RATE = 1 / 60

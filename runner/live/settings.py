@@ -218,7 +218,7 @@ def _check_value(known: SettingInfo, value: Any, hint: Any, where: str) -> Any:
     except pydantic.ValidationError as error:
         raise DataError(where, f"{error.errors()[0]['msg'].lower()}{given}") from None
     except ValueError:  # more digits than Python converts
-        raise DataError(where, "is an integer too large") from None
+        raise DataError(where, "is too large for an integer") from None
     numbers = checked if isinstance(checked, tuple) else (checked,)
     if any(isinstance(n, (int, float)) and not n >= known.least for n in numbers):
         raise DataError(where, f"must be at least {known.least}{given}")

@@ -32,7 +32,7 @@ Agent = Callable[[list[dict[str, Any]], list[dict[str, Any]]], Any]
 
 _NAME = re.compile(r"python:(\w+(?:\.\w+)*):(\w+(?:\.\w+)*)")
 _EXPECTED = (
-    "return an assistant message: a text, or a dict such as "
+    "return an assistant message: a string, or a dict such as "
     "{'role': 'assistant', 'content': ..., 'tool_calls': [{'id': ..., 'type': 'function', "
     "'function': {'name': ..., 'arguments': ...}}]}"
 )
@@ -207,7 +207,7 @@ def _find_mismatch(answer: object) -> str | None:
     if content is None and calls is None and not answer.get("function_call"):
         return "a dict with neither content nor tool_calls"
     if not all(_is_call(call) for call in calls or ()):
-        return "a tool call without a function's name"
+        return "a tool call without a function name"
     try:
         json.dumps(answer)
     except (TypeError, ValueError, RecursionError) as error:

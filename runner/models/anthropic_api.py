@@ -13,7 +13,7 @@ from runner.models.blocks import SYSTEM, VERBATIM, BlockApi, Said, object_in, to
 
 _PLAIN = ("text", "tool_use")
 _ANSWER_TOKENS = 4096
-"""Default maximum of answer tokens without reasoning; the API has no default."""
+"""Default maximum of answer tokens, excluding reasoning; the API itself has no default."""
 _EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 _REASONING_TOKENS = dict(zip(_EFFORTS, (1024, 1024, 2048, 4096, 8192, 16384), strict=True))
 """Reasoning tokens by effort; the API's minimum is 1024."""

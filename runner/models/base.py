@@ -93,7 +93,7 @@ class Request(NamedTuple):
 
     messages: Sequence[ChatMessage]
     tools: ToolList | None
-    """Tools on offer; None for a prompting model."""
+    """Offered tools; None for a prompting model."""
     conversation: object = None
     """Owner of the request, for clients that keep state per conversation."""
     trial: int = 0
@@ -136,9 +136,9 @@ class Price(NamedTuple):
     input: float
     output: float
     cached: float | None = None
-    """Price of input read from a cache; None for the input price."""
+    """Price of input read from a cache; None if it equals the input price."""
     written: float | None = None
-    """Price of input written to a cache; None for the input price."""
+    """Price of input written to a cache; None if it equals the input price."""
 
     def of(self, usage: Usage) -> float | None:
         """Return the US dollars for one request, or None if the token counts are unknown."""

@@ -50,7 +50,7 @@ class ConversationSettings(NamedTuple):
     prompts: PromptTexts
     reasoning: ReasoningPolicy
     format: PromptFormat | None = None
-    """Format of single-turn prompts; None for ``prompts``."""
+    """Format of single-turn prompts; None to use ``prompts``."""
     observe: Observe | None = None
     protocol: CallingFormat | None = None
     asks_on: bool = False

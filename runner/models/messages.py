@@ -61,7 +61,7 @@ class RecordedAnswer(NamedTuple):
 
     reply: Reply
     results: list[str | None]
-    """Recorded result of each call; None if the conversation lacks it."""
+    """Recorded result of each call; None for a call whose result is not in the conversation."""
 
 
 class RecordedTurn(NamedTuple):
@@ -89,7 +89,7 @@ def read_turns(messages: object) -> list[RecordedTurn]:
     Raises MalformedMessage if an item is not a message, or a result belongs to no call.
     """
     if not isinstance(messages, Sequence) or isinstance(messages, str):
-        raise MalformedMessage(f"must be a list of messages, is {_shown(messages)}")
+        raise MalformedMessage(f"must be a list of messages, but is {_shown(messages)}")
     if len(messages) > MAX_MESSAGES:
         raise MalformedMessage(f"has {len(messages)} messages; at most {MAX_MESSAGES} are read")
     turns = _Turns()
@@ -135,7 +135,7 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
     Raises MalformedMessage for other values.
     """
     if not isinstance(item, Mapping):
-        raise MalformedMessage(f"must be a message, is {_shown(item)}")
+        raise MalformedMessage(f"must be a message, but is {_shown(item)}")
     item = _unwrap(item)
     kind, role = item.get("type"), item.get("role")
     if role is None and kind in _ITEMS:
@@ -187,11 +187,13 @@ def text_of(content: object, path: str) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
-        raise MalformedMessage(f"must be text or a list of parts, is {_shown(content)}", path)
+        raise MalformedMessage(
+            f"must be a string or a list of parts, but is {_shown(content)}", path
+        )
     texts = []
     for index, part in enumerate(content):
         if not isinstance(part, (str, Mapping)):
-            raise MalformedMessage(f"must be a part, is {_shown(part)}", f"{path}[{index}]")
+            raise MalformedMessage(f"must be a part, but is {_shown(part)}", f"{path}[{index}]")
         text = part if isinstance(part, str) else part.get("text")
         texts.append(text if isinstance(text, str) else "")
     return "".join(texts)
@@ -242,7 +244,7 @@ class _Turns:
                 return
         if id is None:
             raise MalformedMessage("is a result without a call")
-        raise MalformedMessage(f"{_shown(id)} is the id of no open call", ".tool_call_id")
+        raise MalformedMessage(f"no open call has the id {_shown(id)}", ".tool_call_id")
 
 
 def _joined(one: Reply, other: Reply) -> Reply:
@@ -324,7 +326,7 @@ def _assistant_message(item: Mapping[str, Any], *, joins: bool) -> ChatMessage:
     ]
     own = item.get("tool_calls")
     if own is not None and not isinstance(own, (list, tuple)):
-        raise MalformedMessage(f"must be a list, is {_shown(own)}", ".tool_calls")
+        raise MalformedMessage(f"must be a list, but is {_shown(own)}", ".tool_calls")
     # LangChain keeps Anthropic's blocks beside its own calls.
     entries = [(f".tool_calls[{place}]", each) for place, each in enumerate(own or ())] or entries
     legacy = item.get("function_call")
@@ -348,7 +350,7 @@ def call_entry(entry: object, path: str) -> dict[str, Any]:
     its JSON text.
     """
     if not isinstance(entry, Mapping):
-        raise MalformedMessage(f"must be a call, is {_shown(entry)}", path)
+        raise MalformedMessage(f"must be a call, but is {_shown(entry)}", path)
     function = entry.get("function")
     if isinstance(function, Mapping):
         named = _named(function, f"{path}.function", ("arguments",))
@@ -358,7 +360,7 @@ def call_entry(entry: object, path: str) -> dict[str, Any]:
         named = _named(entry, path, ("arguments", "args", "input"))
     id = entry.get("id")
     if id is not None and not isinstance(id, (str, int)):
-        raise MalformedMessage(f"must be text, is {_shown(id)}", f"{path}.id")
+        raise MalformedMessage(f"must be a string, but is {_shown(id)}", f"{path}.id")
     return {"id": None if id is None else str(id), **named}
 
 
@@ -366,12 +368,14 @@ def _named(holder: Mapping[str, Any], path: str, members: Sequence[str]) -> dict
     """Return the name and arguments of a call."""
     name = holder.get("name")
     if not isinstance(name, str) or not name:
-        problem = "is missing" if name is None else f"must be a function's name, is {_shown(name)}"
+        problem = (
+            "is missing" if name is None else f"must be a function's name, but is {_shown(name)}"
+        )
         raise MalformedMessage(problem, f"{path}.name")
     member = next((each for each in members if each in holder), members[0])
     given = holder.get(member)
     if not isinstance(given, str | Mapping | None):
-        problem = f"must be an object or its JSON text, is {_shown(given)}"
+        problem = f"must be an object or its JSON string, but is {_shown(given)}"
         raise MalformedMessage(problem, f"{path}.{member}")
     return {"type": "function", "function": {"name": name, "arguments": given}}
 

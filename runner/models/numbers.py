@@ -18,14 +18,14 @@ def positive(text: str) -> int:
 def index(text: str) -> int:
     """Read an integer of at least 0."""
     if not text.isdecimal() or len(text) > _MAX_DIGITS:
-        raise ArgumentTypeError(f"{text!r:.40} is not a whole number from 0")
+        raise ArgumentTypeError(f"{text!r:.40} is not a whole number of at least 0")
     return int(text)
 
 
 def port(text: str) -> int:
     """Read a port number."""
     if not text.isdecimal() or len(text) > len("65535") or int(text) > 65535:
-        raise ArgumentTypeError(f"{text!r:.40} is not a port, a number from 0 to 65535")
+        raise ArgumentTypeError(f"{text!r:.40} is not a port number from 0 to 65535")
     return int(text)
 
 
@@ -33,7 +33,7 @@ def from_zero(text: str) -> float:
     """Read a finite number of at least 0."""
     value = _read_float(text)
     if not 0 <= value < inf:
-        raise ArgumentTypeError(f"{text!r} is not a number from 0")
+        raise ArgumentTypeError(f"{text!r} is not a number of at least 0")
     return value
 
 

@@ -56,7 +56,7 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     texts.pop("search", None)
     nesting = texts.pop("nesting", "")
     if not isinstance(nesting, str):
-        raise DataError(f"{path}: nesting", "is not a text")
+        raise DataError(f"{path}: nesting", "is not a string")
     wanted = {name: (placeholder,) for name, placeholder in _PLACEHOLDERS.items()}
     elsewhere = {} if first_user is None else {"system": ()}
     stripped = checked_texts(texts, {**wanted, **elsewhere}, path)
@@ -97,7 +97,7 @@ def checked_texts(
             raise DataError(f"{path}: {name}", f"unknown text; the texts are {', '.join(wanted)}")
     for name, placeholders in wanted.items():
         if not isinstance(texts.get(name), str):
-            raise DataError(f"{path}: {name}", "is missing or not a text")
+            raise DataError(f"{path}: {name}", "is missing or not a string")
         for placeholder in placeholders:
             if placeholder not in texts[name]:
                 raise DataError(f"{path}: {name}", f"must contain {placeholder}")
@@ -118,7 +118,7 @@ def _read_first_user(place: object, path: Path) -> str | None:
             raise DataError(f"{where} user", 'has no effect without functions = "user"')
         return None
     if not isinstance(user, str):
-        raise DataError(f"{where} user", "is missing or not a text")
+        raise DataError(f"{where} user", "is missing or not a string")
     for placeholder in ("{request}", "{functions}"):
         if placeholder not in user:
             raise DataError(f"{where} user", f"must contain {placeholder}")

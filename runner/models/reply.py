@@ -462,5 +462,10 @@ def _as_text(value: object) -> str | None:
 
 
 def _name_type(value: object) -> str:
-    names: Mapping[type, str] = {list: "a list", str: "text", type(None): "null", bool: "a boolean"}
+    names: Mapping[type, str] = {
+        list: "a list",
+        str: "a string",
+        type(None): "null",
+        bool: "a boolean",
+    }
     return names.get(type(value), "a number")

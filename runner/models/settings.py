@@ -258,11 +258,11 @@ class RequestSettings:
         "function documents (default: by data set)", place=4
     )
     observations: Observations | None = setting(
-        "texts of refusals (default: by data set)", place=16
+        "wording of refused calls (default: by data set)", place=16
     )
     prompts: str | None = setting("TOML file with prompts (default: built-in)", "FILE")
     seed: int | None = setting(
-        "sampling seed; trial k (from 0) uses S+k", "S", read=index, sent="sampling", place=7
+        "sampling seed S; trial k (first: 0) uses S+k", "S", read=index, sent="sampling", place=7
     )
 
 

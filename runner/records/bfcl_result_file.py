@@ -35,7 +35,7 @@ _FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")
 _SCORE_FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_score\.json")
 _CATEGORIES = {facts.file: category for category, facts in FACTS.items()}
 _NO_STEPS = "the result file holds an error in place of steps"
-_STEP = 'text, null or a list of {"function": arguments} objects'
+_STEP = 'a string, null or a list of {"function": arguments} objects'
 
 
 def find_result_files(paths: Iterable[Path]) -> list[Path]:
@@ -78,7 +78,7 @@ def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
         record = _entry(where, line, in_file)
         if record.id in entries:
             _, earlier = entries[record.id]
-            raise DataError(where, f"the id {record.id!r} is already at {earlier}")
+            raise DataError(where, f"duplicate id {record.id!r}, first used at {earlier}")
         entries[record.id] = record, where
     if mode is None:
         mode = "fc" if _calls_functions(record for record, _ in entries.values()) else "prompt"
@@ -104,7 +104,9 @@ def _entry(where: str, line: dict[str, object], in_file: Category | None) -> Epi
     """Return the entry of a line; the file name gives the category if the id does not."""
     name = line.get("id")
     if not isinstance(name, str):
-        raise DataError(where, '$.id: must be text; a result line is {"id": ..., "result": ...}')
+        raise DataError(
+            where, '$.id: must be a string; a result line is {"id": ..., "result": ...}'
+        )
     if "result" not in line:
         raise DataError(where, "$.result: is missing")
     result = line["result"]
@@ -184,7 +186,7 @@ def _verdicts_in(path: Path, ids: Iterable[str]) -> Verdicts:
             case {"id": str(id), "valid": bool() | None}:
                 trial = line.get("trial", 0)
                 if type(trial) is not int or trial < 0:
-                    raise DataError(where, f"$.trial: must be a number from 0, is {trial!r:.60}")
+                    raise DataError(where, f"$.trial: must be at least 0, but is {trial!r:.60}")
                 verdicts[id, trial] = line
             case _:
                 raise DataError(where, 'is not a verdict: it must have "id" and "valid"')

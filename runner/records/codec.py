@@ -23,7 +23,7 @@ Write = Callable[[Any], str]
 _Record = TypeVar("_Record")
 
 _WORDS = {
-    str: "text",
+    str: "a string",
     int: "a whole number",
     float: "a number",
     bool: "true or false",
@@ -218,7 +218,7 @@ def _plain(kind: type) -> Read:
         if type(value) not in kinds:
             raise TypeMismatch(_must_be(_WORDS[kind], value))
         if kind is float and not abs(value) < inf:
-            raise TypeMismatch(f"must be a finite number, is {value}")
+            raise TypeMismatch(f"must be a finite number, but is {value}")
         return value
 
     return read_value
@@ -321,4 +321,4 @@ def _members(kind: Any) -> Read:
 
 
 def _must_be(what: str, value: object) -> str:
-    return f"must be {what}, is {value!r:.{_MAX_SHOWN_CHARS}}"
+    return f"must be {what}, but is {value!r:.{_MAX_SHOWN_CHARS}}"

@@ -79,7 +79,7 @@ class RunDefinition(NamedTuple):
     """Name of the model."""
     settings: ModelSettings
     prompts_sha256: str
-    """Hash of Turnwise's own prompts in hex."""
+    """Hexadecimal hash of Turnwise's own prompts."""
     dataset: DatasetReference
     profile: str
     """Name of the checking profile."""
@@ -89,7 +89,7 @@ class RunDefinition(NamedTuple):
     simulator: str
     """Version of turnwise."""
     extensions: Mapping[str, JsonObject] = {}
-    """Settings of extensions by name; left out if empty."""
+    """Settings of extensions by name; omitted if empty."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the definition as a JSON object."""

@@ -72,11 +72,11 @@ class Change(NamedTuple):
     """A place in the state that a step changed."""
 
     path: str
-    """Such as ``TicketAPI.ticket_queue[1].status``."""
+    """Path such as ``TicketAPI.ticket_queue[1].status``."""
     before: Any = ABSENT
-    """The old value as JSON; left out for a new place."""
+    """The old value as JSON; omitted for a new place."""
     after: Any = ABSENT
-    """The new value as JSON; left out for a removed place."""
+    """The new value as JSON; omitted for a removed place."""
 
     @classmethod
     def of(cls, difference: Difference) -> Self:
@@ -447,16 +447,19 @@ def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, ExtensionData
 def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
     """Yield the JSON path and description of each invalid message and each contradiction."""
     if record.trial < 0:
-        yield ".trial", f"must be a number from 0, is {record.trial}"
+        yield ".trial", f"must be at least 0, but is {record.trial}"
     for index, message in enumerate(record.messages):
         for member, problem in _in_message(message):
             yield f".messages[{index}]{member}", problem
     for index, step in enumerate(record.steps):
         if step.turn < 0 or step.request_messages < 0:
-            yield f".steps[{index}]", "turn and request_messages must be numbers from 0"
+            yield f".steps[{index}]", "turn and request_messages must be at least 0"
         if len(step.results) not in (0, len(step.calls)):
             # Calls that are only compared have no results.
-            yield f".steps[{index}].results", f"must be as many as the {len(step.calls)} calls"
+            yield (
+                f".steps[{index}].results",
+                f"must have one item for each of the {len(step.calls)} calls",
+            )
     for name, extended in record.extensions.items():
         for path, problem in extended.problems(record):
             yield f".extensions.{name}{path}", problem
@@ -467,9 +470,9 @@ def _in_message(message: JsonObject) -> Iterator[tuple[str, str]]:
         yield "", "must be an object"
         return
     if not isinstance(message.get("role", ""), str):
-        yield ".role", f"must be text, is {message['role']!r:.60}"
+        yield ".role", f"must be a string, but is {message['role']!r:.60}"
     elif message.get("role") == "tool" and not isinstance(message.get("tool_call_id"), str):
-        yield ".tool_call_id", "must be text"
+        yield ".tool_call_id", "must be a string"
     calls = message.get("tool_calls")
     if calls is not None and not isinstance(calls, list):
         yield ".tool_calls", "must be a list"

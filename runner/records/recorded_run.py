@@ -150,7 +150,7 @@ def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = No
         only: Id of the only wanted trajectory (default: all trajectories).
     """
     if not paths or not all(isinstance(path, (str, Path)) for path in paths):
-        raise DataError("paths", f"must be at least one path, are {paths!r:.60}")
+        raise DataError("paths", f"must be at least one path, but is {paths!r:.60}")
     path, *_ = places = [Path(each) for each in paths]
     run = _of_folder(path, only) if is_run(path) else _of_files(places, mode, only)
     if only is not None and not run.episodes:
@@ -187,7 +187,7 @@ def _of_folder(folder: Path, only: str | None) -> Run:
     if definition.profile not in PROFILES:
         known = " or ".join(PROFILES)
         raise DataError(
-            str(file), f"$.definition.profile: must be {known}, is {definition.profile!r}"
+            str(file), f"$.definition.profile: must be {known}, but is {definition.profile!r}"
         )
     reader = _reader_of(definition, str(file))
     mode = definition.settings.mode

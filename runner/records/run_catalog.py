@@ -59,7 +59,7 @@ class CatalogRun(NamedTuple):
     problem: str | None = None
     """Reason why the run cannot be read."""
     features: tuple[RunFeature, ...] = ()
-    """Changes by extensions."""
+    """Features of extensions that the run has."""
     annotation: TagsAndNote = NOTHING
     """Tags and note of the run itself."""
 
@@ -99,7 +99,7 @@ def started_with(folder: Path, given: Sequence[str]) -> list[str]:
         raise DataError("--resume", f"{folder} is not a folder")
     run = next((read_catalog_run(each) for each in run_folders(folder, 1)), None)
     if run is None or len(run.command) < 2:
-        raise DataError("--resume", f"{folder} does not name the command that started it")
+        raise DataError("--resume", f"{folder} does not record the command that started the run")
     words = [*run.command[1:]]
     for flag in ("--run-dir", "--resume", "--only"):
         words = _without(words, flag)

@@ -84,7 +84,7 @@ def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:
             isinstance(tool, dict) for tool in tools
         ):
             return digest, tools
-    raise DataError(line.where, 'must be a tool list: text "digest" and objects "tools"')
+    raise DataError(line.where, 'must be a tool list: a string "digest" and objects "tools"')
 
 
 def require_unseen(key: _Unique, seen: Collection[_Unique], line: FileLine) -> _Unique:

@@ -494,7 +494,7 @@ def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> N
     Raises DataError if they differ; the message names each differing field.
     """
     changes = [
-        f"{path} was {a!r:.120}, is {b!r:.120}"
+        f"{path} was {a!r:.120}, is now {b!r:.120}"
         for path, a, b in _changes(then, now)
         if _meant(path, a, then) != _meant(path, b, now)
     ]

@@ -309,8 +309,8 @@ class RolloutEnv:
         given = action if isinstance(action, list | tuple) else (action,)
         calls = [each for each in given if isinstance(each, Call)]
         if isinstance(action, Call) or len(calls) < len(given):
-            expected = "a text, an assistant message or a list of Call; parse_call makes a Call"
-            raise ActionError("action", f"must be {expected}, is {action!r:.60}")
+            expected = "a string, an assistant message or a list of Call; parse_call makes a Call"
+            raise ActionError("action", f"must be {expected}, but is {action!r:.60}")
         if self.mode == "prompt":
             return _as_reply(f"[{', '.join(map(str, calls))}]" if calls else "Done.", ())
         tools = self._dialogue.episode.session.tools
@@ -380,7 +380,7 @@ def _arguments(call: Call, tools: Mapping[str, Any]) -> dict[str, Any]:
     Raises ActionError if a tool call cannot express this call.
     """
     if call.nested:
-        message = "a tool call cannot take a call as an argument; make it first"
+        message = "a tool call cannot take a call as an argument; make the inner call first"
         raise ActionError(str(call), message)
     if not call.args:
         return dict(call.kwargs)

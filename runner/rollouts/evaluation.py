@@ -241,7 +241,7 @@ def judge(
         require_type("id", id, str, described="the id of a trajectory")
         trajectory = choose.trajectory(data, str(id))
     if (turns is ABSENT) is (messages is None):
-        raise DataError("turns, messages", "give one of the two")
+        raise DataError("turns, messages", "pass only one of the two")
     rules = _profile(data, profile)
     prepared = prepare(data, trajectory, rules)
     if messages is not None:
@@ -265,7 +265,7 @@ def _check_numbers(**numbers: object) -> None:
 
 def _check_texts(**texts: object) -> None:
     for name, value in texts.items():
-        require_type(name, value, None, str, described="a text or None")
+        require_type(name, value, None, str, described="a string or None")
 
 
 def _check_folder(run_dir: object, resume: object) -> None:

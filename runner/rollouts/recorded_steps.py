@@ -18,7 +18,7 @@ from runner.models.tools import FunctionNames, toolbox_of
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
-_STEP = 'is neither a step nor a message; a step is a text or a list of {"function": arguments}'
+_STEP = 'is neither a step nor a message; a step is a string or a list of {"function": arguments}'
 
 
 def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
@@ -40,14 +40,14 @@ def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
     Raises DataError if a value is neither a step nor a message.
     """
     if not isinstance(turns, (list, tuple)):
-        raise DataError("turns", f"must be a list of turns or None, is {turns!r:.60}")
+        raise DataError("turns", f"must be a list of turns or None, but is {turns!r:.60}")
     if turns and all(isinstance(each, Mapping) for each in turns):
         return read_messages(turns, trajectory)
     names = toolbox_of(trajectory).names
     found = []
     for number, turn in enumerate(turns):
         if not isinstance(turn, (list, tuple)):
-            raise DataError("turns", f"$[{number}]: must be a list of steps, is {turn!r:.60}")
+            raise DataError("turns", f"$[{number}]: must be a list of steps, but is {turn!r:.60}")
         found.append([step for place, each in enumerate(turn)
                       for step in _read_step(each, f"$[{number}][{place}]", names)])  # fmt: skip
     return found
@@ -65,7 +65,7 @@ def _read_step(step: object, path: str, names: FunctionNames) -> Sequence[Step]:
         raise DataError("turns", f"{path}{error.path}: {error.message}") from None
     if step is None or isinstance(step, str):
         return [step]
-    raise DataError("turns", f"{path}: {_STEP}, is {step!r:.60}")
+    raise DataError("turns", f"{path}: {_STEP}, but is {step!r:.60}")
 
 
 def _read_call(call: object, path: str, names: FunctionNames) -> Mapping[str, Any]:

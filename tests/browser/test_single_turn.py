@@ -39,7 +39,7 @@ def test_the_list_leads_to_the_wrong_argument(visit: Visit, run) -> None:
     expect(page.locator("table.episodes tbody tr")).to_have_count(3)
     page.select_option("label[data-name=cause] select", "wrong_argument")
     page.locator("table.episodes td.id a").click()
-    expect(page.locator(".why")).to_contain_text("clock_wait: n should be 2, is 9")
+    expect(page.locator(".why")).to_contain_text("clock_wait: n should be 2, but is 9")
     expect(page.locator(".answered .step")).to_have_count(2)
     wrong = page.locator(".step.divergent .arguments tr.wrong")
     expect(wrong.locator("th, td").nth(0)).to_have_text("n")

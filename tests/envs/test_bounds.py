@@ -151,7 +151,7 @@ def test_results_put_into_calls_do_not_nest_without_end():
     results = session.play(parse_calls(text))
     assert results[5].ok
     assert not results[-1].ok
-    assert f"nested more than {BOUNDS.nesting} levels" in results[60].text
+    assert f"more than {BOUNDS.nesting} levels of nesting" in results[60].text
     assert session.snapshot().to_json()
     assert session.snapshot() == session.fork().snapshot()
 
@@ -177,7 +177,7 @@ def filled(session: Session) -> int:
         result = session.call(written)
         if not result.ok:
             assert isinstance(result.error, Refused)
-            assert "state would be larger" in result.text
+            assert "state would have more than" in result.text
             assert session.snapshot() == before
             assert not result.changed
             return number
@@ -237,7 +237,7 @@ def test_the_results_of_an_episode_are_bounded():
     session.call(Call("echo", (), {"content": lines, "file_name": "f"}))
     results = session.play([Call("sort", (), {"file_name": "f"})] * (BOUNDS.calls - 2))
     held = sum(measure_size(result.value, MOST) for result in results)
-    assert "too long to keep more of them" in results[-1].text
+    assert "too long to keep more results" in results[-1].text
     assert held < BOUNDS.results + (UNCOUNTED + 1) * BOUNDS.result
 
 

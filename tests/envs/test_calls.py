@@ -191,7 +191,7 @@ def test_a_call_reads_back_from_its_own_text(call):
         ("import os", "is not valid Python"),
         ("f(a=1, a=2)", "argument a is given twice"),
         ("f(1)(2)", "is not the name of a function"),
-        ("f(x)", "put text between quotes"),
+        ("f(x)", "put strings between quotes"),
         ("f(x=true)", "write True, False or None"),
         ("f(x=null)", "write True, False or None"),
         ("f('\0')", "is not valid Python"),
@@ -419,11 +419,11 @@ def test_a_reply_without_calls(reply):
 @pytest.mark.parametrize(
     ("reply", "message"),
     [
-        ("[cd(folder=src)]", "put text between quotes"),
+        ("[cd(folder=src)]", "put strings between quotes"),
         ("[cd(folder='src']", "is not valid Python"),
-        ("[cd(folder='src'), 2]", "something else than function calls"),
+        ("[cd(folder='src'), 2]", "something other than function calls"),
         ("[cd(folder='src'), ls(", "is not valid Python"),
-        ("cd(folder=src)", "put text between quotes"),
+        ("cd(folder=src)", "put strings between quotes"),
         ("cd(folder='src')\nls()", "write them as one list"),
         ("cd(folder='src'); ls()", "write them as one list"),
         ("```\ncd(folder='src')\nls()\n```", "write them as one list"),
@@ -585,6 +585,6 @@ def test_names_among_the_variables_are_read_as_texts() -> None:
     first, second = parse_calls(text, {"x", "y"})
     assert first == Call("f", (), {"a": "x", "b": ["y", 1], "c": {"k": "x"}})
     assert second == Call("g", (Call("h", ("x",)),), {}, nested=True)
-    with pytest.raises(MalformedCall, match="put text between quotes"):
+    with pytest.raises(MalformedCall, match="put strings between quotes"):
         parse_calls(text, {"x"})
     assert parse_call("f(a=x)", {"x"}) == Call("f", (), {"a": "x"})

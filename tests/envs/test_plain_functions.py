@@ -101,7 +101,7 @@ def test_exceptions_for_the_caller_refuse_the_call():
     call(session, "refund(order_id='o1')")
     after = session.snapshot()
     assert call(session, "refund('o1')").text == '{"error": "o1 was refunded before"}'
-    assert call(session, "refund('o2')").text == '{"error": "there is no \'o2\'"}'
+    assert call(session, "refund('o2')").text == '{"error": "unknown \'o2\'"}'
     assert "valid string" in call(session, "refund(5)").text
     assert session.snapshot() == after
 
@@ -214,5 +214,5 @@ def test_states_of_other_than_plain_data_are_refused():
         TypeError, match=r"dict\.lock holds a object; a state consists of plain data"
     ):
         Backend.from_functions({"lock": object()}, [note])
-    with pytest.raises(TypeError, match="there is no function"):
+    with pytest.raises(TypeError, match="the list of functions is empty"):
         Backend.from_functions({"notes": []}, [])

@@ -72,7 +72,7 @@ def test_a_type_that_json_can_express(kind):
         (int | Callable[[], int], "JSON cannot express"),
         (Backend, "JSON cannot express Backend"),
         (Diary, "JSON cannot express datetime"),
-        (dict[int, str], "the keys of a JSON object are text, not int"),
+        (dict[int, str], "the keys of a JSON object are strings, not int"),
         (Literal[b"a"], "JSON cannot express the choice b'a'"),
         (Tree, "Tree contains itself"),
         ("Nowhere", "name 'Nowhere' is not defined"),

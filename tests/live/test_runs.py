@@ -463,7 +463,7 @@ def test_a_default_that_is_spelled_out_goes_on(run: Run, server: FakeServer, fol
         assert run("--limit", "2", *resume(folder), *spelled).status == 0
     done = run("--limit", "2", *resume(folder), "--category", "base")
     assert (done.status, done.err.count("\n")) == (2, 1)
-    assert "selection.category was None, is 'base'" in done.err
+    assert "selection.category was None, is now 'base'" in done.err
 
 
 def test_a_tool_list_that_was_lost_is_made_anew(run: Run, folder: Path, tmp_path: Path) -> None:
@@ -511,8 +511,8 @@ def test_a_run_that_is_defined_otherwise_does_not_go_on(
     kept, asked = comparable(folder), server.requests
     done = run(*BASE, "--limit", "2", *resume(folder), "--temperature", "0.5", "--trials", "2")
     assert done.status == 2
-    assert "settings.temperature was None, is 0.5" in done.err
-    assert "selection.trials was 1, is 2" in done.err
+    assert "settings.temperature was None, is now 0.5" in done.err
+    assert "selection.trials was 1, is now 2" in done.err
     assert done.err.count("\n") == 1
     assert comparable(folder) == kept
     # The request before the run, at most.
@@ -536,7 +536,7 @@ def test_a_run_does_not_go_on_at_another_server(
     other = "http://another.invalid/v1"
     monkeypatch.setenv("OPENAI_BASE_URL", other)
     assert main([*flags, "--no-preflight", *resume(folder)]) == 2
-    assert f"base_url was {server.base_url!r}, is {other!r}" in capsys.readouterr().err
+    assert f"base_url was {server.base_url!r}, is now {other!r}" in capsys.readouterr().err
 
 
 def test_a_folder_that_holds_a_run_takes_no_other(run: Run, folder: Path) -> None:

@@ -359,9 +359,12 @@ def test_a_config_that_does_not_fit(turnwise, write_lines, help_desk, changes, m
     ("line", "message"),
     [
         ("{", "is not valid JSON"),
-        ('{"id": 1, "result": []}', "$.id: must be text"),
+        ('{"id": 1, "result": []}', "$.id: must be a string"),
         ('{"id": "multi_turn_base_9", "result": ["x"]}', "$.result[0]: must be a list of steps"),
-        ('{"id": "multi_turn_base_0", "result": []}', "the id 'multi_turn_base_0' is already at "),
+        (
+            '{"id": "multi_turn_base_0", "result": []}',
+            "duplicate id 'multi_turn_base_0', first used at ",
+        ),
     ],
 )
 def test_a_bad_line_of_a_recorded_run_is_named_by_file_and_line(

@@ -91,7 +91,9 @@ def correct_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
     for index in [*erratum.wording, *(turn for path in erratum.paths for turn in path)]:
         if not 0 <= index < len(trajectory.turns):
             count = len(trajectory.turns)
-            raise DataError(erratum.id, f"has {count} turns, counted from 0; no turn {index}")
+            raise DataError(
+                erratum.id, f"has no turn {index}: it has {count} turns, counted from 0"
+            )
     for backend in erratum.config.keys() - trajectory.config.keys():
         raise DataError(erratum.id, f"has no backend {backend} with a config to correct")
     corrected = _correct_truth(
@@ -109,7 +111,9 @@ def _combine_alternatives(erratum: Erratum) -> list[Turns]:
         free = [path for path in paths if path.keys().isdisjoint(alternative)]
         paths += [{**path, **alternative} for path in free]
     if len(paths) > _MAX_PATHS:
-        raise DataError(erratum.id, f"has {len(paths)} combinations of alternatives; name fewer")
+        raise DataError(
+            erratum.id, f"has {len(paths)} combinations of alternatives; specify fewer alternatives"
+        )
     return paths
 
 

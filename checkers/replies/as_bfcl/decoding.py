@@ -97,7 +97,7 @@ def add_brackets(step: Step) -> str:
     Raises MalformedCall if the step is not text, or too long.
     """
     if not isinstance(step, str):
-        raise MalformedCall("The step is not text.")
+        raise MalformedCall("The step is not a string.")
     if len(step) > MAX_TEXT:
         raise MalformedCall(f"The reply is longer than {MAX_TEXT} characters.")
     text = step.strip("`\n ")
@@ -246,7 +246,7 @@ def _compute(node: ast.expr, depth: int) -> Any:
             terms = _compute(left, depth + 1), _compute(right, depth + 1)
             _check_effort(sign, *terms)
             return _apply(_OPERATORS[type(sign)], *terms)
-    raise MalformedCall("Arithmetic is only read on literals.")
+    raise MalformedCall("Arithmetic is supported only for literals.")
 
 
 def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
@@ -256,7 +256,7 @@ def _check_effort(sign: ast.operator, left: Any, right: Any) -> None:
     """
     whole = isinstance(left, int) and isinstance(right, int)
     if isinstance(sign, ast.Mod) and isinstance(left, str):
-        raise MalformedCall("% on text is not read.")
+        raise MalformedCall("The operator % is not supported for strings.")
     if isinstance(sign, ast.Pow) and whole:
         bits = left.bit_length() * abs(right)
     elif isinstance(sign, ast.LShift) and whole:
@@ -285,7 +285,7 @@ def _apply(operation: Callable[..., Any], *terms: Any) -> Any:
     try:
         return _check_digits(operation(*terms))
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise MalformedCall(f"This arithmetic does not work: {error}.") from None
+        raise MalformedCall(f"The arithmetic cannot be evaluated: {error}.") from None
 
 
 def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | MalformedCall:

@@ -165,7 +165,7 @@ def _lines(
     if finding.agreement:
         agreement = finding.agreement
         names = ", ".join(agreement.models)
-        yield f"  from turn {agreement.turn + 1} on these agree on another state: {names}"
+        yield f"  these models agree on another state from turn {agreement.turn + 1} on: {names}"
         yield from (f"    {difference}" for difference in agreement.differences)
     yield from (f"  {each}" for each in said)
     yield ""
@@ -186,8 +186,8 @@ def _sums(
     all_fail = sum(finding.all_fail for finding in findings)
     agreeing = sum(finding.agreement is not None for finding in findings)
     yield (
-        f"{entries} entries, {len(models)} models; all models fail {all_fail} entries; "
-        f"in {agreeing}, most models agree on a state that differs from the ground truth"
+        f"{entries} entries, {len(models)} models; all models fail {all_fail} entries; in "
+        f"{agreeing} entries, most models agree on a state that differs from the ground truth"
     )
 
 

@@ -31,7 +31,9 @@ class Options(JsonOption):
 
     first: str = argument("data set whose entries are checked", "A")
     second: str = argument("data set to search", "B")
-    words: int = option("minimum shared consecutive words", "N", default=WORDS, read=positive)
+    words: int = option(
+        "minimum number of consecutive words in common", "N", default=WORDS, read=positive
+    )
 
 
 def run(options: Options) -> int:

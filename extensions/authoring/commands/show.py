@@ -49,7 +49,7 @@ class Options:
     warnings: bool = switch("list irregularities of the initial configs")
     readings: bool = switch("show the reviews of the built-in entries, and their agreement")
     statistics: bool = switch("show statistics: sizes, mixture and difficulty")
-    against: str | None = option("with --statistics: a data set to compare with", "NAME")
+    against: str | None = option("with --statistics: second data set, for a comparison", "NAME")
     html: Path | None = option("with --statistics: also write an HTML page with plots", "FILE")
 
 
@@ -108,7 +108,8 @@ def _show_readings(dataset: Dataset) -> int:
     for agreement in compute_agreements(readings):
         say(agreement.text)
     say(
-        f"reviews: {summary(entries)}; {len(changed(entries))} entries changed since their last one"
+        f"reviews: {summary(entries)}; {len(changed(entries))} entries changed since their "
+        "last review"
     )
     return DONE
 

@@ -89,9 +89,9 @@ class IsolatedFunction(NamedTuple):
 
     reason: str
     world: str | None
-    """World of its call; None if the call works in any world."""
+    """World of its call; None if the call works in every world."""
     call: Call | None
-    """Successful call; None if there is none."""
+    """Successful call; None if no call succeeds."""
 
 
 @dataclass(frozen=True)
@@ -269,17 +269,17 @@ def check(graph: Graph) -> list[str]:
     linked = {name for edge in graph.edges for name in (edge.source, edge.target)}
     for name in TOOLS:
         if name not in linked and name not in graph.alone:
-            errors.append(f"{name}: has no edge; add one, or list it in alone")
+            errors.append(f'{name}: has no edge; add one, or add the function to "alone"')
     for name in graph.alone:
         if name in linked or name not in TOOLS:
-            errors.append(f"{name}: is listed in alone, but has edges or is not a function")
+            errors.append(f'{name}: is in the list "alone", but has edges or is not a function')
     return errors
 
 
 def _find_errors(edge: Edge) -> Iterator[str]:
     for call in (edge.call, edge.template):
         if call.name not in TOOLS:
-            yield f"there is no function {call.name}"
+            yield f"unknown function {call.name}"
             return
         known = [parameter.name for parameter in parameters(TOOLS[call.name])]
         if call.args or not {*call.kwargs} <= {*known}:
@@ -440,4 +440,4 @@ def example(graph: Graph, edge: Edge) -> EdgeExample:
         second = graph.prepared(session, call) if call else None
         if call and second and flows(edge, result.held, call.kwargs):
             return EdgeExample((*calls, *second[0]), value)
-    raise DataError(edge.name, f"{edge.template} succeeds with none of {found}")
+    raise DataError(edge.name, f"{edge.template} does not succeed with {found}")

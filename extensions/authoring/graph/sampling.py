@@ -26,7 +26,7 @@ from envs.tool import bind
 from extensions.authoring.graph.graph import TOOLS, Edge, Graph, fill, find_carried_values, flows
 
 _TRIES = 40
-"""Maximum failed random moves in a row; after that, the path ends."""
+"""Maximum number of consecutive random moves that fail; after that, the path ends."""
 
 
 class Origin(StrEnum):
@@ -319,7 +319,7 @@ class Coverage:
     backends: Mapping[str, int]
     pairs: Mapping[tuple[str, str], int]
     missing_functions: tuple[str, ...]
-    """Functions that can succeed, but do so in no path."""
+    """Functions that can succeed, but do not succeed in a path."""
     missing_edges: tuple[str, ...]
 
 

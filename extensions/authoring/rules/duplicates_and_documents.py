@@ -30,7 +30,7 @@ DUPLICATE = "DUPLICATE"
 NEAR = 0.75
 """Minimum Jaccard index of near duplicates."""
 MIN_WORDS = 8
-"""Minimum length of a question; shorter texts, such as thanks, may repeat."""
+"""Minimum length of a question; shorter messages, such as thanks, may repeat."""
 
 _WORD = re.compile(r"\w+")
 
@@ -136,7 +136,7 @@ def check_reference(folder: Path) -> Iterator[Finding]:
 
 
 Defect = tuple[Severity, str, str]
-"""Severity, member and message."""
+"""Severity, field and message."""
 
 
 def defects(document: Mapping[str, Any], tool: Tool | None) -> Iterator[Defect]:
@@ -171,7 +171,7 @@ def _member_defects(member: Mapping[str, Any], required: bool) -> Iterator[Defec
     if not member.get("description"):
         yield Severity.WARNING, ".description", "is missing"
     elif _PROSE_DEFAULT.search(member["description"]) and "default" not in member:
-        yield Severity.INFO, ".description", "states a default that the schema does not have"
+        yield Severity.INFO, ".description", "states a default that the schema lacks"
     if kind == "array" and not isinstance(member.get("items"), Mapping):
         yield Severity.WARNING, ".items", "the item schema is missing"
     if "default" in member:
@@ -190,7 +190,7 @@ def _default_defects(
     if required:
         yield Severity.WARNING, ".default", "a required parameter has a default"
     if default == "None":
-        yield Severity.ERROR, ".default", "is the text 'None'; use null"
+        yield Severity.ERROR, ".default", "is the string 'None'; use null"
     elif default is not None and (
         not isinstance(default, kind) or (isinstance(default, bool) and kind is not bool)
     ):
@@ -201,7 +201,7 @@ def _mismatches(tool: Tool, properties: Mapping[str, Any], required: list[str]) 
     takes = {parameter.name: parameter for parameter in parameters(tool)}
     for name in properties:
         if name not in takes:
-            message = "the function has no such parameter"
+            message = "the function does not have this parameter"
             yield Severity.ERROR, f"parameters.properties.{name}", message
     for name, parameter in takes.items():
         field = f"parameters.properties.{name}"

@@ -33,7 +33,7 @@ LACKS_VALUE = (Category.MISSING_PARAMETER, Category.COMPOSITE)
 LACKS_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 
 MIN_VALUE_CHARS = 3
-"""Minimum length of a text that other words do not contain by chance."""
+"""Minimum length of a string that other words do not contain by chance."""
 
 _ANY = re.compile(r"\b(?:any|anything|non-?empty|whatever)\b", re.IGNORECASE)
 _REQUEST = re.compile(
@@ -62,13 +62,16 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
         elif category in LACKS_VALUE and (values or _lacks_anything(entry, index)):
             for_value = True
         elif _is_request(entry, index):
-            message = "a request without ground truth, but no later turn supplies a missing part"
+            message = (
+                "a request without ground truth, but no later turn supplies a missing value or "
+                "function"
+            )
             yield entry.finding(WAITS, Severity.WARNING, index, "ground_truth", message)
     if category in LACKS_VALUE and not for_value:
-        message = f"{category}: no turn lacks a value that the next one supplies"
+        message = f"{category}: no turn lacks a value that the next turn supplies"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
     if category in LACKS_FUNCTION and not for_function:
-        message = f"{category}: no turn lacks a function that the next one offers"
+        message = f"{category}: no turn lacks a function that the next turn offers"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
 
 

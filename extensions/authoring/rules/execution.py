@@ -172,13 +172,13 @@ def _find_unknown_files(entry: Entry) -> Iterator[Finding]:
         for number, message in enumerate(turn.messages):
             for name in dict.fromkeys(_FILE_NAME.findall(message.content)):
                 if name.casefold() not in known:
-                    text = f"names the file {name!r}, which does not exist and is never made"
+                    text = f"names the file {name!r}, which does not exist and is never created"
                     field = f"messages[{number}].content"
                     yield entry.finding(CONFIG, Severity.WARNING, index, field, text)
 
 
 Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
-"""Function that finds an existing object equal to the one that a call would create."""
+"""Function that finds an existing object equal to the object that a call would create."""
 
 
 def _find_equal(field: str, *keys: str) -> Existing:
@@ -214,7 +214,7 @@ def check_unique(entry: Entry) -> Iterator[Finding]:
             message = f"creates an object that exists: {brief(error.message, 160)}"
             yield entry.finding(UNIQUE, Severity.ERROR, step.turn, step.field, message)
         elif found := _find_original(entry, step):
-            message = f"creates a second {brief(found)!r}; the first one exists already"
+            message = f"creates a second {brief(found)!r}, which already exists"
             yield entry.finding(UNIQUE, Severity.WARNING, step.turn, step.field, message)
 
 

@@ -40,7 +40,7 @@ class Finding(NamedTuple):
     turn: int | None
     """Index of the turn; None if the finding concerns the whole entry."""
     field: str
-    """Member that breaks the rule, such as ``ground_truth[1].amount``."""
+    """Field that breaks the rule, such as ``ground_truth[1].amount``."""
     message: str
 
     def __str__(self) -> str:
@@ -77,7 +77,7 @@ class FindingException(NamedTuple):
     turn: int | None = None
     """Index of the turn; None for every turn."""
     field: str | None = None
-    """Member; None for every member."""
+    """Field; None for every field."""
 
     def covers(self, finding: Finding, base: str) -> bool:
         """Tell whether the exception covers a finding about an entry of this base entry."""

@@ -21,14 +21,14 @@ from trajectories.schema import Category
 BULK, WHOLE, DATES = "BULK", "WHOLE", "DATES"
 
 MIN_CHARS = 800
-"""Minimum characters of a result with bulk; results without bulk are almost always shorter."""
+"""Minimum characters of a result with generated items; other results are almost always shorter."""
 _LONG_CATEGORIES = (Category.LONG_CONTEXT, Category.COMPOSITE)
 _MIN_GROWTH = 200
-"""Characters by which bulk extends a result."""
+"""Characters by which generated items extend a result."""
 _MAX_YEARS = 10
-"""Years between the days that a scenario speaks of and an older day that is a birthday."""
+"""Minimum years between a birthday and the days that a scenario mentions."""
 _MAX_DISTANCE = 3
-"""Years between a day of the config and the nearest day that the scenario speaks of."""
+"""Maximum years between a day of the config and the nearest day that the scenario mentions."""
 
 _FILES = ("cat", "tail", "wc", "sort", "diff")
 _WHOLE_OF: Sequence[tuple[tuple[str, ...], re.Pattern[str]]] = tuple(
@@ -62,7 +62,10 @@ def check_bulk(entry: Entry) -> Iterator[Finding]:
         return
     longest = max((len(step.result.text) for step in entry.steps), default=0)
     if longest < MIN_CHARS:
-        message = f"the ground truth reads no bulk: the longest result has {longest} characters"
+        message = (
+            f"the ground truth reads no generated items: the longest result has {longest} "
+            "characters"
+        )
         yield entry.finding(BULK, Severity.WARNING, None, "long_context", message)
 
 
@@ -81,7 +84,10 @@ def check_whole(entry: Entry) -> Iterator[Finding]:
                 continue
             for functions, pattern in _WHOLE_OF:
                 if step.function in functions and (match := pattern.search(said)):
-                    message = f"bulk extends this result, and the words mean all of it: {match[0]}"
+                    message = (
+                        "generated items extend this result, and the words mean all of it: "
+                        f"{match[0]}"
+                    )
                     yield entry.finding(WHOLE, Severity.WARNING, index, step.field, message)
         if turn.ground_truth:
             said = ""

@@ -52,7 +52,7 @@ from trajectories.task import make_task
 PROVENANCE = "PROVENANCE"
 
 MIN_BOUND = 10
-"""Smallest number in a document that is taken for a capacity."""
+"""Smallest number in a document that counts as a capacity."""
 _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
 
 
@@ -68,7 +68,7 @@ def check_provenance(entry: Entry) -> Iterator[Finding]:
         if doubt and doubt.serious:
             doubt = known.look_up(entry, step, name, literal, doubt)
         if doubt and doubt.serious and contains_value(literal, worked_out):
-            doubt = OriginNote(False, f"{brief(literal)} is worked out, see its provenance")
+            doubt = OriginNote(False, f"{brief(literal)} is calculated, see its provenance")
         if doubt:
             field = f"{step.field}.{name}"
             yield entry.finding(PROVENANCE, weight(doubt), step.turn, field, doubt.why)
@@ -110,7 +110,7 @@ class _KnownValues:
         if isinstance(literal, (int, float)):
             for lookup in found:
                 if how := _derive_number(literal, lookup, tool, self.told.heard):
-                    return OriginNote(False, f"{literal!r} is nowhere stated, but is {how}")
+                    return OriginNote(False, f"{literal!r} is not stated, but is {how}")
         return doubt
 
     def _lookups_at(self, entry: Entry, step: TruthStep) -> list[ReadingCall]:

@@ -23,12 +23,12 @@ CALLS = 120
 PER_EPISODE = 50
 """Calls after which the session is restored, since a session limits its calls."""
 VALUES = 60
-"""Maximum known values that are tried, the latest first."""
+"""Maximum number of known values that are tried, starting with the latest."""
 CALCULATOR = "MathAPI"
 """Backend whose results depend on the arguments alone."""
 
 SMALL = 100
-"""Smaller whole numbers occur in results by chance."""
+"""Limit below which whole numbers occur in results by chance."""
 MIN_CODES = 5
 """Minimum number of codes in a document that counts as a complete list."""
 
@@ -45,11 +45,11 @@ COMMON = frozenset(
         """,
     )
 )
-"""Words that are no names."""
+"""Words that are not names."""
 
 _CODE = re.compile(r"\b[A-Z]{3}\b")
 MAX_SHOWN = 20
-"""Maximum values of a result that points to one of them."""
+"""Maximum number of values in a result of which one is meant."""
 
 _KEY = re.compile(r'"((?:[^"\\]|\\.)*)": ')
 

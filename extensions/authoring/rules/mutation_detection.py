@@ -37,11 +37,12 @@ from trajectories.prepare import prepare
 NULL, DETECT = "NULL", "DETECT"
 
 SAME_EFFECT = "same effect: result and state equal those of the ground truth"
-READS_MORE = "reads more: the result contains all that the ground truth reads"
-SHOWN_BEFORE = "an earlier result shows the required one, and no state depends on the call"
+READS_MORE = "reads more: the result contains all facts that the ground truth reads"
+SHOWN_BEFORE = "an earlier result shows the required result, and no state depends on the call"
 UNDONE = "a later call of the turn leads to the same state, and the results are shown"
 _STEPS = (1, -1, 5, -5, 10, -10, 0.5, -0.5)
-"""Steps by which numbers are changed; functions such as the cruise control take some only."""
+"""Steps by which numbers are changed; functions such as the cruise control accept only some
+steps."""
 _HARMLESS = (SAME_EFFECT, READS_MORE)
 
 
@@ -51,7 +52,7 @@ class Mutant(NamedTuple):
     step: TruthStep
     function: str
     parameter: str | None
-    """Changed parameter; None if the call is left out."""
+    """Changed parameter; None if the call is omitted."""
     value: Any
     """New value of the parameter."""
     accepted: str
@@ -61,8 +62,8 @@ class Mutant(NamedTuple):
     def kind(self) -> tuple[str, str]:
         """Key of the mutant's count: kind of the change and reason of acceptance."""
         if self.parameter is None:
-            return f"{self.function} left out", self.accepted
-        return f"{self.function}: other {self.parameter}", self.accepted
+            return f"{self.function} omitted", self.accepted
+        return f"{self.function}: {self.parameter} changed", self.accepted
 
 
 class MutantCounts(NamedTuple):
@@ -287,10 +288,10 @@ def check_brief(entry: Entry) -> Iterator[Finding]:
             message = f"{tool.name} changes nothing: the state is already as requested"
             yield entry.finding(BREVITY, Severity.WARNING, step.turn, step.field, message)
         elif entry.accepts_without(step):
-            message = f"{tool.name} may be left out: an earlier result already shows its result"
+            message = f"{tool.name} may be omitted: an earlier result already shows its result"
             yield entry.finding(BREVITY, Severity.WARNING, step.turn, step.field, message)
         elif not tool.writes and (sources := _find_sources(entry, step)):
-            message = f"{tool.name} adds nothing to what {sources} give in this turn"
+            message = f"{tool.name} adds nothing to the results that {sources} give in this turn"
             yield entry.finding(BREVITY, Severity.INFO, step.turn, step.field, message)
 
 

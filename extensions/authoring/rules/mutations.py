@@ -16,11 +16,11 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Maximum calls of a function, and maximum functions, in the search for a suitable call."""
+"""Maximum number of calls of a function, and of functions, in the search for a suitable call."""
 _ORDERS = 23
-"""Maximum other orders of a turn."""
+"""Maximum number of other orders of a turn's calls."""
 _UNTOLD = "Quixotebury 77193"
-"""Text that no entry contains."""
+"""String that no entry contains."""
 
 Calls = Sequence[Call | MalformedCall]
 
@@ -216,4 +216,4 @@ _KINDS: Mapping[str, tuple[bool, Callable[[Entry, int], Iterator[Calls]]]] = {
     "a failing call first": (False, _prepend_failing_call),
     "another order with the same results": (False, _reorder),
 }
-"""For each kind of change: whether the checker should reject it, and its maker."""
+"""Whether the checker should reject a change, and the maker of the change, by kind."""

@@ -101,7 +101,7 @@ def _find_ignored_texts(entry: Entry, index: int, used: str) -> Iterator[Finding
         quoted = ["".join(found) for found in _QUOTED.findall(message.content)]
         for text in dict.fromkeys([*quoted, *_TOKEN.findall(message.content)]):
             if plain(text).strip() and plain(text) not in used and not _BLANK.search(text):
-                why = f"the user says {brief(text, 60)!r}, which no call or result contains"
+                why = f"the user says {brief(text, 60)!r}, which is in no call and no result"
                 yield entry.finding(ASKED, Severity.WARNING, index, "ground_truth", why)
 
 
@@ -117,7 +117,7 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
         if called & {stem(word) for word in order}:
             continue
         if any(_requests(clause, order) for clause in clauses):
-            why = f"the user asks for {name}, but no call does it"
+            why = f"the user asks for {name}, but no call does this"
             yield entry.finding(ASKED, Severity.WARNING, index, "ground_truth", why)
 
 
@@ -144,7 +144,7 @@ def _find_unrequested_reads(entry: Entry, index: int, said: str) -> Iterator[Fin
             continue
         if _is_reported(entry, step):
             continue
-        why = f"nobody asked for {call.name}, and nothing uses its result"
+        why = f"the user did not ask for {call.name}, and nothing uses its result"
         # An entry with required information says for sure which reads the user asked for.
         states = any(turn.tells for turn in entry.trajectory.turns)
         severity = Severity.WARNING if states else Severity.INFO

@@ -51,7 +51,7 @@ class AlteredTruth(NamedTuple):
     """Kind of the alteration."""
     position: int
     call: Call | None
-    """The altered statement; None if it is left out."""
+    """The altered statement; None if it is omitted."""
 
 
 def is_executed(entry: Entry) -> bool:
@@ -116,7 +116,7 @@ def mutants(entry: Entry) -> Iterator[AlteredTruth]:
     for step in entry.steps:
         assert isinstance(step.call, Call)
         tables: Mapping[str, SqlTable] = step.before.snapshot().states["Database"]["tables"]
-        yield AlteredTruth("the statement left out", step.position, None)
+        yield AlteredTruth("the statement omitted", step.position, None)
         arguments = dict(step.call.kwargs)
         for what, changed in _alter_arguments(arguments, tables):
             given = {name: value for name, value in {**arguments, **changed}.items() if value}

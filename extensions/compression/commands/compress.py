@@ -17,8 +17,9 @@ from trajectories.schema import JudgingMethod
 EXAMPLE = "turnwise compress --category long_context --limit 20"
 
 NOTES = (
-    "The command shortens the results of ground-truth calls and counts tokens and lost values. A "
-    "value is lost if a later call uses it, but no message and no shortened result contains it.\n"
+    "The command shortens the results of ground-truth calls and counts tokens and lost values. "
+    "A value is lost if a later call uses it, but no message and no shortened result contains "
+    "it.\n"
 )
 
 
@@ -29,9 +30,11 @@ class Options(EntriesOptions, JsonOption):
     category: str | None = category_option("long_context")
     tokens: int = option("maximum tokens per result", "N", default=1024, read=positive)
     by: str = option(
-        f"ways of {', '.join(WAYS)}, separated by commas", "WAYS", default="cut,ends,keys"
+        f"compression, one or more of {', '.join(WAYS)}, separated by commas",
+        "WAYS",
+        default="cut,ends,keys",
     )
-    tokenizer: str | None = option("tokenizer.json (default: 4 characters a token)", "PATH")
+    tokenizer: str | None = option("tokenizer.json (default: 4 characters per token)", "PATH")
 
 
 def run(options: Options) -> int:

@@ -31,9 +31,9 @@ from trajectories.schema import JudgingMethod, Trajectory
 EXAMPLE = "turnwise compress-keys TicketAPI --model gpt-5-mini -o TicketAPI.json"
 
 NOTES = (
-    "The command sends a request for each function that has a result of more than --tokens tokens "
-    "in the data. The request contains the function's document and this result. Review the draft, "
-    "then put it into configs/compression/, where --compress LIMIT,keys reads it.\n"
+    "The command sends a request for each function that has a result of more than --tokens "
+    "tokens in the data. The request contains the function's document and this result. Review "
+    "the draft, then move it to configs/compression/, where --compress LIMIT,keys reads it.\n"
 )
 
 
@@ -64,7 +64,7 @@ def run(options: Options) -> int:
     limit = Compression.named(f"{options.tokens}")
     functions = _find_long_results(dataset, chosen, options.backend, limit)
     if not functions:
-        message = f"no result of {options.backend} in {category} has members and more than"
+        message = f"no result of {options.backend} in {category} has fields and more than"
         raise DataError("--tokens", f"{message} {options.tokens} tokens; lower the limit")
     try:
         client = connect(options.model, RequestOptions(base_url=options.base_url))
@@ -82,7 +82,7 @@ def run(options: Options) -> int:
     if kept:
         text = json.dumps(kept, indent=1, ensure_ascii=False)
         write_whole(options.output, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
-        say(f"{options.output}: members of {len(kept)} of {len(drafts)} functions; review them")
+        say(f"{options.output}: kept fields of {len(kept)} of {len(drafts)} functions; review them")
     if stopped is not None:
         note(stopped)
     return DONE if kept and stopped is None else RUN_ERROR

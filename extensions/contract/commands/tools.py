@@ -116,7 +116,7 @@ def _section(tool: Tool) -> Iterator[str]:
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
     if about.parameters:
         yield ""
-    changes = "May change the state." if tool.writes else "Leaves the state as it is."
+    changes = "May change the state." if tool.writes else "Does not change the state."
     yield from (f"Returns {about.returns} {changes}", "")
     if about.examples:
         yield "```python"

@@ -29,10 +29,12 @@ class Options(JsonOption):
 
     run: Path = argument("run folder", "RUN")
     id: str | None = argument("entry (default: the run itself)", "ID", required=False)
-    trial: int = option("trial of the entry, from 0 (default: 0)", "N", default=0, read=index)
+    trial: int = option(
+        "number of the entry's trial, starting at 0 (default: 0)", "N", default=0, read=index
+    )
     tag: tuple[str, ...] = option("add a tag; repeatable", "TAG", default=())
     untag: tuple[str, ...] = option("remove a tag; repeatable", "TAG", default=())
-    note: str | None = option("set the note; empty to remove it", "TEXT")
+    note: str | None = option("set the note; an empty note removes it", "TEXT")
 
 
 def run(options: Options) -> int:

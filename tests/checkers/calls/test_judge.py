@@ -317,7 +317,7 @@ def test_a_verdict_shows_its_evidence() -> None:
     assert (shown["valid"], shown["error_type"]) == (False, "value_error:string")
     assert shown["calls"] == {
         "error_type": "value_error:string",
-        "message": "the text is none of those allowed",
+        "message": "the string is not one of the allowed values",
         "function": "shop_order",
         "parameter": "text",
         "expected": ["a"],

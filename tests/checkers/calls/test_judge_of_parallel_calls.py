@@ -51,7 +51,7 @@ def test_the_failure_says_why_each_call_does_not_match() -> None:
     assert [*failure.calls.lines()] == [
         "f: no remaining call matches {'f': {'x': [1]}}",
         "  f: the called function is 'g'",
-        "  f.x: the value is none of those allowed",
+        "  f.x: the value is not one of the allowed values",
     ]
     shown = [cause["error_type"] for cause in failure.calls.to_json()["causes"]]
     assert shown == ["simple_function_checker:wrong_func_name", "value_error:others"]

@@ -100,7 +100,7 @@ def test_other_ways_of_writing_a_call_pass():
 def test_an_argument_with_another_value():
     found = diagnosis([[TICKET]], [did(["create_ticket(title='Dark screen', priority=4)"])])
     assert (found.cause, found.turn, found.step) == (Cause.WRONG_ARGUMENT, 0, 0)
-    assert found.detail == "create_ticket: priority should be 2, is 4"
+    assert found.detail == "create_ticket: priority should be 2, but is 4"
     assert found.evidence == {
         "call": "create_ticket(title='Dark screen', priority=4)",
         "result": found.evidence["result"],
@@ -525,7 +525,7 @@ def test_a_place_names_the_call_within_its_step():
     found = diagnosis([[MOVE, TICKET]], [did([MOVE, TICKET.replace("2", "3")])])
     assert (found.turn, found.step, found.call) == (0, 0, 1)
     assert found.sentence == (
-        "wrong_argument at turn 1, step 1, call 2: create_ticket: priority should be 2, is 3"
+        "wrong_argument at turn 1, step 1, call 2: create_ticket: priority should be 2, but is 3"
     )
     document = found.to_json()
     assert (document["place"], document["sentence"]) == ("turn 1, step 1, call 2", found.sentence)
@@ -563,7 +563,7 @@ def test_what_was_needed_and_refused_for_its_arguments_is_an_error_in_these():
     assert (found.evidence["parameter"], found.evidence["expected"]) == ("destination", "old")
     found = diagnosis([[MOVE]], [did(["mv(file='log.txt', destination='old')"])])
     assert found.detail == (
-        "mv: source should be 'log.txt', is missing; file should not be given, but is 'log.txt'"
+        "mv: source should be 'log.txt', but is missing; file should not be given, but is 'log.txt'"
     )
 
 
@@ -776,7 +776,7 @@ def test_a_call_that_was_made_within_another_one_is_not_left_out():
     found = said_of([[nested]], [[mean, add]], words, {"MathAPI": {}})
     assert (found.name, found.step, found.call) == ("missing_call (not_nested)", 0, 1)
     found = said_of([[mean, add]], [[nested.replace("2", "3")]], words, {"MathAPI": {}})
-    assert found.detail == f"add: b should be 2, is 3; a should be 2.0, is {mean}"
+    assert found.detail == f"add: b should be 2, but is 3; a should be 2.0, but is {mean}"
 
 
 def test_changes_in_another_order():
@@ -830,7 +830,7 @@ def test_to_make_what_was_there_is_to_act_without_looking():
     assert (found.cause, found.turn) == (Cause.ACTED_WITHOUT_LOOKING, 1)
     found = said_of(truth, [truth[0], ["cd(folder='alex')", "ls()", *made]], words, config)
     assert (found.cause, found.step) == (Cause.ACTED_WITHOUT_LOOKING, 0)
-    assert found.detail.startswith("recreated 'alex', which exists but was not seen: mkdir")
+    assert found.detail.startswith("recreated 'alex', which exists but was not read: mkdir")
     found = said_of(truth, [truth[0], ["pwd()", *made]], words, config)
     assert found.cause is Cause.EXTRA_CALL
 

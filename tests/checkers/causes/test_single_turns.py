@@ -78,7 +78,7 @@ def test_each_way_to_fail_has_its_cause(step, cause):
 def test_a_wrong_argument_is_named_with_what_was_expected():
     found = why([call(n=7, unit="h")], FIVE)
     assert (found.turn, found.step) == (0, 0)
-    assert found.detail == "wait: n should be 5, is 7; unit should be 's', is 'h'"
+    assert found.detail == "wait: n should be 5, but is 7; unit should be 's', but is 'h'"
     assert found.evidence == {
         "call": "wait(n=7, unit='h')",
         "expected_call": "wait(n=5, [unit='s'])",
@@ -91,7 +91,7 @@ def test_a_wrong_argument_is_named_with_what_was_expected():
 
 def test_the_argument_that_the_checker_came_upon_is_the_first():
     found = why([call(unit="h")], FIVE)
-    assert found.detail == "wait: n should be 5, is missing; unit should be 's', is 'h'"
+    assert found.detail == "wait: n should be 5, but is missing; unit should be 's', but is 'h'"
     assert "got" not in found.evidence
 
 
@@ -130,7 +130,8 @@ def test_five_percent_given_as_five_is_a_wrong_scale(given):
     found = diagnose_calls(PairedAnswer(pairs, UnparsedReply(), ("grow",)), failure.calls)
     assert found.name == "wrong_argument (scale)"
     assert found.sentence == (
-        f"wrong_argument (scale) at turn 1, step 1, call 1: grow: rate should be 0.05, is {given}"
+        "wrong_argument (scale) at turn 1, step 1, call 1: "
+        f"grow: rate should be 0.05, but is {given}"
     )
 
 

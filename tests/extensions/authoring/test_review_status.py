@@ -159,13 +159,15 @@ def test_agreement_is_said_with_what_it_is_of() -> None:
         [*readings, reading(reader="B", entry="base_two", read="1f")]
     )
     assert first.text == (
-        "A and B: kappa 0.00; 0 of 1 (0.0% to 79.3%) entries, "
-        "unchanged between the reviews, have the same outcome."
+        "A and B, entries unchanged between the reviews: kappa 0.00, "
+        "same outcome for 0 of 1 (0.0% to 79.3%)."
     )
-    assert second.text.startswith("A and B: kappa 0.00; 1 of 2 ")
+    assert second.text.startswith(
+        "A and B, entries changed or unchanged between the reviews: kappa 0.00, "
+    )
     assert "changed or unchanged between the reviews" in second.text
     [alike] = compute_agreements([reading(), reading(reader="C")])
-    assert alike.text.startswith("A and C: kappa undefined (all alike); 1 of 1 ")
+    assert alike.text.startswith("A and C, entries unchanged between the reviews: kappa undefined")
 
 
 def test_ids_of_our_data_begin_with_their_category() -> None:

@@ -104,7 +104,7 @@ def call(order: str = "o1", amount: float = 50.0) -> list[dict[str, str]]:
             "was called",
         ),
         ({"at_most": 1, "of": "refund"}, [call()], [call(), call("o2")], "2 calls of refund"),
-        ({"at_most": 0}, ["No."], [call()], "1 calls of functions, at most 0"),
+        ({"at_most": 0}, ["No."], [call()], "1 calls of functions, but at most 0 are"),
         (
             {"argument": "refund.amount", "max": 100},
             [call(amount=100.0)],
@@ -193,9 +193,9 @@ def test_weights_turns_and_names(shop: Path) -> None:
         (5, "must be an object"),
         ({"must_cal": "f"}, "did you mean must_call?"),
         ({"says": "a", "never_says": "b"}, "must have one of"),
-        ({"says": ""}, "says must be a text"),
-        ({"says": "a", "with": {}}, "unknown member 'with' of says"),
-        ({"at_most": True}, "must be a number from 0"),
+        ({"says": ""}, "says must be a string"),
+        ({"says": "a", "with": {}}, "unknown field 'with' of says"),
+        ({"at_most": True}, "must be a number of at least 0"),
         ({"argument": "refund", "max": 1}, "must be function.parameter"),
         ({"argument": "refund.amount"}, "needs min, max or one_of"),
         ({"state": "Shop.x"}, "state needs equals"),
@@ -219,7 +219,7 @@ def test_an_invalid_check_is_one_line(
 
 
 def test_the_same_name_twice_and_single_turns_are_refused(shop: Path) -> None:
-    with pytest.raises(DataError, match="is used twice"):
+    with pytest.raises(DataError, match="duplicate name"):
         judged(entry({"says": "a"}, {"says": "a"}), ["No."], ["No."])
     with pytest.raises(DataError, match="must be an object with"):
         judged({**entry(), "extensions": {"checks": []}}, ["No."], ["No."])

@@ -106,7 +106,7 @@ def test_tags_select_entries_and_have_rows(desk: Path, capsys: pytest.CaptureFix
     assert main(["table", "verdicts.jsonl", "--tag", "x"]) == 2
     assert evaluate("oracle", "--tag", "ligt") == 2
     assert "did you mean light?" in capsys.readouterr().err
-    with pytest.raises(DataError, match=r"\$\.tags\[0\]: 'a,b' must be a text without commas"):
+    with pytest.raises(DataError, match=r"\$\.tags\[0\]: 'a,b' must be a string without commas"):
         validate({**ENTRY, "tags": ["a,b"]}, "desk.jsonl:1")
 
 
@@ -185,7 +185,7 @@ def test_the_plugin_makes_a_test_of_every_entry(desk: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-v", *plugin, "test_agent.py"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    assert "add the argument entry" in done.stdout
+    assert "add the argument entry to the test" in done.stdout
     Path("test_agent.py").write_text(STORY.rpartition("@pytest.mark")[0], encoding="utf-8")
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     for line in ("tickets[desk_0] PASSED", "tickets[desk_1] PASSED", "test_score PASSED"):

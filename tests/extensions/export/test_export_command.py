@@ -103,7 +103,7 @@ def test_what_makes_no_sense_is_refused_and_writes_nothing(run, tmp_path, format
 def test_a_trial_is_a_whole_number(run, capsys, text):
     with pytest.raises(SystemExit, match="2"):
         export(run, "--format", "bfcl", f"--trial={text}")
-    assert f"{text!r} is not a whole number from 0" in capsys.readouterr().err
+    assert f"{text!r} is not a whole number of at least 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_a_protocol_can_be_in_a_file(tmp_path: Path) -> None:
     assert settings.request_options().api == "responses"
     with pytest.raises(DataError, match="--mode: prompt cannot be combined"):
         from_file(path, 'calling_format = "hermes"\nmode = "prompt"\n')
-    with pytest.raises(DataError, match=r"model\.toml: calling_format: must be text"):
+    with pytest.raises(DataError, match=r"model\.toml: calling_format: must be a string"):
         from_file(path, "calling_format = 3\n")
 
 
@@ -38,7 +38,7 @@ def test_a_file_can_have_the_former_names_of_options(tmp_path: Path) -> None:
     path = tmp_path / "model.toml"
     settings = from_file(path, 'protocol = "responses"\n')
     assert [each.protocol.name for each in settings.features if each.protocol] == ["responses"]
-    with pytest.raises(DataError, match=r"model\.toml: protocol: must be text"):
+    with pytest.raises(DataError, match=r"model\.toml: protocol: must be a string"):
         from_file(path, "protocol = 3\n")
     with pytest.raises(DataError, match="attempts: unknown key; use retries, which does not"):
         from_file(path, "attempts = 3\n")

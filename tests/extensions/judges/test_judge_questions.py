@@ -131,10 +131,10 @@ def test_the_reason_is_told_when_it_is_asked_once_more() -> None:
     [
         (("[criteria]", "[criterion]"), "unknown text"),
         (("richness =", "wealth ="), r"\[criteria\]: must have one text each"),
-        (('richness = "', 'richness = 7 # "'), "richness: must be text"),
+        (('richness = "', 'richness = 7 # "'), "richness: must be a string"),
         (("{episode}", "the episode"), "must contain {episode}"),
         (("question = ", "queries = "), "unknown text"),
-        (('json = """', 'json = 7\nx = """'), "unknown text|must be text|not a text"),
+        (('json = """', 'json = 7\nx = """'), "unknown text|must be a string|not a text"),
         (("system =", "system ="), None),
         (('question = """', "question = "), "not valid TOML"),
     ],

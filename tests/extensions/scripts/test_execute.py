@@ -91,7 +91,7 @@ def test_long_context_material_is_asked_for_where_it_is_wanted():
         ("involved_classes", "TicketAPI", "$.involved_classes: must be a list"),
         ("involved_classes", [["TicketAPI"]], "$.involved_classes"),
         ("involved_classes", [1], "$.involved_classes"),
-        ("long_context", 1, "$.long_context: must be a bool, is 1"),
+        ("long_context", 1, "$.long_context: must be a bool, but is 1"),
         ("turns", None, "$.turns: must be a list"),
         ("turns", {}, "$.turns: must be a list"),
         ("turns", [[], "f()"], "$.turns[1]: must be a list of call texts"),

@@ -143,7 +143,7 @@ def test_own_texts_replace_those_of_the_search(dataset_of, help_desk, tmp_path):
     for text, why in (
         ('tried = "Before"', r"own.toml: tried: must contain \{tried\}"),
         ('tired = ""', "own.toml: tired: unknown text"),
-        ("tried = 3", "own.toml: tried: is missing or not a text"),
+        ("tried = 3", "own.toml: tried: is missing or not a string"),
     ):
         path.write_text(f"[search]\n{text}\n")
         search_texts.cache_clear()

@@ -252,7 +252,7 @@ def test_a_port_in_use_is_said_in_one_line(option: str, capsys) -> None:
 def test_a_port_is_a_number(port: str, capsys) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["env", "serve", "TicketAPI", f"--http={port}"])
-    assert "is not a port, a number from 0 to 65535" in capsys.readouterr().err
+    assert "is not a port number from 0 to 65535" in capsys.readouterr().err
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch, capsys) -> None:

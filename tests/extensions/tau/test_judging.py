@@ -101,7 +101,7 @@ def test_simulations_under_wrong_ids_are_matched_by_their_gold_actions(checkout,
     ("change", "said"),
     [
         ({"tasks": 3}, "$.tasks: must be a list, is a int"),
-        ({"simulations": [{"messages": [{"role": 1}]}]}, "messages[0].role: must be text"),
+        ({"simulations": [{"messages": [{"role": 1}]}]}, "messages[0].role: must be a string"),
         ({"simulations": [simulation("9", [])]}, "the task '9' is not in the file"),
     ],
 )

@@ -81,7 +81,7 @@ DAMAGES: dict[str, tuple[str, Change, str]] = {
     "content of a wrong type": (
         "openai",
         put("messages", 1, "content", 5),
-        "$.messages[1].content: must be text",
+        "$.messages[1].content: must be a string",
     ),
     "part of a wrong type": (
         "openai",

@@ -141,7 +141,7 @@ def test_missing_results_are_shown(examined, folders):
     script[1] = [[parse_call("cd('old')"), parse_call("wc('notes.txt', 'w')")]]
     shown = written(examined(folders, script))
     start = shown.index(failed(Reason.RESPONSE_MISMATCH))
-    assert shown[start + 1] == '    not seen: {"count": 2, "type": "lines"}'
+    assert shown[start + 1] == '    unseen result: {"count": 2, "type": "lines"}'
     assert "  state: same as the ground truth" in shown
 
 
@@ -339,6 +339,6 @@ def test_three_of_many_unseen_results_are_shown(examined, folders, monkeypatch):
     assert failure is not None
     unseen = tuple(f"fact {number}" for number in range(72))
     monkeypatch.setattr(type(failure), "unseen", unseen)
-    shown = [line for line in written(found) if "not seen" in line]
-    assert shown[0] == "    not seen: fact 0"
-    assert shown[3:] == ["    not seen: 69 more"]
+    shown = [line for line in written(found) if "unseen result" in line]
+    assert shown[0] == "    unseen result: fact 0"
+    assert shown[3:] == ["    unseen results: 69 more"]

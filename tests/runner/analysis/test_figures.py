@@ -112,10 +112,10 @@ def test_the_segments_of_a_run_are_in_its_table_and_report(folder):
     assert rows["requests/gpu_cost"] == kept.to_json()["gpu_cost"] == 1.0
     by_latency = 100 * 15 / 5 / 3600
     assert kept.to_json()["gpu_cost_by_latency"] == pytest.approx(by_latency)
-    assert any("$ GPU, wall clock" in line for line in table_lines([kept]))
+    assert any("GPU $ by wall clock" in line for line in table_lines([kept]))
     viewed = replay_run(source, dataset_of(source, None, print), STRICT, 20)
     usage = listed(unpacked(report([viewed], 100.0))[0][0]["overview"]["usage"])
-    assert (usage["GPU server, by wall clock"], usage["Wall clock per entry"]) == (1.0, 36.0)
+    assert (usage["GPU cost by wall clock"], usage["Wall clock per entry"]) == (1.0, 36.0)
 
 
 def test_what_was_made_up_is_counted_over_all_judged_entries():
@@ -210,7 +210,7 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
         "20 output tokens, cost "
     )
     shown = listed(usage_list(used(totals)))
-    assert (shown["Read from a cache"], shown["Written to a cache"]) == (60, 30)
+    assert (shown["Cached input tokens"], shown["Input tokens written to a cache"]) == (60, 30)
 
 
 def test_a_price_that_is_unknown():

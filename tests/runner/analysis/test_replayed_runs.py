@@ -127,7 +127,7 @@ def test_a_record_that_is_no_episode_s_is_refused(run):
     with (run / "episodes.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"id": "folders_0", "trial": "2"}\n')
     with pytest.raises(
-        DataError, match=r"episodes\.jsonl:4: \$\.trial: must be a whole number, is '2'"
+        DataError, match=r"episodes\.jsonl:4: \$\.trial: must be a whole number, but is '2'"
     ):
         open_run(run, only="folders_0")
 

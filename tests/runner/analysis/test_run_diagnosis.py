@@ -85,7 +85,7 @@ def test_answers_that_were_cut_off_are_told_with_the_limit():
         "1 of 1 turns (100%) end with a truncated answer: set --max-tokens"
     ]
     assert warnings(episode("cut_off"), max_tokens=64) == [
-        "1 of 1 turns (100%) end with a truncated answer: it is 64; raise --max-tokens"
+        "1 of 1 turns (100%) end with a truncated answer: --max-tokens is 64; raise it"
     ]
 
 

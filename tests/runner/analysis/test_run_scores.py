@@ -142,9 +142,9 @@ def test_a_run_folder_without_episodes_is_refused(opened, tmp_path):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"model": None}, "model: must be text, is None"),
-        ({"profile": 1}, "profile: must be text, is 1"),
-        ({"profile": "fair"}, "profile: must be bfcl or strict or tau2, is 'fair'"),
+        ({"model": None}, "model: must be a string, but is None"),
+        ({"profile": 1}, "profile: must be a string, but is 1"),
+        ({"profile": "fair"}, "profile: must be bfcl or strict or tau2, but is 'fair'"),
         ({"dataset": {"name": "d", "version": "1"}}, r"dataset\.sha256: is missing"),
     ],
 )
@@ -178,7 +178,7 @@ def test_the_lines_of_several_say_where_they_differ_in_size(opened, write_lines)
     both = [opened(write_lines("a.jsonl", one))]
     both.append(opened(write_lines("b.jsonl", one, {"id": "multi_turn_base_1", "valid": True})))
     found = "\n".join(table_lines(both))
-    assert "base: the runs differ in entries, 1 to 2" in found
+    assert "base: the runs have different numbers of entries, 1 to 2" in found
 
 
 def test_a_name_cannot_steer_the_terminal(opened, tmp_path, store):

@@ -72,11 +72,11 @@ def test_calls_stand_beside_answers(examine, compared):
         "  functions: clock_wait",
         "> called    clock_wait(n=6)",
         "  expected  clock_wait(n=5)",
-        "            n: expected 5, got 6 (the value is none of those allowed)",
+        "            n: expected 5, got 6 (the value is not one of the allowed values)",
         "",
         f"FAILED value_error:others: {Reason.OTHER_VALUE.meaning}",
-        "  clock_wait.n: the value is none of those allowed",
-        "cause: wrong_argument at turn 1, step 1, call 1: clock_wait: n should be 5, is 6",
+        "  clock_wait.n: the value is not one of the allowed values",
+        "cause: wrong_argument at turn 1, step 1, call 1: clock_wait: n should be 5, but is 6",
     ]
 
 
@@ -100,8 +100,8 @@ def test_json_has_every_argument(examine, compared):
 @pytest.mark.parametrize(
     ("mode", "step", "said"),
     [
-        ("fc", [{"clock_wait": "{"}], "  unreadable as calls: "),
-        ("prompt", "[clock.wait(n=", "  unreadable as calls: "),
+        ("fc", [{"clock_wait": "{"}], "  calls could not be parsed: "),
+        ("prompt", "[clock.wait(n=", "  calls could not be parsed: "),
         ("prompt", "[clock.wait(n=", "  assistant: [clock.wait(n="),
         ("fc", "Done.", "  assistant: Done."),
     ],
@@ -119,7 +119,7 @@ def test_a_prompting_model_s_calls_are_no_answer_in_words(examine, compared):
 def test_where_any_call_is_right_that_is_said(examine, single_turn):
     entry = single_turn("python", WAIT, category=Category.IRRELEVANCE)
     text = shown(examine(entry, RIGHT))
-    assert "  No function fits: it is right to call none." in text
+    assert "  No function fits, so making no call is right." in text
     assert text[-1].startswith("cause: acted_instead_of_asking at turn 1, step 1, call 1: ")
 
 

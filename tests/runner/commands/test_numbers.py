@@ -55,7 +55,7 @@ def test_an_integer_that_python_would_not_write_is_refused(
 ) -> None:
     path = tmp_path / "c.toml"
     path.write_text(f"max_tokens = 0x{'f' * 5_000}")
-    assert "integer too large" in refused(capsys, "--config", str(path))
+    assert "is too large for an integer" in refused(capsys, "--config", str(path))
 
 
 def test_what_is_no_number_in_a_servers_answer_is_null() -> None:

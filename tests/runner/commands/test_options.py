@@ -250,7 +250,7 @@ def test_seeds_are_whole_numbers_from_0(name: str) -> None:
         read = member.metadata["about"].read
         assert read("7") == 7
         for wrong in ("-1", "1.5", "9" * 5000):
-            with pytest.raises(ArgumentTypeError, match="is not a whole number from 0"):
+            with pytest.raises(ArgumentTypeError, match="is not a whole number of at least 0"):
                 read(wrong)
 
 

@@ -85,7 +85,7 @@ def test_an_error_is_no_failure_and_what_came_before_it_is_shown(replay, run, tm
     folder = write_run(tmp_path / "errors", definition(data), begun)
     shown = replay("help_desk_0", "--run", folder).splitlines()
     assert shown[2] == "the episode ended in an error: the server has gone"
-    assert shown[-1] == "no verdict: ended in turn 1; earlier answers: 1"
+    assert shown[-1] == "no verdict: the episode ended in turn 1 after 1 answers"
     assert f"  step 1  {step.calls[0]}" in shown
     assert "  the episode ended here" in shown
     assert "FAILED" not in "\n".join(shown)
@@ -199,7 +199,7 @@ def test_one_step_leads_from_the_breakpoint_into_the_backend(run):
     assert done.stderr == (
         "turnwise: turn 1, step 2, call 1: create_ticket(title='Dark screen', priority=2)\n"
         "turnwise: cause: wrong_argument at turn 1, step 2, call 1: create_ticket: "
-        "priority should be 1, is 2\n"
+        "priority should be 1, but is 2\n"
     )
     before, _, after = done.stdout.partition("--Call--")
     assert "function(backend, *args, **kwargs)" in before

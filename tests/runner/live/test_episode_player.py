@@ -479,7 +479,7 @@ def test_a_text_that_cannot_be_read_is_answered_in_strict_and_can_be_mended(read
     run = live(ready(STRICT), "prompt", STRICT, broken, *truth(help_desk, "prompt"))
     [shown] = run.steps[0].calls
     assert shown.startswith("(unreadable: 'Dark' is not a literal")
-    assert "put text between quotes" in run.messages[3]["content"]
+    assert "put strings between quotes" in run.messages[3]["content"]
     assert '"(unreadable)"' in run.messages[3]["content"]
     assert run.verdict.valid
     assert run_recorded(ready(STRICT), run.result, "prompt", STRICT) == run.verdict

@@ -71,7 +71,7 @@ def test_a_function_under_another_name_cannot_be_named() -> None:
 
 def test_what_is_retrieved_may_lack_it() -> None:
     narrowed = replace(data(), offering={})
-    with pytest.raises(DataError, match="--retrieve may not offer"):
+    with pytest.raises(DataError, match="--retrieve can leave out"):
         check_forced(plan(name())._replace(dataset=narrowed), single()[:1])
 
 

@@ -162,8 +162,8 @@ def test_it_may_take_too_long():
         ({"role": "user", "content": "x"}, "a message of the role 'user'"),
         ({"content": 3}, "content of the type int"),
         ({"tool_calls": "add()"}, "tool_calls of the type str"),
-        ({"tool_calls": [{"name": "add"}]}, "a tool call without a function's name"),
-        ({"tool_calls": ["add"]}, "a tool call without a function's name"),
+        ({"tool_calls": [{"name": "add"}]}, "a tool call without a function name"),
+        ({"tool_calls": ["add"]}, "a tool call without a function name"),
         (
             {"tool_calls": [{"function": {"name": "add", "arguments": {1, 2}}}]},
             "a value that cannot be written as JSON",
@@ -175,7 +175,7 @@ def test_what_is_no_message_is_an_error_of_one_line(answer, problem):
         ask(lambda messages, tools: answer, request())
     said = str(info.value)
     assert said.startswith(f"the agent returned {problem}")
-    assert "return an assistant message: a text, or a dict such as {'role'" in said
+    assert "return an assistant message: a string, or a dict such as {'role'" in said
     assert "\n" not in said
     assert info.value.traceback is None
 

@@ -90,7 +90,7 @@ def test_thoughts_are_kept_apart_from_words() -> None:
     ("messages", "said"),
     [
         ("text", "must be a list of messages"),
-        ([7], "[0] must be a message, is 7"),
+        ([7], "[0] must be a message, but is 7"),
         ([{"content": "x"}], "[0] is neither a message nor an item"),
         ([{"type": "web_search_call"}], "[0] is neither a message nor an item"),
         ([{"role": "bot"}], "[0].role"),

@@ -95,15 +95,15 @@ def test_blank_lines_around_a_text_are_dropped(written):
     [
         (b"\xff", "is not valid TOML: 'utf-8' codec"),
         ("system = ", "is not valid TOML: Invalid value (at end of document)"),
-        ("", "system: is missing or not a text"),
-        (OWN.replace('"New."', "5"), "handover_fc: is missing or not a text"),
+        ("", "system: is missing or not a string"),
+        (OWN.replace('"New."', "5"), "handover_fc: is missing or not a string"),
         (
             OWN.replace("handover_fc", "handover"),
             "handover: unknown text; the texts are system, obs",
         ),
         (OWN.replace("Functions: {functions}", "{results}"), "system: must contain {functions}"),
         (OWN.replace("{results}", "{functions}"), "observation: must contain {results}"),
-        (f"{OWN}\nnesting = 1", "nesting: is not a text"),
+        (f"{OWN}\nnesting = 1", "nesting: is not a string"),
         (OWN.replace("New: {functions}", "New"), "handover_prompt: must contain {functions}"),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_request_and_documents_are_no_templates_of_each_other():
             "system: must not contain {functions}: [place] puts",
         ),
         (OWN + '[place]\nuser = "{request} {functions}"', "user: has no effect without"),
-        (OWN + '[place]\nfunctions = "user"', "user: is missing or not a text"),
+        (OWN + '[place]\nfunctions = "user"', "user: is missing or not a string"),
         ('place = "user"\n' + OWN, "must be a table"),
     ],
 )

@@ -90,14 +90,17 @@ def test_a_result_that_is_no_list_is_a_recorded_error(write_lines, result):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ({"result": []}, '$.id: must be text; a result line is {"id": ..., "result": ...}'),
-        ({"id": 5, "result": []}, "$.id: must be text"),
+        ({"result": []}, '$.id: must be a string; a result line is {"id": ..., "result": ...}'),
+        ({"id": 5, "result": []}, "$.id: must be a string"),
         ({"id": "b"}, "$.result: is missing"),
         ({"id": "b", "result": ["text"]}, "$.result[0]: must be a list of steps"),
         ({"id": "b", "result": [[], {}]}, "$.result[1]: must be a list of steps"),
-        ({"id": "b", "result": [[], ["", 5]]}, "$.result[1][1]: must be text, null or a list of"),
-        ({"id": "b", "result": [[["f()"]]]}, "$.result[0][0]: must be text, null or a list of"),
-        ({"id": "b", "result": [[[*CALL, None]]]}, "$.result[0][0]: must be text"),
+        (
+            {"id": "b", "result": [[], ["", 5]]},
+            "$.result[1][1]: must be a string, null or a list of",
+        ),
+        ({"id": "b", "result": [[["f()"]]]}, "$.result[0][0]: must be a string, null or a list of"),
+        ({"id": "b", "result": [[[*CALL, None]]]}, "$.result[0][0]: must be a string"),
         ("{", "is not valid JSON"),
         ("[]", "must be a JSON object"),
     ],
@@ -114,7 +117,7 @@ def test_an_id_that_occurs_twice_is_named_with_both_lines(write_lines):
     path = write_lines("run.json", line, "", line)
     with pytest.raises(DataError) as caught:
         read(path)
-    assert str(caught.value) == f"{path}:3: the id 'a' is already at {path}:1"
+    assert str(caught.value) == f"{path}:3: duplicate id 'a', first used at {path}:1"
 
 
 # Categories
@@ -157,7 +160,7 @@ def test_the_result_of_a_single_turn_entry_is_its_step(write_lines):
     [entry] = read(path)
     assert (entry.turns, entry.mode) == ([[CALL]], "fc")
     path = write_lines("run.json", {"id": "live_simple_0-0-0", "result": 5})
-    with pytest.raises(DataError, match=r"\$.result: must be text, null or a list"):
+    with pytest.raises(DataError, match=r"\$.result: must be a string, null or a list"):
         read(path)
 
 

@@ -74,7 +74,7 @@ def test_it_is_reported_and_exported(run, tmp_path):
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ({"trial": "0"}, "$.trial: must be a whole number, is '0'"),
+        ({"trial": "0"}, "$.trial: must be a whole number, but is '0'"),
         ({"steps": [{}]}, "$.steps[0].turn: is missing"),
         ({"verdict": {"valid": True}}, "$.verdict: is not a verdict: "),
         ({"result": [["a"], [5]]}, "$.result[1][0]: must be "),

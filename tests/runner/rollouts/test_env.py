@@ -132,7 +132,7 @@ def test_a_call_may_be_given_by_position(help_desk):
 @pytest.mark.parametrize(
     ("action", "said"),
     [
-        ([Call("f", (Call("g"),), nested=True)], "make it first"),
+        ([Call("f", (Call("g"),), nested=True)], "make the inner call first"),
         ([Call("nothing", (1,))], "by name"),
         ([Call("get_ticket", (1, 2))], "takes 1"),
     ],
@@ -311,5 +311,7 @@ def test_the_whole_chat_is_a_copy():
 def test_what_is_no_action_is_refused_in_one_line(help_desk, action):
     env = RolloutEnv(help_desk)
     env.reset()
-    with pytest.raises(ValueError, match="action: must be a text, an assistant message or a list"):
+    with pytest.raises(
+        ValueError, match="action: must be a string, an assistant message or a list"
+    ):
         env.step(action)

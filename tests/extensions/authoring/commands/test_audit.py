@@ -209,7 +209,7 @@ def test_audit_shows_findings_and_both_scores(
     assert command("audit", *files, "--dataset", data) == 0
     shown = capsys.readouterr().out
     assert "base_one: all models fail, of 2" in shown
-    assert "from turn 1 on these agree on another state: a, b" in shown
+    assert "these models agree on another state from turn 1 on: a, b" in shown
     assert command("audit", *files, "--dataset", data, "--errata", errata, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["scores"]["as published"]["a"]["passed"] == 0
@@ -232,7 +232,9 @@ def test_audit_groups_filters_and_prints_a_page(
     page = capsys.readouterr().out.splitlines()
     assert page[0] == "base_00: all models fail, of 1 (2 runs)"
     assert "18 more findings: --all prints them" in page
-    assert page[-1].startswith("30 entries, 1 models; all models fail 30 entries; in 0, most")
+    assert page[-1].startswith(
+        "30 entries, 1 models; all models fail 30 entries; in 0 entries, most"
+    )
     assert command(*what, "--all") == 0
     every = capsys.readouterr().out
     assert "base_29: all models fail, of 2" in every

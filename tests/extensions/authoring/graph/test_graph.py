@@ -288,7 +288,7 @@ def broken(**changes: Any) -> Graph:
 @pytest.mark.parametrize(
     ("changes", "found"),
     [
-        ({"source": "peek", "call": parse_call("peek()")}, "there is no function peek"),
+        ({"source": "peek", "call": parse_call("peek()")}, "unknown function peek"),
         ({"call": parse_call("ls(all=True)")}, "has unnamed or unknown arguments"),
         ({"template": parse_call("wc(file_name='{value}')")}, "is a call of another function"),
         ({"template": parse_call("cat(file_name='notes.txt')")}, "takes the value at []"),
@@ -302,23 +302,23 @@ def test_a_doubled_edge_and_a_forgotten_function_are_found() -> None:
     doubled = replace(GRAPH, edges=(*GRAPH.edges, GRAPH.edges[0]))
     assert check(doubled) == [f"{GRAPH.edges[0].name}: occurs 2 times"]
     assert check(replace(GRAPH, alone={}))[0] == (
-        "message_get_login_status: has no edge; add one, or list it in alone"
+        'message_get_login_status: has no edge; add one, or add the function to "alone"'
     )
     listed = replace(GRAPH, alone={**GRAPH.alone, "ls": GRAPH.alone["logout"]})
-    assert check(listed) == ["ls: is listed in alone, but has edges or is not a function"]
+    assert check(listed) == ['ls: is in the list "alone", but has edges or is not a function']
 
 
 @pytest.mark.parametrize(
     ("changes", "found"),
     [
         ({"call": parse_call("ls(a='often')")}, "fails"),
-        ({"field": "contents[]"}, "succeeds with none of []"),
-        ({"template": parse_call("cat(file_name='{value}.bak')")}, "succeeds with none of"),
+        ({"field": "contents[]"}, "does not succeed with []"),
+        ({"template": parse_call("cat(file_name='{value}.bak')")}, "does not succeed with"),
     ],
 )
 def test_an_example_that_does_not_run_is_found(changes: dict[str, Any], found: str) -> None:
     graph = broken(**changes)
-    with pytest.raises(DataError, match=r"fails|succeeds with none of") as caught:
+    with pytest.raises(DataError, match=r"fails|does not succeed with") as caught:
         example(graph, graph.edges[0])
     assert found in str(caught.value)
 

@@ -229,7 +229,7 @@ def test_what_failed_before_it_began_binds_nobody(
         (("--solver", "m", "--trials", 0), "--solver: cannot be combined with --trials 0"),
         (("--judge", "scripted:x"), "--judge: 'scripted:x': 'x' is not a share"),
         (("--scenarios", "nowhere"), "nowhere: is not a folder; create it first"),
-        (("--prompts", "/dev/null"), "/dev/null: system: is missing or not a text"),
+        (("--prompts", "/dev/null"), "/dev/null: system: is missing or not a string"),
         (("--no-cache", "--reply-cache", "x"), "--no-cache: cannot be combined with --reply-cache"),
         (("--max-cost", 1, "--solver", "m", "--base-url", "http://h/v1"), "--max-cost: the price"),
     ],

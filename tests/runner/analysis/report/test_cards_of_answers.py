@@ -43,8 +43,8 @@ def test_a_wrong_argument_is_in_row_and_card(packs, compared):
     [pair] = card["pairs"]
     assert (pair["call"], pair["name"]) == ("clock_wait(n=6)", "clock_wait")
     assert (pair["expected"], pair["function"]) == ("clock_wait(n=5)", "clock_wait")
-    assert pair["arguments"] == [["n", "5", "6", "the value is none of those allowed"]]
-    assert card["failure"] == "clock_wait.n: the value is none of those allowed"
+    assert pair["arguments"] == [["n", "5", "6", "the value is not one of the allowed values"]]
+    assert card["failure"] == "clock_wait.n: the value is not one of the allowed values"
     assert card["says"] == [["user", "Wait five seconds."]]
     assert index["overview"]["causes"] == [["wrong_argument", 1]]
 
@@ -90,7 +90,7 @@ def test_words_and_what_cannot_be_read(packs, compared):
 
 def test_where_no_call_is_right_that_is_said(packs, single_turn):
     _, _, card = packs(["No."], single_turn("python", WAIT, category=Category.IRRELEVANCE))
-    assert (card["aim"], card["failure"]) == ("No function fits: it is right to call none.", None)
+    assert (card["aim"], card["failure"]) == ("No function fits, so making no call is right.", None)
 
 
 def test_a_request_is_part_of_the_card(dataset_of, compared, tmp_path):
