@@ -56,7 +56,7 @@ def report(scenario: Scenario, *, full: bool = False) -> Iterator[str]:
             yield f"{category}: CANNOT BE MADE: {error}"
             continue
         if variant is None:
-            why = scenario.not_long or "the ground truth reads hardly any of what bulk there is"
+            why = scenario.not_long or "the ground truth reads hardly any of the generated items"
             yield f"{category}: none: {why}"
         else:
             made[category] = variant
@@ -125,7 +125,7 @@ def _found(made: Sequence[Trajectory]) -> Iterator[str]:
 def main(arguments: Sequence[str]) -> int:
     """Print reports on scenarios; return 1 if a scenario cannot be read or executed, else 0."""
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}.check", description=__doc__)
-    parser.add_argument("name", nargs="+", help="of a scenario, or path of its file")
+    parser.add_argument("name", nargs="+", help="name of a scenario, or path of its file")
     parser.add_argument("--full", action="store_true", help="show complete results")
     options = parser.parse_args(arguments)
     status = 0

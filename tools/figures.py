@@ -141,8 +141,8 @@ def _connected(base: Sequence[Trajectory]) -> str:
         graph, (trace(start(t), [c for turn in t.turns for c in turn.ground_truth]) for t in base)
     )
     return (
-        f"{len(covered.edges)} of {len(graph.edges)} edges of the function graph are in the ground "
-        "truth. That is, a result of one call is an argument of a later one."
+        f"{len(covered.edges)} of {len(graph.edges)} edges of the function graph are in the "
+        "ground truth. In each of them, a result of one call is an argument of a later call."
     )
 
 
@@ -219,7 +219,7 @@ def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: st
     before, _, rest = text.partition(f"{opening}\n")
     _, mark, after = rest.partition(f"\n{closing}")
     if not mark:
-        raise ValueError(f"{opening} and {closing} must stand on lines of their own")
+        raise ValueError(f"{opening} and {closing} must each be on a separate line")
     return "\n".join([f"{before}{opening}", "", *lines, "", f"{closing}{after}"])
 
 

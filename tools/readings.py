@@ -72,7 +72,7 @@ def read_findings(
         found = validate_record(_FOUND, line, where)
         if found.entry not in trajectories:
             near = suggest_name(found.entry, trajectories)
-            raise DataError(where, f"$.entry: there is no {found.entry}{near}")
+            raise DataError(where, f"$.entry: unknown entry {found.entry}{near}")
         if found.entry in readings:
             raise DataError(where, f"$.entry: {found.entry} is on an earlier line")
         read = fingerprint(trajectories[found.entry])
@@ -93,7 +93,7 @@ def with_mends(readings: Mapping[str, Review], path: Path) -> dict[str, Review]:
     for where, line in read_objects(path):
         what = validate_record(_MENDED, line, where)
         if what.entry not in readings:
-            raise DataError(where, f"$.entry: {what.entry} is not among what was read")
+            raise DataError(where, f"$.entry: {what.entry} is not one of the reviewed entries")
         if mended[what.entry] != readings[what.entry]:
             raise DataError(where, f"$.entry: {what.entry} is on an earlier line")
         mended[what.entry] = _with(readings[what.entry], what.mended)

@@ -30,7 +30,7 @@ class SolverResult(StrEnum):
     FACTS = "facts"
     """The state equals the ground truth's, but the solver has not seen every fact."""
     STATE = "state"
-    """The state differs after some turn."""
+    """The state differs after at least one turn."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
 
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
-"""Kind of a call's violation: a wrong result, a field that it set, a value that it changed in
+"""Kind of a call's violation: a wrong result, a field that the call set, a value that it changed in
 place, or a difference in another fork. A function takes the state after the call."""
 
 
@@ -104,7 +104,8 @@ class CheckedEnvironment:
         self.failed: list[str] = []
         """Names of the checks that have found something."""
         self.endless: CallTimeout | None = None
-        """Error that loading does not end; once it is known, loading is not tried again."""
+        """Error that shows that loading does not end; after this error, loading is not tried
+        again."""
 
     @cached_property
     def source(self) -> str:
@@ -143,7 +144,9 @@ class CheckedEnvironment:
                 place(self.backend), f"{self.name} has no example config {self.example_file}"
             ) from None
         except ValueError as error:
-            raise ContractViolation(f"{self.example_file}:1", f"is no JSON: {error}") from None
+            raise ContractViolation(
+                f"{self.example_file}:1", f"is not valid JSON: {error}"
+            ) from None
         session = with_worlds((self.name,))
         if not isinstance(config, dict) or self.name not in config or not {*session} >= {*config}:
             worlds = "".join(f', "{world}": {{...}}' for world in session[1:])

@@ -96,7 +96,7 @@ CONTRACT: Sequence[Check] = (
     Check("outcomes", "in examples include a success, and a refusal if possible", document_checks.outcomes, (*_SAME, "results", "arguments", "sessions", "examples")),
     Check("frozen", "function documents equal the golden file", document_checks.frozen, ("docstrings", "types", "results", "arguments", "examples")),
 )  # fmt: skip
-"""All checks, ordered so that a check comes before those that depend on it."""
+"""All checks, each after the checks that it depends on."""
 
 
 class BoundCheck(NamedTuple):

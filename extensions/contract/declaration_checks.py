@@ -102,7 +102,7 @@ def loading(subject: CheckedEnvironment) -> None:
         for field, value in session.backends[subject.name].__dict__.items():
             for path, part in _parts(value, field):
                 if id(part) in theirs:
-                    message = f"{path} is {theirs[id(part)]} itself; copy it, with copy_json"
+                    message = f"{path} is {theirs[id(part)]} itself, not a copy; use copy_json"
                     raise _at_load(subject, field, message)
 
 

@@ -136,11 +136,11 @@ def frozen(subject: CheckedEnvironment) -> None:
     try:
         golden = {d["name"]: d for d in json.loads(file.read_text(encoding="utf-8"))}
     except OSError:
-        raise subject.broken(f"its function documents are not frozen; {refresh}") from None
+        raise subject.broken(f"its function documents have no golden file; {refresh}") from None
     except (ValueError, TypeError, KeyError):
         raise ContractViolation(f"{file}:1", f"holds no function documents; {refresh}") from None
     for tool in subject.tools:
         if golden.get(tool.name) != json.loads(json.dumps(subject.spec(tool).document())):
             raise subject.broken(f"its document differs from the golden file; {refresh}", tool)
     if list(golden) != list(subject.backend.TOOLS):
-        raise subject.broken(f"has other functions than the golden file; {refresh}")
+        raise subject.broken(f"has different functions from the golden file; {refresh}")

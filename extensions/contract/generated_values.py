@@ -16,9 +16,9 @@ _EDGES = (
     "9999-12-31", "0001-01-01", "2024-02-29", "9999-12-31T23:59", "0001-01-01T00:00", "23:59",
     "00:00", "9999-12-31T23:59:59", "0001-01-01T00:00:00", "9999-12", "0001-01", "99999999", "0",
 )  # fmt: skip
-"""Texts at the edges of common formats; most patterns fit few of them."""
+"""Strings at the edges of common formats; most patterns fit only few of them."""
 _LONG = 200
-"""Characters of a long text, if its schema has no maximum."""
+"""Number of characters of a long string, if its schema has no maximum."""
 _HUGE = (10**18, -(10**18), 2**63)
 _TEXTS = ("", "a", "new.txt", "Paris", "1", "2026-11-11", "economy", "\u00e9 \U0001f600")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)

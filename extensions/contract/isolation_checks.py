@@ -37,9 +37,9 @@ class _PlayResult(NamedTuple):
     """Outcome of one script in another process."""
 
     texts: Sequence[str]
-    """Text of every result, then the hash of the last state."""
+    """Every result as a string, then the hash of the last state."""
     readings: Sequence[Sequence[str]]
-    """For each text, the lines that have read the clock or a variable so far."""
+    """For each result, the lines that have read the clock or a variable so far."""
     at_import: Sequence[str]
     """Lines that read the clock or a variable during the import of the module."""
 
@@ -49,7 +49,7 @@ class _OtherProcess(NamedTuple):
 
     forth: Sequence[_PlayResult]
     back: Sequence[_PlayResult]
-    """Outcomes when the scripts run again in reverse order; listed in the original order."""
+    """Outcomes of the scripts in reverse order of execution, listed in the original order."""
 
 
 def processes(subject: CheckedEnvironment) -> None:
@@ -77,7 +77,7 @@ def _asking(
     call = script.calls[min(index, len(script.calls) - 1)]
     message = "with another clock, time zone or os.environ; keep this value in a field"
     return ContractViolation(
-        line, f"{subject.name}.{call.name}: {call} returns something else {message}"
+        line, f"{subject.name}.{call.name}: {call} returns a different result {message}"
     )
 
 
@@ -279,5 +279,5 @@ def _other(
     call = script.calls[min(index, len(script.calls) - 1)]
     another = index == len(script.calls)
     gives = "leads to another state" if another else f"gives {text}, and {other}"
-    advice = "use no clock, no hash order, no randomness but RandomStream, no shared value"
+    advice = "use no clock, hash order, shared value or randomness except RandomStream"
     return subject.broken(f"{call} {gives} {where}; {advice}", call)

@@ -41,11 +41,11 @@ from extensions.contract.timed_session import CallTimeout
 _PLAYS = 60
 _STEPS = 12
 _RECENT, _MOST = 6, 20
-"""Number of earlier results that are used, and of values that are remembered."""
+"""Number of earlier results that are used, and number of values that are remembered."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 8, 2
-"""How often plays that grow begin in the richest state; tries and candidates for each call."""
+"""Rounds of growing plays from the richest state, then tries and candidates for each call."""
 _CONFIGS, _KEPT_CONFIGS = 60, 2
-"""Number of configs that are generated, and of valid ones that are used."""
+"""Number of generated configs, and number of valid configs that are used."""
 _EDGES_IN_PLAY = 12
 
 
@@ -55,7 +55,7 @@ class RecordedPlay(NamedTuple):
     start: StartState
     calls: Sequence[Call]
     texts: Sequence[str]
-    """Text of every result; a last call that caused a BackendFault has none."""
+    """Every result as a string; a last call that caused a BackendFault has no result."""
     end: Snapshot
 
     def next_call(self, play: RandomPlay) -> Call | None:

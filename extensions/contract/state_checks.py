@@ -174,7 +174,9 @@ def output(subject: CheckedEnvironment) -> None:
             deque(play.steps(), maxlen=0)
         if heard.getvalue():
             call = play.calls[-1]
-            message = f"{call} prints {brief(heard.getvalue())}; return texts for the model instead"
+            message = (
+                f"{call} prints {brief(heard.getvalue())}; return strings for the model instead"
+            )
             found = subject.broken(message, call)
             raise ContractViolation(heard.line or found.place, found.message)
 
@@ -195,7 +197,7 @@ def _check_declared(subject: CheckedEnvironment, play: RandomPlay, call: Call) -
     state = play.session.backends[subject.name].__dict__
     for name in state.keys() - subject.backend.FIELDS.keys():
         kind = type(state[name]).__name__
-        message = f"{call} sets {name}, which is no field; annotate it in the class"
+        message = f"{call} sets {name}, which is not a field; annotate it in the class"
         advice = f"{name}: {kind} = {brief(state[name], 60)}"
         raise subject.broken(f"{message}: {advice}", call, partial(_get_member, name))
 
@@ -209,7 +211,7 @@ def _check_plain(subject: CheckedEnvironment, play: RandomPlay, call: Call | Non
         odd = _odd(value)
         if odd is not None:
             what = f"{call} puts {odd!r:.60} into {field}" if call else f"{field} holds {odd!r:.60}"
-            message = f"{what}, which JSON cannot hold; keep text or numbers"
+            message = f"{what}, which JSON cannot hold; keep strings or numbers"
             raise subject.broken(message, call or field, _oddities if call else None)
 
 
@@ -246,7 +248,9 @@ def refusals(subject: CheckedEnvironment) -> None:
     """Check that refused calls do not change the state, except for marked functions."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
-            raise subject.broken("the reason is empty: say why refusals keep changes", tool)
+            raise subject.broken(
+                "the reason is empty: say why refused calls keep their changes", tool
+            )
 
     def examine(play: RandomPlay) -> None:
         for call, result, found in _changes(play):
@@ -311,13 +315,13 @@ def _result_defect(result: Result) -> str | None:
         return None if result.error.message else "an error without a message"
     if inspect.isgenerator(result.held) or inspect.isawaitable(result.held):
         kind = type(result.held).__name__
-        return f"a {kind}, which nobody runs; return its values, such as a list"
+        return f"a {kind}, which nothing consumes; return its values, such as a list"
     try:
         written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:
         return f"which is not JSON: {error}"
     if isinstance(written, dict) and set(written) != set(result.held):
-        return "whose keys are not all text"
+        return "whose keys are not all strings"
     if isinstance(written, dict) and "error" in written:
         return "an error; raise a ToolError instead, so that the call counts as refused"
     return None

@@ -138,7 +138,7 @@ class Debugger(PaneScreen):
         else:
             text = str(traced.call) if isinstance(traced.call, Call) else ""
             self._ask_call(
-                "edit the call; an empty text deletes it",
+                "edit the call; an empty input deletes it",
                 text,
                 partial(self.stepper.call, instead=True),
             )

@@ -13,7 +13,7 @@ class StateNode(NamedTuple):
     """A node of the state tree."""
 
     name: str
-    """Key or index."""
+    """Key of an object or index of a list."""
     path: str
     """Path as in differences; empty for the whole state."""
     value: Any

@@ -23,16 +23,16 @@ from runner.records.record import call_text
 from runner.show.terminal import visible
 
 Part = tuple[str, str]
-"""A text and its style."""
+"""A string and its style."""
 
 _GOOD, _BAD, _NEW = "$text-success", "$text-error", "$text-warning"
 _FAINT, _STRONG = "dim", "bold"
 _FOUND = "black on yellow"
 
 _MAX_CHARS = 20_000
-"""Maximum length of a text."""
+"""Maximum length of a string."""
 _PASSING = 2_000
-"""Maximum length of a text in a list of texts, such as the transcript."""
+"""Maximum length of a string in a list, such as the transcript."""
 _BRIEF = 400
 """Maximum length of a value in a list of differences."""
 _MAX_ITEMS = 100
@@ -309,7 +309,7 @@ def _so_far(stepper: Stepper) -> list[Part]:
     """Return the outcome so far and the number of remaining calls."""
     timeline, turns = stepper.timeline, len(stepper.timeline.turns)
     left = sum(len(step) for turn in timeline.rest for step in turn)
-    rest = (f"  (calls left to play with r: {left})" if left else "", _FAINT)
+    rest = (f"  (recorded calls left, play them with r: {left})" if left else "", _FAINT)
     reached = len(timeline.failures)
     for turn, failure in enumerate(timeline.failures):
         if failure is not None:

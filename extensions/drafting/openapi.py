@@ -11,13 +11,13 @@ from trajectories.errors import DataError
 
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEPTH = 8
-"""Maximum depth of a schema; deeper parts become objects with any members."""
+"""Maximum depth of a schema; deeper parts become objects with arbitrary fields."""
 _MAX_PARTS = 2_000
-"""Parts of one function's schemas, so that a file that refers to itself stays small."""
+"""Maximum parts of one function's schemas, so that a file that refers to itself stays small."""
 _MAX_FILE_PARTS = 200_000
-"""Parts of the schemas of all functions, references written out."""
+"""Maximum parts of the schemas of all functions, with references written out."""
 _MAX_NODES = 300_000
-"""Keys and values of a YAML file with its aliases and merge keys written out."""
+"""Maximum keys and values of a YAML file, with its aliases and merge keys written out."""
 _NO_NAME = re.compile(r"[\W_]+")
 
 _READING = ("get", "head", "options", "trace")

@@ -28,9 +28,9 @@ MAX_FUNCTIONS = 1_000
 _MAX_PARAMETERS = 100
 _WIDTH = 88
 _LINE, _LONGEST = 100, 60
-"""Maximum characters of a line of code, and of a name."""
+"""Maximum characters of a line of code, then of a name."""
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
-"""How many characters of a text are kept."""
+"""Numbers of characters of a text that are kept."""
 _USED = frozenset({"Any", "Config", "Mapping", "Sequence", "reads", "records", "self", "writes"})
 _TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | _USED
 _HEADING = re.compile(r"\b(Args|Returns|Raises|Examples):")
@@ -54,9 +54,10 @@ class FunctionSignature(NamedTuple):
     """A function as its description declares it."""
 
     document: Mapping[str, Any]
-    """Name, description and parameters as JSON Schema, without references."""
+    """Name, description and parameters of a function; parameters are a JSON Schema without
+    references."""
     reads: bool
-    """Whether the function changes nothing."""
+    """Whether the function changes no state."""
     kind: str
     """Tag of the function."""
 
@@ -83,7 +84,7 @@ class StubModule(NamedTuple):
     records: Mapping[str, Sequence[Any]]
     """Records of the example config: an empty list for every kind."""
     renamed: Sequence[str]
-    """Names that had to change: old and new."""
+    """Names that had to change, as pairs of old and new names."""
 
 
 def draft(functions: Sequence[FunctionSignature], prefix: str, name: str) -> StubModule:
@@ -105,7 +106,7 @@ def draft(functions: Sequence[FunctionSignature], prefix: str, name: str) -> Stu
         old = str(function.document.get("name") or "")
         new = _free(_function_name(old, prefix), used)
         if new != old:
-            renamed.append(f"{plain_text(old, 60)} is {new}")
+            renamed.append(f"{plain_text(old, 60)} is renamed to {new}")
         stubs.append(_stub(new, function, classes))
     kinds = dict.fromkeys(plain_text(function.kind, 60) or name for function in functions)
     records: dict[str, Sequence[Any]] = {kind: [] for kind in list(kinds)[:50]}
@@ -119,7 +120,7 @@ def check_harmless(code: str) -> None:
 
     Raises DataError if the module has other code or is invalid Python, which is a bug in Turnwise.
     """
-    message = "no safe module could be drafted from this description"
+    message = "no safe module can be drafted from this description"
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

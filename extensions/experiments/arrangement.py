@@ -34,7 +34,7 @@ class Paraphrase(NamedTuple):
 
     description: str
     parameters: Mapping[str, str]
-    """New descriptions by name; other parameters keep theirs."""
+    """New descriptions by name of the parameter; other parameters keep their descriptions."""
 
 
 class Arrangement(NamedTuple):
@@ -42,7 +42,7 @@ class Arrangement(NamedTuple):
 
     order: Order = "as-is"
     place: Place | None = None
-    """Place of the needed functions among the others; None keeps it."""
+    """Place of the needed functions among the others; None keeps their place."""
     names: Naming = "plain"
     words: Words = "full"
     paraphrases: Mapping[str, Paraphrase] | None = None

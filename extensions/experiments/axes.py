@@ -64,7 +64,7 @@ _TAKES_FILES = ("descriptions", "words")
 _DEFAULT_TOOLS = "20"
 """Number of functions if only the distractors vary."""
 _NEEDS_OTHERS = ("place", "distractors")
-"""Axes that vary nothing if only needed functions are offered."""
+"""Axes that have no effect if only needed functions are offered."""
 _read_rewordings = cache(read_rewordings)
 
 
@@ -82,7 +82,7 @@ class Levels(NamedTuple):
     """Level by axis."""
     seed: int = 0
     latin: str | None = None
-    """Axis whose levels divide the entries among them; None if each level has all entries."""
+    """Axis whose levels divide the entries; None if each level has all entries."""
     dealt: tuple[str, ...] = ()
     """Levels that divide the entries among them."""
 
@@ -154,7 +154,7 @@ class AxisRuns(NamedTuple):
 
     axis: str
     runs: Mapping[str, Levels]
-    """Levels of each run by the axis's level; every other run is compared with the first."""
+    """Levels of each run by the axis's level; every other run is compared with the first run."""
 
 
 def parse_axes(given: Sequence[str]) -> list[Axis]:

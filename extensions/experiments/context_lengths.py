@@ -21,10 +21,10 @@ LEVEL = re.compile(r"[1-9]\d{0,3}k")
 """Level of the axis: thousands of tokens."""
 _MAX_ITEMS = 60_000
 _TOLERANCE = 0.1
-"""Largest relative difference between wanted and reached length."""
+"""Maximum relative difference between requested and actual length."""
 _ROUNDS = 8
 _resized: dict[tuple[str, str, int], Trajectory | None] = {}
-"""Entries by data set, id and length, since an experiment asks for them twice."""
+"""Entries by data set, id and length, because an experiment needs each entry twice."""
 
 
 class ContextEntries(Mapping[str, Trajectory]):

@@ -38,7 +38,7 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
     yield ""
     yield (
         "offered: mean number of functions; correct functions: share of needed calls with the "
-        "right function; correct arguments: share of these with all arguments right;"
+        "right function; correct arguments: share of these calls with all arguments right;"
     )
     yield (
         "distractors: calls of unneeded functions; invented: functions and parameters; "
@@ -52,11 +52,17 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
     yield table([[axis.axis, *_HEADING], *map(_make_row, axis.levels)])
     compared = sum(each.difference is not None for each in axis.levels)
     if compared:
-        how = "entry by entry" if paired else "other entries at every level"
-        yield f"difference from {visible(axis.levels[0].level)}, {how}; Holm over {compared} levels"
+        how = "paired by entry" if paired else "with other entries at every level"
+        yield (
+            f"difference: from {visible(axis.levels[0].level)}, {how}; p: corrected for "
+            f"{compared} levels (Holm)"
+        )
     unscored = [each.level for each in axis.levels if not each.scored]
     if unscored:
-        yield f"unfinished, or with too many errors: {visible(', '.join(unscored))}"
+        yield (
+            "levels without a score, unfinished or with too many errors: "
+            f"{visible(', '.join(unscored))}"
+        )
     for name, slope in axis.slopes.items():
         low, high = (100 * bound for bound in slope.interval)
         yield (

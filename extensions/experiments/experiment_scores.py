@@ -51,7 +51,7 @@ class RecordedAxis(NamedTuple):
     rest: Mapping[str, str]
     """Levels of the other axes."""
     runs: Mapping[str, str]
-    """Run folder by level; every other run is compared with the first."""
+    """Run folder by level; every other run is compared with the first run."""
 
 
 class VaryFile(NamedTuple):
@@ -150,7 +150,7 @@ class LevelScore(NamedTuple):
     function_right: Share | None
     arguments_right: Share | None
     difference: RunDifference | None = None
-    """Difference from the first level; None for the first, or if a score is missing."""
+    """Difference from the first level; None for the first level, or if a score is missing."""
     corrected: float | None = None
     """P-value of the difference, corrected for the number of levels."""
 
@@ -186,8 +186,8 @@ class AxisScore(NamedTuple):
     slopes: Mapping[str, Slope]
     """Growth of each measure per doubling of the functions; empty for other axes than tools."""
     bias: float | None = None
-    """Position bias: half the summed distance between shares by place and equal shares; only for
-    near distractors."""
+    """Position bias: half the sum of the differences between the shares by place and equal shares;
+    only for near distractors."""
 
 
 class Experiment(NamedTuple):
@@ -229,7 +229,7 @@ class _Runs:
                 assert definition is not None
                 data = f"{definition.dataset.name} {definition.dataset.version}"
                 return definition.model, self.folder, data, definition.profile
-        raise DataError(str(self.folder), "holds no started run")
+        raise DataError(str(self.folder), "contains no run that has started")
 
     def figures(self, name: str) -> RunFigures:
         """Return the figures of a run, which are empty before it starts."""

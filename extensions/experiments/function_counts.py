@@ -33,7 +33,7 @@ else:
 
 Distractors = Literal["far", "near"]
 Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
-"""Function that returns a row per document with its similarity to each document."""
+"""Function that returns a row for each document, with its similarity to each document."""
 
 MAX_FUNCTIONS = 512
 """Maximum functions of an entry; no provider accepts more, and some accept only 128."""
@@ -43,11 +43,11 @@ class Widening(NamedTuple):
     """Number and choice of the functions that entries offer."""
 
     tools: int | Literal["need", "all"]
-    """Number of functions; ``need`` are those of the ground truth."""
+    """Number of functions; ``need`` is the number that the ground truth needs."""
     distractors: Distractors = "far"
     """Choice of distractors: functions of other backends first, or the most similar ones."""
     seed: int = 0
-    """Seed of the distractors; a larger number of functions includes those of a smaller one."""
+    """Seed of the distractors; a larger set of functions includes each smaller one."""
 
 
 class WidenedEntry(NamedTuple):
@@ -55,7 +55,7 @@ class WidenedEntry(NamedTuple):
 
     trajectory: Trajectory
     raised: bool
-    """Whether it needs more functions than were asked for."""
+    """Whether the entry needs more functions than the requested number."""
 
 
 def widened(
@@ -157,7 +157,7 @@ class _Candidate(NamedTuple):
 
     name: str
     far: bool
-    """Whether none of the entry's own backends has it."""
+    """Whether the function belongs to a backend that the entry does not have."""
 
 
 def _find_candidates(

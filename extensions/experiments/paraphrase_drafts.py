@@ -17,7 +17,7 @@ from runner.models.blocks import object_within
 
 _TRIES = 3
 _MAX_REPLY_CHARS = 20_000
-"""Length of the part of an answer that is parsed."""
+"""Number of characters of an answer that are parsed."""
 _ASKED = """\
 Say what this function and its parameters are in other words, as a colleague would who has never
 seen them. Keep every fact, number, unit, format and choice; add none; name no function.
@@ -26,7 +26,7 @@ with the parameters that have a description here, under their names.
 
 """
 
-NOT_REACHED = "the model stopped before"
+NOT_REACHED = "the model stopped before their requests"
 """Problem of a function without a request."""
 
 
@@ -87,7 +87,7 @@ async def _draft(document: Document, names: Sequence[str], ask: Ask) -> Paraphra
         reply = (await ask(Request(messages, None))).reply
         answer = (reply.text or "")[:_MAX_REPLY_CHARS]
         words = parse_paraphrase(object_within(answer))
-        problem = "the answer is no such JSON object"
+        problem = "the answer is not such a JSON object"
         if words is not None:
             found = next(find_defects(document, words, names), None)
             if found is None:

@@ -71,7 +71,7 @@ def read_paraphrases(path: Path) -> Mapping[str, Paraphrase]:
     for name, value in parse_object(read_text(path), str(path)).items():
         paraphrase = parse_paraphrase(value)
         if paraphrase is None:
-            problem = f"$.{name}: must have a description and parameters, all of them text"
+            problem = f"$.{name}: must have a description and parameters, all of them strings"
             raise DataError(str(path), problem)
         found[name] = paraphrase
     return found
@@ -93,7 +93,7 @@ def read_rewordings(path: Path) -> Mapping[str, RewordedMessages]:
                     raise DataError(where, f"the id {id!r} is a duplicate")
                 found[id] = RewordedMessages(turns, where)
             case _:
-                raise DataError(where, "must have an id, and turns that are lists of texts")
+                raise DataError(where, "must have an id, and turns that are lists of strings")
     return found
 
 
@@ -115,19 +115,19 @@ def find_defects(document: Document, paraphrase: Paraphrase, names: Sequence[str
         yield from _find_changes(name, before, text, members[name])
     for name, member in members.items():
         if name not in paraphrase.parameters and member.get("description"):
-            yield f"leaves out the parameter {name!r:.80}"
+            yield f"lacks the parameter {name!r:.80}"
     if not paraphrase.description.strip():
-        yield "says nothing"
+        yield "is empty"
 
 
 def _find_changes(name: str, before: str, after: str, schema: Mapping[str, Any]) -> Iterator[str]:
     for choice in schema.get("enum", ()):
         if isinstance(choice, str) and choice in before and choice not in after:
-            yield f"{name}: no longer says the choice {choice!r:.80}"
+            yield f"{name}: lacks the choice {choice!r:.80}"
     lost = {unit.lower() for unit in _UNITS.findall(before)}
     lost -= {unit.lower() for unit in _UNITS.findall(after)}
     if lost:
-        yield f"{name}: no longer says {', '.join(sorted(lost))}"
+        yield f"{name}: lacks {', '.join(sorted(lost))}"
     numbers = {*_NUMBER.findall(before)} ^ {*_NUMBER.findall(after)}
     if numbers:
         yield f"{name}: has other numbers: {', '.join(sorted(numbers)):.80}"

@@ -56,7 +56,7 @@ def make_vary_variants(
         made = vary_dataset(plan.dataset, levels, ids)
         if not made.sizes:
             reason = _REASON
-            raise DataError(FLAG, f"{name}: none of the {len(ids)} entries can be varied: {reason}")
+            raise DataError(FLAG, f"{name}: cannot vary the {len(ids)} entries: {reason}")
         _check_words(levels, made, plan)
         notes += _describe_changes(name, made)
         changed = plan.with_feature(VaryFeature(levels))._replace(dataset=made.dataset)
@@ -80,7 +80,7 @@ def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Ite
             lengths = [ContextEntries(dataset, level) for level in axis.levels]
             kept = [id for id in ids if all(each.resized(id) for each in lengths)]
             if len(kept) < len(ids):
-                yield f"{len(ids) - len(kept)} entries are left out: they cannot have all lengths"
+                yield f"{len(ids) - len(kept)} entries are omitted: they cannot have all lengths"
             ids[:] = kept
 
 
@@ -95,11 +95,11 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
         mean = sum(made.sizes.values()) / len(made.sizes)
         yield (
             f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than the "
-            f"level; they offer all needed functions; all entries offer {mean:.1f} on average"
+            f"level allows and offer all needed functions; the mean of all entries is {mean:.1f}"
         )
     if made.left_out:
         reason = _REASON
-        yield f"{name}: {len(made.left_out)} entries are left out: {reason}"
+        yield f"{name}: {len(made.left_out)} entries are omitted: {reason}"
 
 
 def _check_words(levels: Levels, made: VariedData, plan: RunPlan) -> None:

@@ -81,7 +81,7 @@ class TuningTranscript(NamedTuple):
 
     record: EpisodeRecord
     line: dict[str, Any]
-    """``messages``, ``tools`` if any, and ``metadata``."""
+    """``messages``, ``tools`` if there are tools, and ``metadata``."""
 
 
 def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]:
@@ -137,7 +137,7 @@ def _bfcl_entry(record: EpisodeRecord, category: Category, where: str) -> dict[s
     if record.outcome == "error" or record.result is None:
         return {"id": record.id, "result": f"{NO_ANSWER} {record.error}"}
     if any(step.turn >= len(record.result) for step in record.steps):
-        raise DataError(where, "has a step in a turn without a result")
+        raise DataError(where, "has a step without a result")
     nested = partial(_nested, record.steps, len(record.result))
     answered: Any = record.result
     figures: dict[str, Any] = {

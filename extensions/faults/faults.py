@@ -30,7 +30,7 @@ TEXTS: dict[Kind, str] = {
 FINAL = "The service refuses this call for good, and nothing was changed. Do not try it again."
 """What the model reads if a timeout or refusal is final."""
 _MARK = "notice"
-"""Member of a result that has the text of a fault."""
+"""Field of a result with the text of a fault."""
 _BITS = 2**64
 
 

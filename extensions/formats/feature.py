@@ -22,11 +22,12 @@ from trajectories.errors import DataError
 _CALLING = ("tool_choice", "parallel_tool_calls")
 _CANNOT_CHOOSE = {
     "functions": ("required", "use auto, none or a function's name"),
-    "multi_call": (None, "use auto, none or required, because one tool stands for all functions"),
+    "multi_call": (None, "use auto, none or required, because one tool represents all functions"),
 }
-"""By calling format: the unsupported choice (None: a function), and a hint about supported ones."""
+"""By calling format: the unsupported choice (None: a function), and a hint about supported
+choices."""
 _MAX_TOKENS_OF_TEXT = 4096
-"""Default limit of an answer in a raw calling format."""
+"""Default maximum tokens of an answer in a raw calling format."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -139,7 +140,7 @@ class RecordedFormat(RunFeature):
             return None
         reader = ReplyFormat.named(self.name)
         if reader is None:
-            why = f"$.definition.prompt_format.name: there is no format {self.name!r}"
+            why = f"$.definition.prompt_format.name: unknown format {self.name!r}"
             raise DataError(where, why)
         return reader
 
@@ -154,7 +155,7 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
         raise DataError("--prompts", why)
     prompts = read_prompts(path)
     if prompts.first_user is not None:
-        why = "is for the built-in prompt format; put {functions} into the text system"
+        why = 'is for the built-in prompt format; put {functions} into the prompt "system"'
         raise DataError(f"{path}: [place]", why)
     return protocol._replace(show=replace(protocol.show, text=lambda: prompts.system))
 

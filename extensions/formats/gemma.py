@@ -67,7 +67,7 @@ class _Reader(NamedTuple):
         begin = position + len(self.quote)
         end = self.text.find(self.quote, begin)
         if end < 0:
-            raise MalformedCall(f"A text is not closed by {self.quote}.")
+            raise MalformedCall(f"A string is not closed by {self.quote}.")
         shown = self.text[begin:end]
         return (_QUOTING.unquoted(shown) if self.quote == _QUOTE else shown), end + len(self.quote)
 

@@ -64,7 +64,9 @@ def _read_object(text: str, begin: int, _documents: Documents) -> tuple[list[Cal
     following = text.find(_OPENING, begin)
     end = text.find(_CLOSING, begin, len(text) if following < 0 else following)
     if end >= 0 and meant(text[begin:end]):
-        raise MalformedCall(f"Between {_OPENING} and {_CLOSING} must stand one JSON object.")
+        raise MalformedCall(
+            f"Between {_OPENING} and {_CLOSING}, exactly one JSON object is required."
+        )
     return [], begin
 
 
@@ -245,7 +247,7 @@ def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Ca
         value, end = json_at(text, place, f"What follows {head[1]}")
         return [make_call_from_tool(head[1], value)], end
     if head[2] or head.start(1) == begin:
-        raise MalformedCall(f"After {head[1]} must stand a JSON object of its arguments.")
+        raise MalformedCall(f"After {head[1]}, a JSON object of its arguments is required.")
     return [], head.end()
 
 
@@ -331,7 +333,7 @@ KIMI = TextFormat(
 # DeepSeek V3 and V3.1: the arguments fenced or bare.
 
 BAR = "\uff5c"
-"""Full-width bar, part of all DeepSeek marks."""
+"""Full-width bar, part of all of DeepSeek's marks."""
 
 
 def _mark(name: str) -> str:
@@ -345,7 +347,7 @@ _DEEPSEEK_HEAD = re.compile(
     rf"\s*+(?P<typed>function{_SEPARATOR})?(?P<name>[\w.-]{{1,200}}+)"
     rf"(?(typed)\s*+```(?:json)?+|{_SEPARATOR})"
 )
-"""V3 fences the arguments, V3.1 does not."""
+"""Whether the arguments are in a fence, as in V3 but not in V3.1."""
 _DEEPSEEK_FORM = f"A call must be its name, {_SEPARATOR} and JSON of its arguments."
 
 DEEPSEEK_FRAME = PromptFrame(

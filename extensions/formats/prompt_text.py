@@ -25,7 +25,7 @@ EXAMPLE = (
     Call("first_function", (), {"name": "value", "count": 2}),
     Call("second_function", (), {"flag": True}),
 )
-"""Example calls; formats with one call per reply show the first."""
+"""Example calls; formats with one call per reply show the first example."""
 
 _STRING = {"type": "string"}
 _EXAMPLE_DOCUMENTS: Sequence[Document] = (
@@ -41,7 +41,7 @@ RESULT = "tool_response"
 
 Documents = Sequence[Document]
 Made = Sequence[Call | MalformedCall]
-"""Calls of a reply, with the error in place of an unreadable one."""
+"""Calls of a reply, with the error in place of a call that cannot be parsed."""
 Write = Callable[[Sequence[Call], str, Documents], str]
 Read = Callable[[str, Documents], list[Call]]
 Listing = Callable[[Documents], str]

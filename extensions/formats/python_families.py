@@ -81,7 +81,7 @@ def _with_names(call: Call, documents: Documents) -> Call:
     """
     if call.nested or any(map(contains_call, call.args)):
         raise MalformedCall(
-            f"{call.name[:100]} has a call inside; make that one first and use its result."
+            f"{call.name[:100]} has a call inside; make the inner call first and use its result."
         )
     if not call.args:
         return make_call_from_tool(call.name, dict(call.kwargs))
@@ -186,7 +186,7 @@ def _call_on_line(line: str) -> Call:
     _check_python(line)
     node = parse_expression(line)
     if not isinstance(node, ast.Call):
-        raise MalformedCall(f"Between {_OPENING} and {_CLOSING} each line must be one call.")
+        raise MalformedCall(f"Between {_OPENING} and {_CLOSING}, each line must be one call.")
     try:
         _Constants().visit(node)
     except RecursionError:

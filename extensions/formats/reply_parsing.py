@@ -86,7 +86,7 @@ def call_of(value: object, arguments: str = "arguments") -> Call:
     match value:
         case {"name": str(name), **members} if arguments in members:
             return make_call_from_tool(name, members[arguments])
-    raise MalformedCall(f"{brief(value)} is no object of name and {arguments}.")
+    raise MalformedCall(f"{brief(value)} is not an object of name and {arguments}.")
 
 
 def listed_calls(value: object) -> list[Call]:

@@ -51,11 +51,11 @@ class _Tags:
     """Tags around a call's name and arguments, such as ``<function=`` name ``>``."""
 
     function: str
-    """Text before the name."""
+    """Text before the function name."""
     after_name: str = '">'
     end: str
     parameter: str
-    """Text before the name of an argument."""
+    """Text before an argument's name."""
     after_parameter: str = '">'
     end_parameter: str
     text_of: Callable[[Any, Mapping[str, Any] | None], str] = lambda value, schema: wrapped(
@@ -231,7 +231,7 @@ def _read_glm(text: str, begin: int, documents: Documents) -> tuple[list[Call], 
         arguments, end = _glm_arguments(text, tag, name, documents)
         return [make_call_from_tool(name, arguments)], end
     if tag >= 0 and meant(name) and text.startswith(_CLOSING, tag):
-        raise MalformedCall(f"After {_OPENING} must stand the name of a function.")
+        raise MalformedCall(f"After {_OPENING}, the name of a function is required.")
     return [], begin
 
 

@@ -31,14 +31,14 @@ class AnswerRecord(NamedTuple):
     """One answer: a line of ``answers.jsonl``."""
 
     asked: str
-    """Hash of the model, its settings and the request, in hex."""
+    """Hexadecimal hash of the model, its settings and the request."""
     about: str
     """Purpose, such as a task and ``write``."""
     draw: int
-    """Number of the request for this purpose, from 0."""
+    """Number of the request for this purpose, starting at 0."""
     reply: Reply
     spent: RunSpending
-    """Budget spent by then."""
+    """Budget spent up to this answer."""
 
 
 class AnswerLog(Ledger[AnswerRecord]):

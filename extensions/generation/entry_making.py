@@ -41,11 +41,11 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _MAX_WAVE = 150
-"""Approximate maximum of tasks in a wave; no request runs while tasks are drawn."""
+"""Approximate maximum of tasks in a wave; no requests run while tasks are drawn."""
 FORMLESS = 20
-"""Give up after this many malformed answers in a row."""
+"""Maximum malformed answers in a row; after them, the command gives up."""
 _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
-"""Maximum tasks per wanted entry, and further tasks per kind."""
+"""Maximum tasks per requested entry, and additional tasks per kind."""
 
 
 Write = Callable[[WritingTask, int, str], Awaitable[str]]
@@ -70,7 +70,7 @@ class MakingPlan:
     tries: int
     """Maximum answers to a task."""
     trials: int
-    """Plays of each entry by the solver."""
+    """Number of episodes of each entry by the solver."""
     solutions: int
     """Number of searches that must agree on the calls of a task without calls."""
     search_calls: int
@@ -116,7 +116,7 @@ class MadeEntries:
     entries: list[Trajectory] = field(default_factory=list)
     """Entries in the order of their tasks."""
     left_out: dict[str, MissingParameter | None] = field(default_factory=dict)
-    """The writer's proposal of a value to leave out, by entry."""
+    """The writer's proposal of a value to omit, by entry."""
     rejected: list[RejectedAnswer] = field(default_factory=list)
 
 
@@ -180,7 +180,7 @@ class EntryMaker:
         for kind, wanted in self._plan.wanted.items():
             tasks, kept = yields.tasks[kind], yields.kept[kind]
             if kept < wanted and tasks >= _TASKS_PER_ENTRY * wanted + _FURTHER_TASKS:
-                return f"{kind}: only {kept} of {tasks} tasks gave an entry"
+                return f"{kind}: only {kept} of {tasks} tasks led to an entry"
         return None
 
     def _draw_wave(

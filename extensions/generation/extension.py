@@ -12,7 +12,7 @@ class GenerationExtension(Extension):
     commands = {
         "generate": Command(
             "data authoring",
-            "Have a model write entries, and keep the valid ones.",
+            "Let a model write entries, and keep the valid ones.",
             f"{__package__}.commands.generate",
         )
     }

@@ -40,7 +40,7 @@ from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
 _PER_TURN, _PER_CALL = 90, 40
-"""Approximate completion tokens of a turn in words, and of a call."""
+"""Approximate completion tokens of a turn's text, and of a call."""
 _TOKENS_OF_PLAY = 4000
 """Approximate prompt tokens of a solver's request."""
 _VOTES = 5
@@ -274,7 +274,7 @@ class GenerationEstimate:
     def lines(self, order: GenerationOrder) -> Iterator[str]:
         """Yield requests, tokens and cost of each model."""
         entries = sum(order.wanted.values())
-        yield f"{entries} entries wanted; {self._walks} walks drawn for their tasks"
+        yield f"{entries} entries requested; {self._walks} walks drawn for their tasks"
         names = {"writer": order.model, "solver": order.solver, "judge": order.judge or ""}
         for role, asked in self._asked.items():
             price = price_of(names[role], order.settings.request_options())
@@ -287,7 +287,7 @@ class GenerationEstimate:
         if not self._asked:
             yield "no requests: all models are scripted"
         else:
-            yield "if every answer is kept; refused answers are requested again"
+            yield "if every answer is kept; rejected answers are requested again"
 
 
 def _make_scripted_writer(writer: ScriptedWriter) -> Write:

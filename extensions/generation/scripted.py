@@ -77,9 +77,9 @@ class WriterErrorRates(NamedTuple):
     """Rate and kind of a scripted writer's errors."""
 
     faulty: float
-    """Share of first answers with an error; later answers have none."""
+    """Share of first answers with an error; later answers have no errors."""
     only: Filter | None = None
-    """The only kind of error; None for all kinds."""
+    """Kind of all errors; None for all kinds."""
 
     @classmethod
     def named(cls, name: str) -> Self:

@@ -45,11 +45,9 @@ Solution = Sequence[Sequence[Made]]
 
 
 Solver = Callable[[str, Trajectory, int], Propose]
-"""Function that returns the model of one play or search.
-
-Its arguments are ``play`` or ``search``, the entry with calls for a scripted solver, and the number
-of the play or search, which serves as its seed.
-"""
+"""Function that returns the model of one episode or search. Its arguments are ``play`` or
+``search``, the entry with calls for a scripted solver, and the number of the episode or search,
+which serves as its seed."""
 
 
 def make_scripted_solver(errors: ErrorRates, seed: int) -> Solver:

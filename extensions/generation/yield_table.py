@@ -25,7 +25,7 @@ MEANINGS: Mapping[str, str] = {
     Filter.LONG: "the text is too long",
     AGREE: "the searches do not agree on calls",
     RULES: "a rule of turnwise dataset validate has an error or a warning",
-    SOLVED: "the solver, given only the text and functions, never passes",
+    SOLVED: "the solver, which knows only the text and the functions, never passes",
     ALIGN: "the judge model does not confirm that the calls serve the request",
     ERROR: "a request failed",
 }

@@ -8,7 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 GRAMMAR = 1
-"""Version of the grammar; it takes part in the seed of every draw."""
+"""Version of the grammar, which is part of the seed of every draw."""
 MAX_CHARS = 2_000
 """Maximum characters of a payload."""
 
@@ -17,7 +17,7 @@ class AttackFamily(NamedTuple):
     """A template with the possible words for its slots."""
 
     template: str
-    """Besides its own slots it may have ``goal``, ``calls`` and ``base64``."""
+    """Slots of the template; it may also have the slots ``goal``, ``calls`` and ``base64``."""
     slots: Mapping[str, Sequence[str]] = {}
     is_in_document: bool = False
     """Whether the payload is part of a function document, not of the state."""

@@ -20,9 +20,9 @@ class AttackerGoal(NamedTuple):
 
     kind: Kind
     backend: str
-    """Backend of its calls."""
+    """Backend of the goal's calls."""
     sentence: str
-    """As the attacker writes it, the same in every family."""
+    """Instruction as the attacker writes it, which is the same in every family."""
     calls: tuple[Call, ...]
     state: StateCondition | None = None
     secret: str | None = None

@@ -24,7 +24,7 @@ class AttackOptions:
     """Prompt injection."""
 
     attack: str | None = option(
-        "plant an instruction in texts of the data; for agentdojo one of its attacks",
+        "plant an instruction in texts of the data; for agentdojo, one of its attacks",
         "FAMILY[:SEED]",
     )
     defence: str | None = option(
@@ -60,9 +60,9 @@ def _planted(dataset: Dataset, attack: str) -> dict[str, Trajectory]:
     family, _, seed = attack.partition(":")
     if family not in FAMILIES:
         hint = suggest_name(family, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"
-        raise DataError("--attack", f"there is no family {family!r:.80}{hint}")
+        raise DataError("--attack", f"unknown family {family!r:.80}{hint}")
     if seed and not seed.isdecimal():
-        raise DataError("--attack", f"the seed must be a number from 0, is {seed!r:.80}")
+        raise DataError("--attack", f"the seed must be a number of at least 0, but is {seed!r:.80}")
     several = [each for each in dataset.trajectories.values() if not each.expects]
     made = (planting.make_attack(dataset, each, family, int(seed or 0)) for each in several)
     found = {each.id: each for each in made if each is not None}

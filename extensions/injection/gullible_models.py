@@ -69,7 +69,7 @@ POLICIES: Mapping[str, Policy] = {
     "blind": _blind,
     "refuser": _refuser,
 }
-"""Further scripted models by name; ``never`` and ``always`` are shares of 0 and 1."""
+"""Additional scripted models by name; ``never`` and ``always`` are shares of 0 and 1."""
 
 
 def script_of(name: str, trajectory: Trajectory, seed: int) -> Script | None:

@@ -26,15 +26,15 @@ from runner.records.record import EpisodeRecord, call_text
 from trajectories.schema import Turn
 
 Show = Literal["answer", "steps", "changes"]
-"""Content of a brief: final words of each turn, also calls and results, or also state changes."""
+"""Content of a brief: final words of each turn; also calls and results; or also state changes."""
 
 MAX_RESULT_CHARS = 1_024 * CHARACTERS_PER_TOKEN
-"""Characters shown of a result or a call: half from each end."""
+"""Maximum characters shown of a result or a call, half of them from each end."""
 _MAX_WORDS_CHARS = 4_096 * CHARACTERS_PER_TOKEN
 _MAX_CHANGE_CHARS = 200
 _MAX_CHANGES = 20
 _MAX_CALLS = 200
-"""Calls shown of a turn: half from each end."""
+"""Maximum calls shown of a turn, half of them from each end."""
 _DIGITS = 16
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -104,9 +104,9 @@ class TurnEnding(NamedTuple):
     """The end of a turn."""
 
     words: str | None
-    """Final words; None if none are on record."""
+    """Final words; None if no final words are recorded."""
     note: str
-    """Description of any other end."""
+    """Description of every other end."""
 
 
 class BriefWriter:

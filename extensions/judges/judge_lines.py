@@ -27,7 +27,7 @@ def lines(tally: RunLabels, *, allow_errors: bool) -> Iterator[str]:
     yield from _format_counts(tally)
     if not tally.is_rated and not allow_errors:
         failed = percent(tally.failed_share)
-        yield f"no rate: {failed} of the votes failed; --allow-errors prints it anyway"
+        yield f"no rate: {failed} of the votes failed; --allow-errors prints the rate anyway"
         return
     if tally.rate is not None:
         yield from _format_rate("pass rate", tally.rate)
@@ -58,7 +58,7 @@ def _format_counts(tally: RunLabels) -> Iterator[str]:
 def _format_rate(name: str, rate: PassRate) -> Iterator[str]:
     counts = ", ".join(f"{label} {count}" for label, count in rate.counts.items())
     yield (
-        f"{name}: {percent(rate.half)} ({span(rate.interval)}); unsure as failed "
+        f"{name}: {percent(rate.half)} ({span(rate.interval)}); with unsure labels as failed "
         f"{percent(rate.lower)}, as passed {percent(rate.upper)}; {counts} of {rate.labelled}"
     )
     yield f"{' ' * len(name)}  {bar(rate.half)}"
@@ -128,14 +128,14 @@ def _format_lengths(found: AnswerLengths) -> Iterator[str]:
         return
     thirds = ", ".join(f"{name} {percent(share)}" for name, _, share in found.thirds)
     yield (
-        f"median answer length: {found.right:.0f} characters under right labels, "
-        f"{found.wrong:.0f} under wrong ones; wrong labels by length: {thirds}"
+        f"median answer length: {found.right:.0f} characters with right labels, "
+        f"{found.wrong:.0f} with wrong labels; wrong labels by length: {thirds}"
     )
 
 
 def _format_disagreements(found: Sequence[LabelledUnit]) -> Iterator[str]:
     if found:
-        yield f"{len(found)} disagreements, the first of them (all: --disagreements FILE):"
+        yield f"the first of {len(found)} disagreements (all: --disagreements FILE):"
     for each in found[:_SHOWN]:
         (id, trial), verdict = each.exhibit.key, "passed" if each.passed else "failed"
         place = f"{id}, trial {trial}" + ("" if each.turn is None else f", turn {each.turn + 1}")
@@ -149,7 +149,7 @@ def format_win_rates(
     rates: Sequence[WinRate], reference: str, *, allow_errors: bool
 ) -> Iterator[str]:
     """Yield the win rates of runs against the first run."""
-    yield f"win rate against {reference}, over entries labelled pass or fail in both runs"
+    yield f"win rate against {reference}, across entries labelled pass or fail in both runs"
     rows = [["run", "compared", "win", "tie", "lose", "win + tie/2", "95%", ""]]
     for rate in rates:
         shown = rate.rate is not None and (rate.is_rated or allow_errors)
@@ -174,7 +174,7 @@ def format_win_rates(
             f"{percent(rate.consistency)}; the first position wins {percent(rate.first_share)}"
         )
         if rate.left_out:
-            yield f"  {rate.left_out} common entries left out: unsure or without a label"
+            yield f"  {rate.left_out} common entries omitted, with an unsure or missing label"
         if rate.failed or rate.pending:
             yield f"  {rate.failed} entries with a failed request, {rate.pending} that lack votes"
 

@@ -60,7 +60,9 @@ def read_judge_prompts(path: Path = JUDGE_PROMPTS) -> JudgePrompts:
     criteria = texts.pop("criteria", None)
     checked = checked_texts(texts, _TEXTS, path)
     if not isinstance(criteria, dict) or {*criteria} != {*CRITERIA}:
-        raise DataError(f"{path}: [criteria]", f"must have one text each for {', '.join(CRITERIA)}")
+        raise DataError(
+            f"{path}: [criteria]", f"must have one string each for {', '.join(CRITERIA)}"
+        )
     for name, text in criteria.items():
         if not isinstance(text, str):
             raise DataError(f"{path}: [criteria] {name}", "must be a string")
@@ -122,16 +124,16 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
     """
     stated = _read_object(reply, REPORT).get("turns")
     if not isinstance(stated, list):
-        raise InvalidAnswer('there is no list "turns"')
+        raise InvalidAnswer('the answer has no list "turns"')
     found: dict[int, TurnObservation] = {}
     for index, each in enumerate(stated):
         if not isinstance(each, dict):
-            raise InvalidAnswer(f"turns[{index}] is no object")
+            raise InvalidAnswer(f"turns[{index}] is not an object")
         number = each.get("turn")
         if type(number) is not int or number not in turns:
             raise InvalidAnswer(f'turns[{index}] has no "turn" of {_list_turns(turns)}')
         if number in found:
-            raise InvalidAnswer(f"turn {number} is there twice")
+            raise InvalidAnswer(f"turn {number} occurs twice")
         found[number] = TurnObservation(
             number,
             _read_word(each, "solvable", get_args(Solvable), number),
@@ -142,7 +144,7 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
         )
     missing = [number for number in turns if number not in found]
     if missing:
-        raise InvalidAnswer(f"nothing is said of turn {_list_turns(missing)}")
+        raise InvalidAnswer(f"the answer lacks turn {_list_turns(missing)}")
     return tuple([found[number] for number in turns])
 
 
@@ -174,7 +176,7 @@ def _read_object(reply: Reply, tool: str) -> dict[str, Any]:
         value = parse_object(value[:_MAX_ANSWER_CHARS])
     if not isinstance(value, dict):
         cut = " (it was cut off)" if reply.finish_reason == "length" else ""
-        raise InvalidAnswer(f"there is no call of {tool} and no JSON object{cut}")
+        raise InvalidAnswer(f"the answer has neither a call of {tool} nor a JSON object{cut}")
     return value
 
 

@@ -29,12 +29,12 @@ from trajectories.errors import DataError
 from trajectories.schema import FACTS, Category, Trajectory, Turn
 
 Unit = Literal["episode", "turn"]
-"""The thing that a label describes."""
+"""Unit that a label describes."""
 SolvableBy = Literal["known", "judged"]
 """Source of whether a turn is solvable: the ground truth or the judge model."""
 
 CHATS = frozenset({Category.CHAT, Category.CHATABLE})
-"""Categories whose entries need no call: the label says whether the answer is relevant."""
+"""Categories whose entries need no call, so that the label says whether the answer is relevant."""
 
 _ENDINGS: Mapping[str, Ended] = {
     "content_filter": "nothing",
@@ -45,7 +45,7 @@ _ENDINGS: Mapping[str, Ended] = {
     "unreadable": "nothing",
     "empty": "nothing",
 }
-"""Ending of a turn by its recorded reason; any other reason is an answer."""
+"""Ending of a turn by its recorded reason; every other reason means an answer."""
 
 
 class LabelOptions(NamedTuple):
@@ -64,7 +64,7 @@ class JudgedTurn(NamedTuple):
     """Whether the ground truth of the turn has calls or required information."""
     reached: bool
     passed: bool | None
-    """Verdict on the turn; None if there is none."""
+    """Verdict on the turn; None without a verdict."""
 
 
 class JudgedEpisode:
@@ -82,7 +82,7 @@ class JudgedEpisode:
         self._show: Show = show
         self.closings: Sequence[TurnEnding] = examined.show(_TurnEndings(record))
         if show == "answer" and not record.messages and not any(c.words for c in self.closings):
-            message = "the record has no words; use --show steps"
+            message = "the record has no answers in words; use --show steps"
             raise DataError(f"{self.key[0]}, trial {self.key[1]}", message)
 
     @cached_property
@@ -241,7 +241,7 @@ class _TurnEndings:
     def pairs(self, examined: RejudgedCalls) -> Sequence[TurnEnding]:
         """Return the end of a single turn; empty if the request failed."""
         words, problem, failed = examined.paired.said
-        note = f"No call could be read in the answer: {problem}" if problem else ""
+        note = f"No call could be parsed in the answer: {problem}" if problem else ""
         return () if failed else (TurnEnding(words or None, note),)
 
 

@@ -40,7 +40,7 @@ class LabelledUnit(NamedTuple):
 
     exhibit: JudgedEpisode
     turn: int | None
-    """Number of the turn; None for the episode."""
+    """Number of the turn; None for the whole episode."""
     cast: Cast
     label: JudgeLabel
     votes: Sequence[Vote]
@@ -151,7 +151,7 @@ class LabelGroup(NamedTuple):
     name: str
     total: int
     judged_passed: float
-    """Share of labels pass."""
+    """Share of labels that are pass."""
     confusion: Confusion
 
 
@@ -159,10 +159,10 @@ class AnswerLengths(NamedTuple):
     """Length of answers with right and with wrong labels."""
 
     right: float | None
-    """Median of characters under right labels."""
+    """Median length of answers with right labels, in characters."""
     wrong: float | None
     thirds: Sequence[tuple[str, int, float]]
-    """Shortest, middle and longest third: name, number, share of wrong labels."""
+    """Shortest, middle and longest third of the answers: name, number, share of wrong labels."""
 
 
 class VerdictAgreement(NamedTuple):
@@ -186,7 +186,7 @@ class RunLabels:
     pending: int = 0
     """Episodes that lack votes."""
     people: Mapping[Key, bool] | None = None
-    """Labels of people by episode, if any."""
+    """Labels of people by episode, if people labelled the run."""
 
     @cached_property
     def votes(self) -> int:

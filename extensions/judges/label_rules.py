@@ -26,7 +26,7 @@ JudgingRules = Literal["paper", "toolbench", "stable", "fac"]
 
 ENDINGS: tuple[Ended, ...] = get_args(Ended)
 ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})
-"""Endings that the judge model reports on; all others fail."""
+"""Endings that the judge model reports on; a turn with another ending fails."""
 SCORES: Mapping[JudgeLabel, float] = {"pass": 1.0, "unsure": 0.5, "fail": 0.0}
 USUAL_VOTES: Mapping[JudgingRules, int] = {"paper": 5, "toolbench": 5, "stable": 3, "fac": 3}
 MIN_VOTES: Mapping[JudgingRules, int] = {"paper": 4, "toolbench": 4, "stable": 3, "fac": 3}
@@ -160,12 +160,12 @@ def summarize_rounds(cast: Sequence[Cast]) -> VoteRounds | None:
 
 Criterion = Literal["richness", "facts", "reason", "milestones", "exploration", "repetition"]
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
-"""Criteria for comparing two episodes; the first that separates them decides."""
+"""Criteria for comparing two episodes; the first criterion that separates them decides."""
 IN_WORDS: tuple[Criterion, ...] = ("richness", "facts", "reason")
 """Criteria that need a judge model."""
 Choice = Literal["first", "second", "equal"]
 Preference = Literal["win", "tie", "lose"]
-"""Result of the second run against the first."""
+"""Result of the second run compared with the first run."""
 
 
 class EpisodeMerits(NamedTuple):
@@ -222,11 +222,11 @@ class Confusion(NamedTuple):
     """Confusion matrix of labels against verdicts."""
 
     right_pass: int = 0
-    """Passed episodes with label pass."""
+    """Passed episodes with the label pass."""
     wrong_fail: int = 0
     passed_unsure: int = 0
     wrong_pass: int = 0
-    """Failed episodes with label pass."""
+    """Failed episodes with the label pass."""
     right_fail: int = 0
     failed_unsure: int = 0
 

@@ -22,9 +22,9 @@ def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
             case {"id": str(id), "passed": bool(passed)}:
                 trial = line.get("trial", 0)
             case _:
-                raise DataError(where, 'must have "id" (text) and "passed" (true or false)')
+                raise DataError(where, 'must have "id" (string) and "passed" (true or false)')
         if type(trial) is not int:
-            raise DataError(where, f"$.trial: must be a whole number, is {trial!r:.40}")
+            raise DataError(where, f"$.trial: must be a whole number, but is {trial!r:.40}")
         if (id, trial) not in known:
             if id in ids:
                 raise DataError(where, f"the run has no trial {trial} of {id}")

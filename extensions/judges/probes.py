@@ -51,7 +51,7 @@ class ProbeKind(NamedTuple):
 
     name: str
     passes: bool
-    """Whether a judge model should pass it."""
+    """Whether a judge model should pass the episode."""
     make: Make
     """Function that makes the steps; None if the entry is not suitable."""
 

@@ -27,10 +27,10 @@ class ScriptedJudge(NamedTuple):
     first: float = 0.0
     """Share of preferences for the episode that is shown first."""
     unsure: float = 0.0
-    """Share of unsure votes; the rest are wrong."""
+    """Share of unsure votes; the remaining votes are wrong."""
     seed: int = 0
     by_turn: bool = False
-    """Whether it draws a label for each turn."""
+    """Whether the model draws a label for each turn."""
 
     @classmethod
     def named(cls, name: str, seed: int, *, by_turn: bool = False) -> Self:
@@ -53,7 +53,9 @@ class ScriptedJudge(NamedTuple):
         """Return a vote on an episode."""
         vote = Vote(*exhibit.key, draw, exhibit.brief.sha256)
         if exhibit.passed is None:
-            return vote._replace(abstained="there is no verdict to know")
+            return vote._replace(
+                abstained="the episode has no verdict, so a scripted judge cannot vote on it"
+            )
         id, trial = exhibit.key
         place = f"{self.seed}/{id}/{trial}/{draw}"
         labels: list[JudgeLabel] = ["pass"] * len(exhibit.turns)

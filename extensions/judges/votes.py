@@ -67,7 +67,7 @@ class Vote(NamedTuple):
     id: str
     trial: int
     draw: int
-    """Number of the vote, from 0."""
+    """Number of the vote, starting at 0."""
     brief: str
     """Hash of the brief."""
     turns: Sequence[TurnObservation] = ()
@@ -78,7 +78,7 @@ class Vote(NamedTuple):
     """Reason for an abstention."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
-    """Budget spent by then."""
+    """Budget spent up to this vote."""
 
     @property
     def key(self) -> Key:
@@ -94,10 +94,10 @@ class PreferenceVote(NamedTuple):
     draw: int
     brief: str
     a_first: Mapping[Criterion, Choice] | None = None
-    """Choice for each criterion with A shown first; null if no answer was valid."""
+    """Choice for each criterion when A is shown first; null if no answer was valid."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """Reason in each order."""
+    """Reason in each order of the two episodes."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
 

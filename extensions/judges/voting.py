@@ -44,7 +44,7 @@ from runner.records.record import Key, Outcome
 from runner.records.replies import ReplyCache
 
 _MAX_FAILED = 10
-"""Give up after this many failed episodes without a single vote."""
+"""Maximum failed episodes without a single vote; after them, the command gives up."""
 _OUTCOMES: Mapping[str, Outcome] = {"pass": "passed", "win": "passed"}
 _Report = TypeVar("_Report")
 
@@ -53,7 +53,7 @@ class VoteCount(NamedTuple):
     """Number of votes to draw."""
 
     votes: int
-    """Maximum for each episode or pair."""
+    """Maximum votes for each episode or pair."""
     all: bool = False
     """Whether to draw votes that cannot change the label, too."""
 
@@ -288,7 +288,7 @@ class VotingResult(Generic[AnyVote]):
     """Result of a voting."""
 
     votes: dict[Key, Sequence[AnyVote]] = field(default_factory=dict)
-    """Votes on each case that has all it needs."""
+    """Votes on each case with all votes that it needs."""
     failed: dict[Key, str] = field(default_factory=dict)
     """Error of each case whose request failed."""
     cast: int = 0
@@ -385,9 +385,9 @@ class VotingEstimate(NamedTuple):
     most: int = 0
     """Maximum number of requests."""
     tokens: int = 0
-    """Prompt tokens of ``requests``, roughly."""
+    """Approximate prompt tokens of ``requests``."""
     answered: int = 0
-    """Completion tokens of ``requests``, roughly, without reasoning."""
+    """Approximate completion tokens of ``requests``, without reasoning."""
 
 
 _TOKENS_PER_TURN = 70

@@ -22,7 +22,7 @@ class LoggedRun(NamedTuple):
     name: str
     """Name of the run folder."""
     parameters: Mapping[str, Any]
-    """Settings by name; nested ones are joined by dots."""
+    """Settings by name; keys of nested settings are joined by dots."""
     metrics: Mapping[str, float]
     """Scores and figures by name, such as ``score/all`` and ``score/base``."""
     tags: tuple[str, ...]

@@ -39,7 +39,8 @@ class Cluster(NamedTuple):
     address: str | None = None
     """Address as in ``ray.init``; None for a temporary local cluster."""
     workers: int | None = None
-    """None for one per processor of the user's cluster, or two on a local one."""
+    """Number of workers; None for one per processor of the user's cluster, or two on a local
+    cluster."""
 
 
 @contextmanager

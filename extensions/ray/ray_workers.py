@@ -69,7 +69,9 @@ class RayWorkers(NamedTuple):
             DataError: The agent cannot be pickled, or a setting is secret or unsupported.
         """
         if self.allowance.megabytes is not None:
-            raise DataError("--memory", "limits judging only; omit it for a live run on Ray")
+            raise DataError(
+                "--memory", "limits judging only; omit the option for a live run on Ray"
+            )
         try:
             library().cloudpickle.dumps(connect)
         except Exception as error:

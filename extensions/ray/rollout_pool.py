@@ -23,7 +23,7 @@ class _EnvRecipe(NamedTuple):
     origin: Any
     """Reference to the environment as added to the pool."""
     actions: tuple[Action | None, ...] = ()
-    """Actions since then; None for a reset."""
+    """Actions since the environment was added; None for a reset."""
 
 
 class RolloutPool:
@@ -155,7 +155,7 @@ class RolloutPool:
                 if left:
                     result = call(self._workers[number], ids)
         if len(ids) == 1:
-            message = "every worker that held it was killed or stalled"
+            message = "every worker that held the environment was killed or stalled"
             yield {ids[0]: ValueError(f"environment {ids[0]}: {message}")}
             return
         for id in ids:

@@ -70,13 +70,13 @@ def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category)
 def _literal(text: str) -> str:
     """Return a call text whose arithmetic arguments are replaced by literals."""
     if not isinstance(text, str):
-        raise TypeError(f"{text!r} is not the text of a call")
+        raise TypeError(f"{text!r} is not a string with a call")
     if not isinstance(read_call(text), MalformedCall):
         return text
     try:
         [(name, arguments)] = resolve_calls(f"[{text}]")
     except MalformedCall as error:
-        raise ValueError(f"{text!r:.60} is no call: {error}") from None
+        raise ValueError(f"{text!r:.60} is not a call: {error}") from None
     return str(Call(name, (), {str(key): value for key, value in arguments.items()}))
 
 

@@ -27,7 +27,7 @@ _DOMAINS = {
     "numbers": ("MathAPI", "NumberTools", "CalendarTools", "RetiredNumbers", "RetiredShapes"),
 }
 DOMAINS = {backend: domain for domain, backends in _DOMAINS.items() for backend in backends}
-"""Topics of backends; any other backend is a group of its own."""
+"""Topics of backends; every other backend is a group of its own."""
 
 
 def signature(document: Document) -> Signature:
@@ -65,7 +65,7 @@ class Corpus:
     name: str
     functions: tuple[DescribedFunction, ...]
     notes: tuple[str, ...] = ()
-    """One line for each function that was left out."""
+    """One line for each omitted function."""
 
     @property
     def size(self) -> int:

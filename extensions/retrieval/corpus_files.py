@@ -44,7 +44,7 @@ else:
     openapi = lazy_module("extensions.drafting.openapi")
 
 NAMED = ("own", "all", "bfcl", "bfcl-single")
-"""Names of built-in corpora; any other corpus is a file or the path of an MCP server."""
+"""Names of built-in corpora; every other corpus is a file or the path of an MCP server."""
 MCP = "mcp:"
 """Prefix of a corpus that an MCP server provides."""
 
@@ -226,9 +226,9 @@ def _filter_usable(name: str, given: Sequence[Candidate]) -> Corpus:
     if not kept:
         why = f": {left_out[0]}" if left_out else ""
         raise DataError(name, f"holds no usable function{why}")
-    notes = [f"{name}: left out, {line}" for line in left_out[:_MAX_NOTES]]
+    notes = [f"{name}: omitted, {line}" for line in left_out[:_MAX_NOTES]]
     if len(left_out) > _MAX_NOTES:
-        notes.append(f"{name}: left out, {len(left_out) - _MAX_NOTES} more")
+        notes.append(f"{name}: omitted, {len(left_out) - _MAX_NOTES} more")
     return Corpus(name, tuple(kept.values()), tuple(notes))
 
 

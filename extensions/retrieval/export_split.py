@@ -66,6 +66,6 @@ def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRu
         count = write_transcripts(some, options.format, folder / name)
         say(f"{folder / name}: {count} transcripts")
     if parts.left_out:
-        say(f"left out: {parts.left_out} transcripts that belong to both parts")
+        say(f"omitted: {parts.left_out} transcripts that belong to both parts")
     if own.split != "instruction":
         say(f"held out: {', '.join(sorted(parts.held))}")

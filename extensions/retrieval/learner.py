@@ -11,7 +11,7 @@ class Epoch(NamedTuple):
     """Finished epoch."""
 
     number: int
-    """Number from 1."""
+    """Number of the epoch, starting at 1."""
     steps: int
     """Optimiser steps since the start."""
     loss: float

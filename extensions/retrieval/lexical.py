@@ -14,7 +14,7 @@ from extensions.retrieval.corpus import DescribedFunction
 from extensions.retrieval.function_texts import make_own_texts, make_texts, split_names, words
 
 Scores = Any
-"""Array of floats, with a row per query and a column per document; a high score means a near
+"""Array of floats, with a row per query and a column per document; a high score means a similar
 document."""
 
 K1, B = 2.0, 0.75

@@ -52,9 +52,9 @@ class LinearLayer(NamedTuple):
     weights: Array
     """Inverse document frequency of each feature."""
     rows: Array
-    """Features that occur in the training texts, ascending; others are ignored."""
+    """Features that occur in the training texts, ascending; other features are ignored."""
     matrix: Array
-    """Vector of each of those features, as rows."""
+    """Vector of each of these features, as rows."""
 
     def weighted(self, texts: Sequence[str]) -> Any:
         """Return the input of the matrix, one sparse row per text."""
@@ -87,7 +87,9 @@ class LinearLayer(NamedTuple):
             and all(np.isfinite(part).all() for part in (found.weights, found.matrix))
         )
         if not fits:
-            raise DataError(str(folder / FILE), "is not a layer of this version; train it again")
+            raise DataError(
+                str(folder / FILE), "is not a layer of this version; train the layer again"
+            )
         return found
 
 
@@ -178,7 +180,7 @@ class LayerTraining:
     def _resume(self, path: Path) -> None:
         found = _read(path, ("matrix", "first", "second", "steps"))
         if any(found[name].shape != self._first.shape for name in ("matrix", "first", "second")):
-            raise DataError(str(path), "belongs to another training; start a new one")
+            raise DataError(str(path), "belongs to another training; start a new training")
         self._layer.matrix[...] = found["matrix"]
         self._first, self._second = found["first"], found["second"]
         self._steps = int(found["steps"])
@@ -189,9 +191,9 @@ class _FeatureSet(NamedTuple):
 
     queries: Any
     documents: Any
-    """Rows of the documents that some query needs."""
+    """Rows of the documents that at least one query needs."""
     target: Array
-    """Target distribution: per query the share of each needed document."""
+    """Target distribution: for each query, the share of each needed document."""
 
     @classmethod
     def of(cls, layer: LinearLayer, examples: QueryExamples) -> _FeatureSet:

@@ -36,7 +36,8 @@ class RetrievalPolicy(NamedTuple):
     how: How
     number: int = 0
     needs: bool = False
-    """Whether prerequisites of the found functions, by the function graph, are offered, too."""
+    """Whether the prerequisites that the function graph gives for the found functions are also
+    offered."""
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:
@@ -75,7 +76,7 @@ class RetrievalReference(NamedTuple):
     keep: bool
     """Whether functions offered in an earlier turn stayed."""
     pool_sha256: str
-    """First digits of the hash of the pool's documents, in hex."""
+    """First hexadecimal digits of the hash of the pool's documents."""
 
 
 class Retrieval(NamedTuple):
@@ -248,7 +249,7 @@ class ScoreCeiling(NamedTuple):
         turns, entries = self.turns_covered / max(1, self.turns), len(self.covered)
         return (
             f"{turns:.1%} of {self.turns} turns and {entries / max(1, self.entries):.1%} of "
-            f"{self.entries} entries are offered all functions they need; "
+            f"{self.entries} entries are offered all functions that they need; "
             f"{self.offered:.1f} functions per turn on average"
         )
 

@@ -20,7 +20,7 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import EXECUTABLE, Category, JudgingMethod, Trajectory
 
 NAMED = ("own", "exec", "bfcl", "bfcl-single")
-"""Names of built-in queries; any other queries are a run folder or a file."""
+"""Names of built-in queries; all other queries are a run folder or a file."""
 
 
 class Query(NamedTuple):
@@ -42,7 +42,7 @@ class PendingQuery(NamedTuple):
     words: str
     functions: frozenset[str]
     documents: Mapping[str, Signature] | None = None
-    """Signatures of the entry's own functions by name, if it has any."""
+    """Signatures of the entry's own functions by name, if the entry has functions of its own."""
 
 
 class SplitKind(StrEnum):
@@ -119,7 +119,7 @@ def _read_run(path: Path, notify: choose.Notify) -> Iterator[PendingQuery]:
     for record in run.records:
         trajectory = data.trajectories.get(record.id)
         if trajectory is None:
-            raise DataError(str(path), f"has {record.id!r}, which {data.name} does not have")
+            raise DataError(str(path), f"has {record.id!r}, which is not in {data.name}")
         yield from _read_record(record, trajectory)
 
 
@@ -175,7 +175,7 @@ def match_queries(corpus: Corpus, pending: Sequence[PendingQuery]) -> tuple[list
         if len(relevant) == len(each.functions) and relevant <= available:
             found.append(Query(each.id, each.scenario, each.words, relevant))
     left_out = len(pending) - len(found)
-    note = f"{left_out} queries are left out: {corpus.name} lacks functions they need"
+    note = f"{left_out} queries are omitted: {corpus.name} lacks functions that they need"
     return found, [note] if left_out else []
 
 
@@ -224,7 +224,7 @@ def held_out(
         )
     folds = min(folds, len(everything))
     if fold >= folds:
-        raise DataError("--fold", f"{fold}: {kind} has {folds} folds here, from 0")
+        raise DataError("--fold", f"{fold}: {kind} has {folds} folds here, numbered from 0")
     return frozenset(everything[fold::folds])
 
 

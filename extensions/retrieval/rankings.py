@@ -33,7 +33,7 @@ LEXICAL: Mapping[str, Callable[[Sequence[DescribedFunction]], Any]] = {
     "chars": lambda found: lexical.SubwordRanker(function_texts.make_texts(found)),
     "lsa": lambda found: lexical.TopicRanker(function_texts.make_own_texts(found)),
 }
-"""Rankings that need nothing but the corpus."""
+"""Rankings that need only the corpus."""
 
 _FORMS = (*LEXICAL, "embed:URL#MODEL", "local:PATH", "trained:FOLDER")
 
@@ -42,7 +42,7 @@ class FoundFunction(NamedTuple):
     """Search result."""
 
     place: int
-    """Index in the corpus, from 0."""
+    """Index in the corpus, starting at 0."""
     function: DescribedFunction
     score: float
 
@@ -88,7 +88,7 @@ def _load_ranker(corpus: Corpus, by: str) -> Any:
         try:
             return LEXICAL[by](corpus.functions)
         except ValueError:
-            raise DataError(corpus.name, "the documents hold no words to search") from None
+            raise DataError(corpus.name, "the documents contain no words to search") from None
     if not rest or kind not in ("embed", "local", "trained"):
         advice = suggest_name(by, LEXICAL) if not colon else ""
         raise DataError("--by", f"{by!r} is not one of {', '.join(_FORMS)}{advice}")

@@ -38,7 +38,8 @@ class TrainingSettings(NamedTuple):
     tokens: int | None
     """Maximum length of a text."""
     split: str | None
-    """Property that training and held-out queries do not share; None to hold out none."""
+    """Property whose values training and held-out queries do not share; None to hold out no
+    queries."""
     fold: int
     folds: int
     split_seed: int
@@ -87,7 +88,7 @@ class TrainingDefinition(NamedTuple):
             *((name, text, other.software.get(name)) for name, text in self.software.items()),
         ):
             if one != two:
-                return f"{path} is {two!r:.60}, was {one!r:.60}"
+                return f"{path} is {two!r:.60}, but was {one!r:.60}"
         return (
             None if to_json_value(self) == to_json_value(other) else "the trained functions differ"
         )
@@ -106,7 +107,7 @@ def load_definition(folder: Path) -> TrainingDefinition:
     """
     path = folder / FILE
     if not path.is_file():
-        raise DataError(str(folder), f"holds no training: {FILE} is missing")
+        raise DataError(str(folder), f"contains no training: {FILE} is missing")
     value = parse_object(read_text(path), str(path))
     if value.get("format") != FORMAT:
         raise DataError(str(path), f"has format {value.get('format')!r:.20}, not {FORMAT}")

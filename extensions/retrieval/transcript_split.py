@@ -21,7 +21,7 @@ class TranscriptSplit(NamedTuple):
     training: list[TuningTranscript]
     held_out: list[TuningTranscript]
     left_out: int
-    """Number of transcripts that belong to both parts, and so to neither."""
+    """Number of transcripts that would belong to both parts and are therefore in neither."""
     held: frozenset[str]
     """Held-out scenarios, backends or groups."""
 

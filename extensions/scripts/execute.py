@@ -40,7 +40,7 @@ def read_script(line: Mapping[str, Any], where: str) -> CallScript:
     turns = _member(line, where, "turns", list)
     for index, turn in enumerate(turns):
         if not (isinstance(turn, list) and all(isinstance(call, str) for call in turn)):
-            raise DataError(where, f"$.turns[{index}]: must be a list of call texts")
+            raise DataError(where, f"$.turns[{index}]: must be a list of calls as strings")
     long_context = _member(line, where, "long_context", bool, False)
     return CallScript(line.get("id"), config, environments, long_context, turns)
 
@@ -48,7 +48,7 @@ def read_script(line: Mapping[str, Any], where: str) -> CallScript:
 def _member(line: Mapping[str, Any], where: str, name: str, kind: type, default: Any = None) -> Any:
     value = line.get(name, default)
     if not isinstance(value, kind):
-        raise DataError(where, f"$.{name}: must be a {kind.__name__}, is {value!r:.60}")
+        raise DataError(where, f"$.{name}: must be a {kind.__name__}, but is {value!r:.60}")
     return value
 
 

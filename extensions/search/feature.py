@@ -22,7 +22,7 @@ class SearchReference(NamedTuple):
     finish: bool
     """Whether the model is offered the function ``finish``."""
     repeat: int | None
-    """Maximum episodes per entry of ReAct@N; None otherwise."""
+    """Maximum episodes per entry of ReAct@N; None without ReAct@N."""
     texts_sha256: str
     """Hash of the texts that a search adds to the conversation."""
 

@@ -22,7 +22,7 @@ class SearchedEntry(NamedTuple):
     """The episodes of one entry by one method; the first passed episode decides."""
 
     attempts: Sequence[EpisodeRecord]
-    """Episodes in their order, at least one."""
+    """Episodes in their order; the list has at least one episode."""
 
     @property
     def deciding(self) -> EpisodeRecord:

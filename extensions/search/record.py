@@ -20,7 +20,7 @@ class TriedStep(NamedTuple):
     """An answer in a search with its outcome."""
 
     parent: int | None
-    """Number of the previous answer in its branch, from 0; null for the first answer."""
+    """Number of the previous answer in its branch, starting at 0; null for the first answer."""
     became: Literal["stands", "undone", "given_up"]
     """State of the answer: in the kept branch, undone, or given up."""
     step: StepRecord | None = None
@@ -71,13 +71,13 @@ class SearchRecord(NamedTuple):
             if tried.parent is not None and not 0 <= tried.parent < number:
                 yield f".tree[{number}].parent", "must be the number of an earlier answer"
             if (tried.step is None) is not (tried.became == "stands"):
-                yield f".tree[{number}].step", "is required unless the answer stands"
+                yield f".tree[{number}].step", "is required unless the answer is in the kept branch"
         if sum(tried.step is None for tried in self.tree) != len(record.steps):
             count = len(record.steps)
-            yield ".tree", f"must have {count} answers that stand, one per step"
+            yield ".tree", f"must have {count} answers in the kept branch, one per step"
         for number, step in enumerate(self.all_steps(record.steps)):
             if step.asked != number:
-                yield f".tree[{number}]", f"must be of the request {number}"
+                yield f".tree[{number}]", f"must have the request number {number}"
 
 
 def search_of(record: EpisodeRecord) -> SearchRecord | None:

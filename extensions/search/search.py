@@ -68,13 +68,13 @@ class TriedAnswer(NamedTuple):
     """An answer in a search and its result."""
 
     trail: Trail
-    """Numbers of the earlier answers in its branch."""
+    """Numbers of the earlier answers in the answer's branch."""
     before: Dialogue
     request: Request
     reply: Reply
     """The answer of the model."""
     heard: Reply
-    """The answer that is used: a call of ``finish`` becomes a text."""
+    """The answer that is used: a call of ``finish`` becomes plain text."""
     taken: AnswerOutcome
     after: Dialogue | None
     """Dialogue after the answer; None if the answer gave up the branch."""

@@ -249,10 +249,10 @@ class EpisodeBroker:
             open_ones = [each for each in self._episodes.values() if each.record is None]
             free = [each for each in open_ones if not each.name]
             if not free:
-                raise NoEpisodeLeft("All episodes are finished or with other clients.")
+                raise NoEpisodeLeft("All episodes are finished or belong to other clients.")
             if len(open_ones) - len(free) >= self._limit:
                 raise TooManyEpisodes(
-                    f"All {self._limit} concurrent episodes are with clients; try again later."
+                    f"All {self._limit} concurrent episodes belong to clients; try again later."
                 )
             episode = next((each for each in free if each.request), None)
             if episode is not None:
@@ -270,7 +270,7 @@ class EpisodeBroker:
     def find(self, name: str) -> ServedEpisode:
         """Return a client's episode. Raises EpisodeNotFound if no client has it."""
         if name not in self._claimed:
-            raise EpisodeNotFound("No episode has this name; begin one without a name.")
+            raise EpisodeNotFound("No episode has this name; to begin an episode, omit the name.")
         episode = self._claimed[name]
         episode.used = self._clock()
         return episode

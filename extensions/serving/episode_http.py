@@ -152,9 +152,12 @@ _QUESTION = {
         "step": {
             "type": "integer",
             "minimum": 0,
-            "description": "Step that the message answers. With it, an answer can be sent again.",
+            "description": "Step that the message answers; it makes sending an answer again safe.",
         },
-        "message": {**_MESSAGE, "description": f"{_MESSAGE['description']} Without it, read only."},
+        "message": {
+            **_MESSAGE,
+            "description": f"{_MESSAGE['description']} Without it, the step is only read.",
+        },
     },
 }
 _STEP = {
@@ -164,16 +167,19 @@ _STEP = {
         "episode": {"type": ["string", "null"], "description": "null if no episode is left"},
         "entry": {"type": "string"},
         "trial": {"type": "integer"},
-        "step": {"type": "integer", "description": "Number of the step to answer next, from 0."},
-        "turn": {"type": "integer", "description": "Number of the user's turn, from 0."},
+        "step": {
+            "type": "integer",
+            "description": "Number of the step to answer next, starting at 0.",
+        },
+        "turn": {"type": "integer", "description": "Number of the user's turn, starting at 0."},
         "messages": {
             "type": "array",
-            "description": "New messages: the user's, or results of calls (role tool).",
+            "description": "New messages: the user's messages, or results of calls (role tool).",
             "items": {"type": "object"},
         },
         "tools": {
             "type": "array",
-            "description": "Tools of chat completions; left out while they stay the same.",
+            "description": "Tools of chat completions; omitted while they stay the same.",
             "items": {"type": "object"},
         },
         "done": {"type": "boolean", "description": "Whether the episode is over."},
@@ -194,7 +200,7 @@ OPENAPI = {
                         "description": "The current step, or the end of the episode.",
                         "content": {"application/json": {"schema": _STEP}},
                     },
-                    "400": _error("The body cannot be read."),
+                    "400": _error("The body cannot be parsed."),
                     "403": _error("The request is from a web page."),
                     "404": _error("No episode has this name."),
                     "409": _error("The answer is to another step, or the episode is over."),

@@ -40,7 +40,7 @@ from runner.models.base import Reply, ToolCall, Usage
 READ_TURN, FINISH_TURN, NEXT_EPISODE = "read_turn", "finish_turn", "next_episode"
 PROMPT = "turn"
 OWN_TOOLS = (READ_TURN, FINISH_TURN, NEXT_EPISODE)
-"""Tools beside the functions of an entry, which must not have these names."""
+"""Tools of the server, whose names the functions of an entry must not have."""
 
 _INSTRUCTIONS = (
     f"A user asks for something in several turns. Read the user's message with the prompt {PROMPT} "
@@ -121,7 +121,7 @@ def episode_server(seat: Seat, *, hides_verdict: bool) -> Server[Any]:
         if params.name == FINISH_TURN:
             answer = arguments.get("answer")
             if not isinstance(answer, str):
-                raise MCPError(INVALID_PARAMS, f"{FINISH_TURN} needs the text answer.")
+                raise MCPError(INVALID_PARAMS, f'{FINISH_TURN} needs the string "answer".')
             before = _names(episode)
             await _take(episode, _reply(answer, *episode.collected))
             return _turn_result(episode, hides_verdict, before)

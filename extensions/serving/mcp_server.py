@@ -57,12 +57,12 @@ STDIO = "stdio"
 """Name of the only session over stdio."""
 
 Started = Callable[[str | None, str | None], object]
-"""Receives the URLs of server and control, or None, once both accept connections."""
+"""Receives the URLs of server and control API, or None, once both accept connections."""
 
 SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
-"""Minimum seconds between the end of an idle client and the drop of its session."""
+"""Minimum seconds between the end of an idle client and the removal of its session."""
 
 
 Context = ServerRequestContext[Any, Any]

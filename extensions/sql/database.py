@@ -107,7 +107,7 @@ class Database(Backend):
     def _create(self, name: str, columns: Sequence[str]) -> dict[str, Any]:
         known = {table.casefold(): table for table in self.tables}
         if name.casefold() in known:
-            raise AlreadyExists(f"There is a table {known[name.casefold()]!r} already.")
+            raise AlreadyExists(f"The table {known[name.casefold()]!r} already exists.")
         check_count("columns", columns, 1, MAX_COLUMNS)
         made: SqlTable = {"columns": [*columns], "rows": []}
         tables = {**self.tables, name: made}
@@ -164,7 +164,7 @@ class Database(Backend):
             if known.casefold() == name.strip().casefold():
                 return known
         there = ", ".join(self.tables)
-        there = f"There is: {there}." if there else "There is none yet."
+        there = f"There is: {there}." if there else "The database has no table yet."
         raise NotFound(f"There is no table {name!r:.100}. {there}")
 
     def _column(self, table: str, name: str) -> str:
@@ -212,10 +212,10 @@ def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None
     """
     for parameter, values in given.items():
         if values and keyword not in _GOES_WITH[parameter]:
-            raise InvalidArgument(f"{parameter} does not go with {keyword}: leave it out.")
+            raise InvalidArgument(f"{parameter} cannot be combined with {keyword}: leave it out.")
 
 
 def _check_cells(parameter: str, cells: Sequence[Cell]) -> None:
     for cell in cells:
         if not isinstance(cell, (str, int, float, type(None))):
-            raise InvalidArgument(f"{parameter} has {cell!r:.100}: give texts, numbers or null.")
+            raise InvalidArgument(f"{parameter} has {cell!r:.100}: give strings, numbers or null.")

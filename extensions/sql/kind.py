@@ -83,7 +83,7 @@ def _check_executed(
             message = f"the function called is {brief(call.name)}"
             return CallEvidence(Reason.FUNCTION, message, names[0], actual=brief(call.name))
     if not calls or len(calls) > len(truth.calls) + MAX_DIFFERENCES:
-        message = f"{len(truth.calls)} statements are right, {len(calls)} were made"
+        message = f"{len(truth.calls)} statements are expected, {len(calls)} were made"
         made = str(len(calls))
         return CallEvidence(Reason.RESULT_COUNT, message, expected=len(truth.calls), actual=made)
     return check_statements(truth, _execute(prepared, calls))

@@ -45,7 +45,7 @@ _STATEMENTS = re.compile(
 )
 """Words that no fragment may contain."""
 _OUTSIDE = re.compile("except|from|intersect|into|join|on|select|set|union|using|values")
-"""Words that only brackets may contain."""
+"""Words that may only occur inside brackets."""
 _CLAUSES = ("group by", "having", "order by", "limit", "offset")
 """Clauses after the conditions of a SELECT, in order."""
 
@@ -111,8 +111,8 @@ def parse_column(text: str) -> DeclaredColumn:
     word = " ".join(match["type"].lower().split()) if match and match["type"] else ""
     if match is None or (word and word not in _TYPES):
         raise InvalidArgument(
-            f"{text!r:.100} declares no column: give a name, or a name and a type such as INTEGER, "
-            "TEXT or REAL, then PRIMARY KEY, NOT NULL or UNIQUE where that holds."
+            f"{text!r:.100} declares no column: give a name, or a name and a type such as "
+            "INTEGER, TEXT or REAL, then PRIMARY KEY, NOT NULL or UNIQUE if needed."
         )
     marks = " ".join(match["marks"].lower().split())
     name = match["quoted"] or match["plain"]
@@ -161,8 +161,8 @@ class FragmentReader:
             for words, given in _parts(_WHERE.sub("", text, count=1), "conditions"):
                 if words and (only_where or words in clauses or not given):
                     raise InvalidArgument(
-                        f"conditions has {text!r:.100}: {words.upper()} stands once, in a SELECT, "
-                        "with what it is about."
+                        f"conditions has {text!r:.100}: {words.upper()} may occur once, in a "
+                        "SELECT, followed by its expressions."
                     )
                 if words:
                     clauses[words] = self._piece(given, "conditions")
@@ -177,7 +177,7 @@ class FragmentReader:
         named = joint in ("AND", "OR")
         piece = self._piece(given[named:], "conditions")
         if not piece.sql:
-            raise InvalidArgument(f"conditions has {joint} with nothing behind it.")
+            raise InvalidArgument(f"conditions has {joint} without an expression after it.")
         before = "" if first else f"{joint} " if named else "AND "
         return StatementPart(f"{before}({piece.sql})", piece.values)
 
@@ -237,7 +237,7 @@ def _parts(text: str, parameter: str) -> list[tuple[str, list[Token]]]:
             break
         parts[-1][1].append(token)
     if depth:
-        raise InvalidArgument(f"{parameter} has {text!r:.100}: its brackets do not close.")
+        raise InvalidArgument(f"{parameter} has {text!r:.100}: a bracket is not closed.")
     return [part for part in parts if part[0] or part[1]] or [("", [])]
 
 
@@ -253,7 +253,7 @@ def tokens_of(text: str, parameter: str) -> Iterator[Token]:
         kind = match.lastgroup if match else None
         if match is None or kind is None or kind == "comment":
             sign = text[position : position + 2] if kind else text[position]
-            why = "a quote that does not close" if sign in ("'", '"', "`") else f"{sign!r}"
+            why = "a quote that is not closed" if sign in ("'", '"', "`") else f"{sign!r}"
             raise InvalidArgument(f"{parameter} has {why} in {text!r:.100}: leave it out.")
         if kind != "space":
             yield Token(kind, match[0])

@@ -44,9 +44,9 @@ MAX_COLUMNS = 40
 MAX_ROWS = 2_000
 """Maximum rows of a table or a result."""
 MAX_TEXT_CHARS = 2_000
-"""Maximum characters of a text and bytes of a row."""
+"""Maximum characters of a string, then maximum bytes of a row."""
 _STEPS = 300_000
-"""Maximum SQLite steps of a statement; reading a row takes about ten."""
+"""Maximum SQLite steps of a statement; reading a row takes about ten steps."""
 _SLICE = 1_000
 _MAX_PATTERN_CHARS = 50
 
@@ -96,7 +96,7 @@ def execute(tables: Mapping[str, SqlTable], statement: Statement) -> StatementRe
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise Refused(authorizer.explain(error, tables)) from None
         except (OverflowError, UnicodeEncodeError):
-            raise InvalidArgument("A number or a text is none that a database can hold.") from None
+            raise InvalidArgument("A database cannot hold this number or string.") from None
 
 
 def check(tables: Mapping[str, SqlTable]) -> None:
@@ -151,15 +151,15 @@ def _make(database: sqlite3.Connection, name: str, table: SqlTable) -> None:
         raise Refused(f"{name} would have {len(table['rows'])} rows: at most {MAX_ROWS}.")
     declared = ", ".join(column.declaration for column in columns)
     if any(len(row) != len(columns) for row in table["rows"]):
-        raise Refused(f"{name}: a row has not the {len(columns)} values that there are columns.")
+        raise Refused(f"{name}: a row does not have {len(columns)} values, one for each column.")
     try:
         database.execute(f"CREATE TABLE {quoted(name)} ({declared})")
         places = ", ".join("?" * len(columns))
         database.executemany(f"INSERT INTO {quoted(name)} VALUES ({places})", table["rows"])
     except sqlite3.Error as error:
-        raise Refused(f"{name} cannot be made: {error}.") from None
+        raise Refused(f"{name} cannot be created: {error}.") from None
     except (OverflowError, UnicodeEncodeError):
-        raise InvalidArgument(f"{name} has a value that no database can hold.") from None
+        raise InvalidArgument(f"{name} has a value that a database cannot hold.") from None
 
 
 def _run(database: sqlite3.Connection, statement: Statement) -> StatementResult:
@@ -167,7 +167,7 @@ def _run(database: sqlite3.Connection, statement: Statement) -> StatementResult:
         cursor = database.execute(statement.sql, statement.values[0])
         rows = _read(cursor.fetchmany(MAX_ROWS + 1))
         if len(rows) > MAX_ROWS:
-            raise Refused(f"It shows more than {MAX_ROWS} rows: narrow it down.")
+            raise Refused(f"The statement shows more than {MAX_ROWS} rows: narrow it down.")
         return StatementResult([heading[0] for heading in cursor.description], rows, 0)
     before = database.total_changes
     for values in statement.values:
@@ -186,7 +186,9 @@ def _read(rows: Sequence[Sequence[Any]]) -> Rows:
     for row in rows:
         for cell in row:
             if isinstance(cell, bytes) or (isinstance(cell, float) and not isfinite(cell)):
-                raise Refused("It gives bytes or a number without end: neither can be shown.")
+                raise Refused(
+                    "The statement returns bytes or an infinite number, which cannot be shown."
+                )
     return [[*row] for row in rows]
 
 
@@ -226,12 +228,12 @@ class _Authorizer:
     def explain(self, error: Exception, tables: Mapping[str, SqlTable]) -> str:
         """Return the reason for a refusal as a message."""
         if self._left < 0:
-            return f"The statement takes more than {_STEPS} steps: make it simpler."
+            return f"The statement takes more than {_STEPS} steps: simplify it."
         if self._refused:
             return f"The statement may not use {self._refused:.100}."
         said = str(error)
         if said.startswith("user-defined function"):  # one of ours
-            return "Functions of dates know no present: name the day, such as '2024-05-01'."
+            return "Date functions cannot use the current day: name the day, such as '2024-05-01'."
         if said.startswith("no such column"):
             columns = tables[self._statement.table]["columns"]
             names = ", ".join(parse_column(text).name for text in columns)
@@ -243,6 +245,6 @@ def _moment(name: str, plain: sqlite3.Connection, *args: Cell) -> Any:
     """Return the result of a date function of SQLite, but only for an explicit date."""
     timed = args[1:2] if name == "strftime" else args[:1]
     if not timed or len(args) > 6 or any(_OF_NOW.fullmatch(str(arg)) for arg in args):
-        raise ValueError("the present is not known")
+        raise ValueError("the current day is not known")
     places = ", ".join("?" * len(args))
     return plain.execute(f"SELECT {name}({places})", args).fetchone()[0]

@@ -25,7 +25,7 @@ from trajectories.bfcl import read_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 NOT_EXECUTED = "not_executed"
-"""Member of an entry's provenance: the reason why only its calls are compared."""
+"""Field of an entry's provenance: the reason why only its calls are compared."""
 FUNCTION = "sql_execute"
 """The environment's name for BFCL's ``sql.execute``."""
 _QUOTED = re.compile(r"""['"]([A-Za-z_]\w*)['"]""")
@@ -85,7 +85,9 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
         rows = given["insert_values"]
         width = len(given.get("columns") or ())
         if not width and len(rows[0]) != len(columns):
-            raise WitnessError("neither question nor answer says into which columns it inserts")
+            raise WitnessError(
+                "neither the question nor the answer names the columns of the inserted values"
+            )
         return _build_witness({name: _table(columns, [{}, {}])}, call)
     return _build_witness({name: _table(columns, _rows(name, columns, call))}, call)
 
@@ -102,11 +104,11 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
     if name == "insert_values":
         is_flat = isinstance(first, list) and not isinstance(first[0], list)
         if is_flat and len(options) > 1:
-            raise WitnessError("its rows may belong together or stand for each other")
+            raise WitnessError("its rows may belong together or be alternatives")
         return [first] if is_flat else first
     if name in _LISTS and not isinstance(first, list):
         if len(options) > 1:
-            raise WitnessError(f"its {name} may belong together or stand for each other")
+            raise WitnessError(f"its {name} may belong together or be alternatives")
         return [first]
     return first
 

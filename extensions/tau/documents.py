@@ -37,7 +37,7 @@ class JsonPlace(NamedTuple):
     def object(self) -> Mapping[str, Any]:
         """Return the value. Raises DataError if it is not an object."""
         if not isinstance(self.value, Mapping):
-            self.refuse(f"must be an object, is {_kind(self.value)}")
+            self.refuse(f"must be an object, but is {_kind(self.value)}")
         return self.value
 
     def text(self) -> str:
@@ -55,7 +55,7 @@ class JsonPlace(NamedTuple):
         if self.value is None:
             return None
         if not isinstance(self.value, list):
-            self.refuse(f"must be a list, is {_kind(self.value)}")
+            self.refuse(f"must be a list, but is {_kind(self.value)}")
         return [
             JsonPlace(each, self.where, f"{self.path}[{place}]")
             for place, each in enumerate(self.value)

@@ -125,10 +125,10 @@ def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, Ser
     known = files.tasks(recording.domain)
     for simulation in recording.simulations:
         if simulation.task_id not in known:
-            message = f"there is no task {simulation.task_id!r:.200} in {recording.domain}"
+            message = f"unknown task {simulation.task_id!r:.200} in {recording.domain}"
             raise DataError(simulation.where, message)
         if not fits(simulation, known[simulation.task_id]):
-            message = "its gold actions are of another revision of the tasks; add these tasks"
+            message = "its gold actions belong to another revision of the tasks; add these tasks"
             raise DataError(simulation.where, message)
     return known
 

@@ -34,7 +34,7 @@ class TauExtension(Extension):
     commands = {
         "dataset cheaters": Command(
             "dialogues",
-            "Show what agents without service pass.",
+            "Show the score of agents that do no useful work.",
             f"{__package__}.commands.cheaters",
         )
     }

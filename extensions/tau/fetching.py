@@ -128,7 +128,7 @@ def _read_tar(file: io.BufferedIOBase, where: str) -> Iterator[tuple[str, bytes]
                 if content is not None and member.size <= MAX_BYTES:
                     yield member.name, content.read()
     except (tarfile.TarError, EOFError) as error:
-        raise DataError(where, f"is no folder, zip or tar archive: {error}") from None
+        raise DataError(where, f"is not a folder, zip or tar archive: {error}") from None
 
 
 def _download() -> bytes:
@@ -169,18 +169,21 @@ def _check(made: Path, source: Path | None, notify: Notify) -> None:
     """
     where = "the download" if source is None else str(source)
     if not (made / "domains" / "retail").is_dir():
-        raise DataError(where, "is no checkout of tau2-bench: it has no domain retail")
+        raise DataError(where, "is not a checkout of tau2-bench: the domain retail is missing")
     different = [name for name in _pinned()["sha256"] if _differs(made, name)]
     if different and source is None:
-        raise DataError(where, f"has another content than expected: {', '.join(different)}")
+        raise DataError(where, f"differs from the expected content in: {', '.join(different)}")
     if different:
-        notify(f"warning: another revision than {revision()[:8]}: {', '.join(different)}")
+        notify(f"warning: the revision is not {revision()[:8]}: {', '.join(different)}")
     files = Checkout(made)
     for domain in DOMAINS:
         state, tasks = files.state(domain), files.tasks(domain)
         for name, count in _COUNTS[domain].items():
             if len(state[name]) != count:
-                notify(f"warning: {domain} has {len(state[name])} {name}, the pinned one {count}")
+                notify(
+                    f"warning: {domain} has {len(state[name])} {name}, but the pinned revision "
+                    f"has {count}"
+                )
         known = set(tasks)
         if files.find(domain, "tasks_full.json"):
             known |= {str(each["id"]) for each in _ids(files, domain)}

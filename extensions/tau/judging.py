@@ -43,9 +43,9 @@ class Judgement(NamedTuple):
     actions: tuple[bool, ...]
     information: tuple[bool, ...]
     statements: tuple[bool, ...] | None
-    """Recorded verdicts of a judge model; None if there are none."""
+    """Recorded verdicts of a judge model; None without recorded verdicts."""
     differences: tuple[Difference, ...] = ()
-    """Places in which the final state differs from the gold one."""
+    """Places in which the final state differs from the gold state."""
 
     def part(self, name: str) -> bool:
         """Return a part of the reward."""

@@ -17,7 +17,7 @@ from extensions.users.session import AnsweringSession
 from runner.models.user import SAY
 
 _OTHER_SIDE = "assistant."
-"""Prefix of calls by the agent of functions that only the user has."""
+"""Prefix of the agent's calls of functions that only the user has."""
 
 
 class DeskSession(AnsweringSession):

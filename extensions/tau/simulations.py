@@ -225,7 +225,7 @@ def _read_message(node: JsonPlace) -> DialogueMessage:
         arguments = _parse(given) if isinstance(given.value, str) else given.object()
         caller = call.member("requestor").optional_text() or role
         if caller not in SIDES:
-            call.member("requestor").refuse(f"must be assistant or user, is {caller!r:.80}")
+            call.member("requestor").refuse(f"must be assistant or user, but is {caller!r:.80}")
         id = call.member("id").optional_text() or ""
         calls.append(MessageCall(id, call.member("name").text(), arguments, caller))
     text = node.member("content").optional_text()
@@ -236,7 +236,7 @@ def _parse(node: JsonPlace) -> Mapping[str, Any]:
     try:
         return JsonPlace(json.loads(node.value), node.where, node.path).object()
     except ValueError:
-        node.refuse("must be an object or its JSON text")
+        node.refuse("must be an object or its JSON string")
 
 
 def _flags(node: JsonPlace, name: str) -> tuple[bool, ...] | None:
@@ -305,5 +305,7 @@ def _repair_ids(recording: SimulationFile) -> SimulationFile:
         repaired.append(each)
     if not mended:
         return recording
-    note = f"{mended} simulations named another task than their gold actions; the latter count"
+    note = (
+        f"{mended} simulations name another task than their gold actions do; the gold actions count"
+    )
     return replace(recording, simulations=repaired, notes=(*recording.notes, note))

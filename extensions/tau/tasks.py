@@ -19,7 +19,7 @@ class GoldAction(NamedTuple):
     arguments: Mapping[str, Any]
     side: str = "assistant"
     compared: tuple[str, ...] | None = None
-    """Compared arguments; None for those of the recorded call."""
+    """Compared arguments; None for the arguments of the recorded call."""
 
 
 class SetupCall(NamedTuple):
@@ -45,7 +45,7 @@ class Criteria(NamedTuple):
     actions: tuple[GoldAction, ...] | None
     assertions: tuple[Assertion, ...] | None
     information: tuple[str, ...]
-    """Texts that the agent must say."""
+    """Strings that the agent must say."""
     statements: tuple[str, ...]
     """Assertions in words."""
     basis: tuple[str, ...]
@@ -101,7 +101,7 @@ def read_tasks(nodes: Sequence[JsonPlace]) -> dict[str, ServiceTask]:
     for node in nodes:
         task = read_task(node)
         if task.id in found:
-            node.refuse(f"the id {task.id!r:.200} is used twice")
+            node.refuse(f"duplicate id {task.id!r:.200}")
         found[task.id] = task
     return found
 
@@ -109,7 +109,7 @@ def read_tasks(nodes: Sequence[JsonPlace]) -> dict[str, ServiceTask]:
 def _read_side(node: JsonPlace) -> str:
     side = node.optional_text() or "assistant"
     if side not in SIDES:
-        node.refuse(f"must be assistant or user, is {side!r:.80}")
+        node.refuse(f"must be assistant or user, but is {side!r:.80}")
     return side
 
 

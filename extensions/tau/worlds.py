@@ -41,7 +41,9 @@ class Checkout:
         places = (folder / "data" / "tau2" / "domains", folder / "domains", folder)
         found = [each for each in places if (each / "retail").is_dir()]
         if not found:
-            message = "is no checkout of tau2-bench: it has no folder data/tau2/domains/retail"
+            message = (
+                "is not a checkout of tau2-bench: the folder data/tau2/domains/retail is missing"
+            )
             raise DataError(str(folder), message)
         self.folder = found[0]
 
@@ -108,7 +110,7 @@ def _read_state(folder: Path, domain: str) -> Mapping[str, Any]:
     try:
         state: dict[str, Any] = DESKS[domain].arrange(_plain(node))  # type: ignore[attr-defined]
     except (AttributeError, KeyError, TypeError) as error:
-        raise DataError(node.where, f"is no database of {domain}: {error!r:.200}") from None
+        raise DataError(node.where, f"is not a database of {domain}: {error!r:.200}") from None
     if domain == "telecom":
         user = read_json(files.require(domain, "user_db.json", "user_db.toml"))
         phone = copy_default_phone()

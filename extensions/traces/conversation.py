@@ -18,9 +18,9 @@ class RecordedTrace(NamedTuple):
     """One recorded conversation."""
 
     node: JsonNode
-    """Where it begins."""
+    """Place of the conversation in its file."""
     entry: str | None
-    """Name of its entry, if the trace has one."""
+    """Name of its entry, if the trace has a name."""
     trial: int | None
     model: str | None
     turns: Sequence[RecordedTurn]
@@ -56,7 +56,7 @@ def trial_of(node: JsonNode, metadata: Json, name: str = "trial") -> int | None:
     if value is None:
         return None
     if type(value) is not int or value < 0:
-        node.refuse(f"the trial must be a number from 0, is {value!r:.60}")
+        node.refuse(f"the trial must be a number of at least 0, but is {value!r:.60}")
     return value
 
 
@@ -96,7 +96,7 @@ def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
         if [shape for shape, _ in now[: len(before)]] == [shape for shape, _ in before]:
             said = [chat for _, chats in now[len(before) :] for chat in chats]
         elif any(chat["role"] == "assistant" for chat in said):
-            node.refuse("its messages do not continue those of the request before")
+            node.refuse("its messages do not continue the messages of the previous request")
         known += [*said, *outputs]
     return known
 
@@ -133,6 +133,6 @@ def limited(traces: Iterator[RecordedTrace]) -> list[RecordedTrace]:
     found: list[RecordedTrace] = []
     for trace in traces:
         if len(found) == MAX_TRACES:
-            trace.node.refuse(f"is one trace too many; at most {MAX_TRACES} are read")
+            trace.node.refuse(f"exceeds the limit of {MAX_TRACES} traces")
         found.append(trace)
     return found

@@ -28,7 +28,7 @@ class Document(NamedTuple):
 
     path: Path
     line: int
-    """First line of the value, from 1."""
+    """First line of the value, starting at 1."""
     text: str
     value: object
 
@@ -77,7 +77,7 @@ class JsonNode:
         if node is None:
             return []
         if not isinstance(node.value, list):
-            node.refuse(f"must be a list, is a {type(node.value).__name__}")
+            node.refuse(f"must be a list, but has the type {type(node.value).__name__}")
         path, values = node.path, node.value
         return [JsonNode(self.document, f"{path}[{i}]", each) for i, each in enumerate(values)]
 
@@ -102,7 +102,7 @@ class JsonNode:
     def require_object(self) -> dict[str, Any]:
         """Return the value. Raises DataError if it is not an object."""
         if not isinstance(self.value, dict):
-            self.refuse(f"must be an object, is a {type(self.value).__name__}")
+            self.refuse(f"must be an object, but has the type {type(self.value).__name__}")
         return self.value
 
     def object_or_empty(self) -> dict[str, Any]:

@@ -33,14 +33,14 @@ class ImportReference(NamedTuple):
 
     format: TraceFormat
     trust_results: bool
-    """Whether recorded results replace those of the execution."""
+    """Whether recorded results replace the results of the execution."""
 
 
 class ResultDifference(NamedTuple):
     """A recorded result that differs from the result of the execution."""
 
     number: int
-    """Number of the call in its session, from 0."""
+    """Number of the call in its session, starting at 0."""
     turn: int
     call: str
     ours: str

@@ -11,7 +11,7 @@ from runner.models.base import ChatMessage
 from runner.models.messages import chat_messages, read_turns
 
 STOPS = {"max_tokens": "length", "model_length": "length"}
-"""Stop reasons that other formats name otherwise."""
+"""Stop reasons that have another name in other formats."""
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
@@ -32,7 +32,7 @@ def _trace(sample: JsonNode, model: str | None) -> RecordedTrace:
         entry = str(value["id"])
     epoch = value.get("epoch", 1)
     if type(epoch) is not int or epoch < 1:
-        sample.refuse(f"must be a number from 1, is {epoch!r:.60}", ".epoch")
+        sample.refuse(f"must be a number of at least 1, but is {epoch!r:.60}", ".epoch")
     messages = sample.get("messages")
     if messages is None:
         sample.refuse('has no "messages"')

@@ -27,7 +27,7 @@ from runner.models.base import ChatMessage
 from runner.models.messages import MalformedMessage, chat_messages, langchain_usage, text_of
 
 THREADS = ("thread_id", "session_id", "conversation_id")
-"""Members of a run's metadata that name its thread."""
+"""Fields of a run's metadata that name its thread."""
 ENTRY_TAG = "entry:"
 """Prefix of the tag with the entry's name."""
 _MAX_DEPTH = 100

@@ -35,7 +35,7 @@ USAGE = {
     "gen_ai.usage.cache_creation.input_tokens": "cache_creation_input_tokens",
     "gen_ai.usage.reasoning.output_tokens": "reasoning_tokens",
 }
-"""Attributes with token counts, and the members of a usage object."""
+"""Attributes with token counts, and the corresponding fields of a usage object."""
 _OTHER_OPERATIONS = ("execute_tool", "invoke_agent", "create_agent", "embeddings")
 _ERRORS = (2, "STATUS_CODE_ERROR")
 _MAX_DEPTH = 20
@@ -52,7 +52,7 @@ class Span(NamedTuple):
     end: int
     attributes: Mapping[str, Any]
     places: Mapping[str, JsonNode]
-    """Where the attributes are, by name."""
+    """Place of the attributes by name."""
 
     @property
     def error(self) -> str | None:
@@ -145,7 +145,7 @@ def _nanoseconds(node: JsonNode, name: str) -> int:
     value = node.require_object().get(name, 0)
     is_number = isinstance(value, str) and value.isascii() and value.isdecimal()
     if not (isinstance(value, int) or (is_number and len(value) < _MAX_DIGITS)):
-        node.refuse(f"must be nanoseconds, is {value!r:.60}", f".{name}")
+        node.refuse(f"must be nanoseconds, but is {value!r:.60}", f".{name}")
     return int(value)
 
 
@@ -197,7 +197,7 @@ def _messages(span: Span, name: str) -> list[ChatMessage]:
         except (ValueError, RecursionError):
             place.refuse(f"{name} is not valid JSON")
     if not isinstance(value, list):
-        place.refuse(f"{name} must be a list of messages, is a {type(value).__name__}")
+        place.refuse(f"{name} must be a list of messages, but has the type {type(value).__name__}")
     found: list[ChatMessage] = []
     for index, message in enumerate(value):
         try:

@@ -89,7 +89,7 @@ class _Player:
         """Execute the answers to all turns of the entry."""
         expected, given = len(self._prepared.trajectory.turns), len(turns)
         if given != expected:
-            self.warnings.append(f"has {given} user messages, the entry {expected} turns")
+            self.warnings.append(f"has {given} user messages, but the entry has {expected} turns")
         for number, turn in enumerate(turns[:expected]):
             if self.dialogue.episode.finished:
                 return

@@ -36,7 +36,7 @@ class VerifiedEpisode(NamedTuple):
     """A recorded verdict and the verdict of the new execution."""
 
     then: Mapping[str, Any]
-    """The recorded members of the verdict."""
+    """The recorded fields of the verdict."""
     now: EpisodeRecord
     members: tuple[str, ...]
     """Fields in which the verdicts differ."""

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 from trajectories.errors import DataError
 
 HOST = "127.0.0.1"
-"""Address that is reachable from this machine only."""
+"""Address that only this machine can reach."""
 
 
 @asynccontextmanager
@@ -52,6 +52,6 @@ def _bound(option: str, port: int) -> socket.socket:
         listener.listen()
     except OSError as error:
         listener.close()
-        advice = "choose another port, or 0 for any free one"
+        advice = "choose another port, or 0 for any free port"
         raise DataError(option, f"port {port}: {error.strerror}; {advice}") from None
     return listener

@@ -57,7 +57,7 @@ class OpenedRun(NamedTuple):
     notes: Sequence[str]
     """Warnings, for example that the data set has changed."""
     stamp: Stamp
-    """State of its files."""
+    """State of the run's files."""
 
 
 class ComparedRuns(NamedTuple):

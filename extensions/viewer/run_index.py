@@ -69,13 +69,13 @@ class RunRow(NamedTuple):
     version: int
     """Version of the index that changed this row last."""
     took: RunUsage | None = None
-    """None until it is computed, or if it cannot be computed."""
+    """Score; None until it is computed, or if it cannot be computed."""
     mended: CorrectedScore | None = None
-    """None without errata for the data."""
+    """Score with errata; None without errata for the data."""
     reckoned: bool = False
     """Whether the figures are computed."""
     judged: JudgedResults | None = None
-    """None for a run folder, or until result files are judged."""
+    """Result of the files; None for a run folder, or until result files are judged."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the row as JSON."""
@@ -163,7 +163,7 @@ class RunIndex:
         """Return a run by its name. Raises DataError if the run does not exist."""
         found = self._listed.get(name)
         if found is None:
-            raise DataError(name, f"there is no such run in {self._folder}")
+            raise DataError(name, f"{self._folder} has no such run")
         return found
 
     def reckon(self) -> bool:

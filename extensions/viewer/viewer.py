@@ -423,7 +423,7 @@ def _key(request: Request) -> Key | None:
 def _trial(text: str) -> int:
     """Parse the number of a trial."""
     if not (text.isascii() and text.isdecimal()) or len(text) > _MAX_DIGITS:
-        raise DataError("trial", f"{text!r:.40} must be a whole number, 0 or greater")
+        raise DataError("trial", f"{text!r:.40} must be a whole number of at least 0")
     return int(text)
 
 

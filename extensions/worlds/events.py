@@ -28,21 +28,23 @@ class Event(TypedDict, total=False):
     """One event."""
 
     id: Required[str]
-    """Unique among the events."""
+    """Unique id of the event."""
     at: Moment
     """Trigger: the time."""
     after: str
-    """Trigger: a successful call, such as ``buy(item='tea')``; other arguments may be any."""
+    """Trigger: a successful call, such as ``buy(item='tea')``; arguments that are not named may
+    have any value."""
     when: dict[str, Any]
-    """Conditions by path. The trigger if there is no other, else what must also hold."""
+    """Conditions by path. They are the trigger if the event has no other; otherwise, they must also
+    hold."""
     delay: Annotated[int, Field(ge=0, le=527_040)]
     """Minutes from a call or condition to the effects (default: 0)."""
     sets: dict[str, Any]
     """Effect: new values by path."""
     adds: dict[str, Any]
-    """Effect: by path, what is added to a number or list."""
+    """Effect: additions to a number or list, by path."""
     removes: list[str]
-    """Effect: paths of members to be removed."""
+    """Effect: paths of values to be removed."""
     does: list[str]
     """Effect: calls of functions or reactions, such as ``Bank.pay_interest(account='a')``."""
     agent: str
@@ -91,7 +93,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
     elif "at" in event and event["at"] < now:
         yield ".at", f"{event['at']} is before now, {now}"
     if "at" in event and "delay" in event:
-        yield ".delay", "goes with after or when; give a later time instead"
+        yield ".delay", "requires after or when; give a later time instead"
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             try:

@@ -34,7 +34,7 @@ class StockroomConfig(TypedDict, total=False):
     """Initial config of the stockroom."""
 
     products: dict[str, ShopProduct]
-    """By product code."""
+    """Products by product code."""
 
 
 class Stockroom(World):
@@ -63,12 +63,12 @@ class ShopOrder(TypedDict):
     """One order."""
 
     items: dict[str, int]
-    """Number by product code."""
+    """Number of items by product code."""
     total: int
     """Cents."""
     status: Literal["open", "paid", "cancelled", "returned"]
     paid_on: str
-    """Day of the payment; empty before."""
+    """Day of the payment; empty before the payment."""
 
 
 class StorefrontConfig(TypedDict, total=False):

@@ -14,7 +14,7 @@ from envs.errors import NotFound
 
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(-?\d+)\]|\['([^']*)'\]", re.ASCII)
 MISSING = object()
-"""Stands for a value that does not exist."""
+"""Placeholder for a value that does not exist."""
 _NUMBERS = (int, float)
 
 
@@ -45,7 +45,7 @@ class StatePath(NamedTuple):
         """Return the reason why sessions with these backends lack the path's field."""
         backend = backends.get(self.backend)
         if backend is None:
-            return f"{self.text}: no backend {self.backend}; there are {', '.join(backends)}"
+            return f"{self.text}: no backend {self.backend}; the backends are {', '.join(backends)}"
         fields = [field for field in backend.FIELDS if not field.startswith("_")]
         if self.field not in fields:
             known = ", ".join(fields)

@@ -10,7 +10,7 @@ from pydantic import Field
 from envs.errors import InvalidArgument
 
 Moment = Annotated[str, Field(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$")]
-"""Such as 2026-03-02T09:30."""
+"""Timestamp such as 2026-03-02T09:30."""
 
 FIRST, LAST = "0001-01-01T00:00", "9999-12-31T23:59"
 

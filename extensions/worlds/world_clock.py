@@ -29,9 +29,9 @@ from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 
 _START = "2026-01-05T09:00"
 _MAX_WAIT = 366 * 24 * 60
-"""Minutes that one call may wait."""
+"""Maximum minutes that one call may wait."""
 _MAX_EVENTS = 1_000
-"""Events in one call or between two turns."""
+"""Maximum events in one call or between two turns."""
 _READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
 
 
@@ -41,9 +41,9 @@ class WorldClockConfig(TypedDict, total=False):
     now: Moment
     """Time at the start."""
     events: Sequence[Event]
-    """Events to come."""
+    """Future events."""
     happened: dict[str, str]
-    """Id of an event that has happened, to its message or effects."""
+    """Message or effects of an event that has happened, by the event's id."""
     minutes_per_call: int
     """Minutes that each successful call takes."""
     minutes_per_turn: int
@@ -80,11 +80,11 @@ class WorldClock(World):
             return
         for key in ("minutes_per_call", "minutes_per_turn"):
             if not 0 <= config.get(key, 0) <= _MAX_WAIT:
-                yield f".{key}", f"must be from 0 to {_MAX_WAIT}"
+                yield f".{key}", f"must be at least 0 and at most {_MAX_WAIT}"
         known: set[str] = set()
         for index, event in enumerate(config.get("events", ())):
             if event["id"] in known:
-                yield f".events[{index}].id", f"{event['id']!r} is used twice"
+                yield f".events[{index}].id", f"duplicate id {event['id']!r}"
             known.add(event["id"])
             for path, message in find_event_problems(event, now):
                 yield f".events[{index}]{path}", message
@@ -143,7 +143,7 @@ class WorldClock(World):
         """
         minutes = (read_moment(until) - read_moment(self._now)).total_seconds() // 60
         if minutes < 0:
-            raise Refused(f"{until} is past: it is {self._now}.")
+            raise Refused(f"{until} is in the past: the time is {self._now}.")
         if minutes > _MAX_WAIT:
             raise InvalidArgument(f"{until} is more than 366 days ahead.")
         self._until = until

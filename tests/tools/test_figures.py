@@ -28,7 +28,7 @@ def test_figures_are_written_between_the_marks(tmp_path):
 def test_a_file_without_marks_is_left_as_it_is(tmp_path):
     path = tmp_path / "README.md"
     path.write_text("text\n", encoding="utf-8")
-    assert "must stand on lines of their own" in figures.main([], path)
+    assert "must each be on a separate line" in figures.main([], path)
     assert path.read_text(encoding="utf-8") == "text\n"
     assert figures.main(["--all"], path).startswith("usage:")
 

@@ -99,7 +99,7 @@ def test_data_that_has_changed_since_is_read_as_it_was(record: Path) -> None:
         ([{**FOUND[0], "class": "fine"}], "A", [], "$.class: "),
         ([{**FOUND[0], "reason": ""}], "A", [], "must say why the entry is arguable"),
         (FOUND, "a", [], "must be a letter from A to Z"),
-        (FOUND, "A", [{"entry": "base_x", "mended": "so"}], "is not among what was read"),
+        (FOUND, "A", [{"entry": "base_x", "mended": "so"}], "is not one of the reviewed entries"),
         (FOUND, "A", [{"entry": HIVE, "mended": "so"}] * 2, "mended.jsonl:2: "),
     ],
 )

@@ -41,7 +41,9 @@ def run(options: Options) -> int:
             known = ", ".join(_OF_DATA)
             raise DataError(FLAG, f"{axis.name} does not change entries; choose from {known}")
         if len(axis.levels) > 1:
-            raise DataError(FLAG, f"{axis.name}: needs a single level; run the command for each")
+            raise DataError(
+                FLAG, f"{axis.name}: needs a single level; run the command once for each level"
+            )
     if not options.folder.is_dir():
         raise DataError(str(options.folder), "is not a folder; create it first")
     dataset = choose.load_named(options.dataset, options.category, note)
@@ -53,8 +55,8 @@ def run(options: Options) -> int:
         note(f"skipped {len(made.left_out)} entries that cannot have these levels")
     if made.raised:
         note(
-            f"{made.raised} entries need more functions "
-            "than the level; they offer all needed functions"
+            f"{made.raised} entries need more functions than the level allows; they offer all "
+            "needed functions"
         )
     entries = [*made.dataset.trajectories.values()]
     for category in Category:

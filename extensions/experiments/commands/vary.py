@@ -65,7 +65,9 @@ def run(options: Options) -> int:
         if value is not None:
             raise DataError(flag, "needs --paraphrase MODEL: add it, or leave this option out")
     if not options.folders:
-        raise DataError("FOLDER", "is missing; name the folder of an experiment, or --paraphrase")
+        raise DataError(
+            "FOLDER", "is missing; name the folder of an experiment, or pass --paraphrase"
+        )
     if len(options.folders) > MAX_EXPERIMENTS:
         raise DataError("FOLDER", f"names up to {MAX_EXPERIMENTS} experiments; leave some out")
     found = [load_experiment(each, allow_errors=options.allow_errors) for each in options.folders]

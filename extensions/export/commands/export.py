@@ -47,13 +47,13 @@ class Options:
         required=True,
     )
     output: Path | None = option(
-        "with --format bfcl a folder, in which MODEL/GROUP/ is made; for tables a folder; with "
-        "other formats a file, or a folder with --split (default: in RUN, named after the format)",
+        "folder for bfcl (which gets MODEL/GROUP/) and tables; file for other formats, or a "
+        "folder with --split (default: in RUN, named after the format)",
         "PATH",
         flags=("--output", "-o"),
     )
     trial: int | None = option(
-        "with --format bfcl: trial to write, from 0 (default: 0)", "N", read=index
+        "with --format bfcl: trial number to write, starting at 0 (default: 0)", "N", read=index
     )
     model: str | None = option(
         "with --format bfcl: model name that BFCL knows (default: the run's)", "NAME"
@@ -108,7 +108,7 @@ def _transcripts(
     ]
     ended = sum(len(some) for _, some in passed) - sum(len(some) for _, some in found)
     if ended:
-        note(f"skipped {ended} passed episodes in which the search ended a turn, not the model")
+        note(f"skipped {ended} passed episodes in which the search, not the model, ended a turn")
     return found
 
 
@@ -128,4 +128,4 @@ def _check(options: Options) -> None:
         if there and not fits:
             raise DataError(flag, f"is for --format {formats}, not {options.format}; leave it out")
     if bfcl and len(options.runs) > 1:
-        raise DataError("RUN", "--format bfcl takes a single run; export one after the other")
+        raise DataError("RUN", "--format bfcl takes a single run; export each run separately")

@@ -72,7 +72,7 @@ class _EntryOptions:
     )
     number: int = option("number of entries of all kinds", "N", default=30, read=positive)
     origin: Literal["paths", "functions"] = option(
-        "the writer describes given calls (paths), or invents a task for functions",
+        "the writer describes given calls (paths) or invents a task (functions)",
         default="paths",
         flags=("--from",),
     )
@@ -82,8 +82,8 @@ class _EntryOptions:
         "maximum calls per turn (default: 3; 4 from functions)", "N", read=positive
     )
     want: str | None = option(
-        "functions and edges to cover, separated by commas, or missing: all that the built-in data "
-        "does not cover",
+        "functions and edges to cover, separated by commas, or missing (all that the built-in "
+        "data does not cover)",
         "NAMES",
     )
     groups: Path = option(
@@ -208,7 +208,8 @@ class _Figures(NamedTuple):
     ours: Coverage | None
     """Coverage of the built-in data, with ``--want``."""
     built: Counter[str] | None
-    """Number of scenarios, under the empty text, and of entries without one by reason."""
+    """Number of entries by reason why they have no scenario; the empty string counts the
+    scenarios."""
 
 
 def _check(options: Options) -> None:
@@ -244,7 +245,7 @@ def _read_kinds(names: str) -> list[InstructionKind]:
     for kind in kinds:
         if kind not in [*InstructionKind]:
             choices = ", ".join(InstructionKind)
-            raise DataError("--kind", f"there is no kind {kind!r:.40}; choose from {choices}")
+            raise DataError("--kind", f"unknown kind {kind!r:.40}; choose from {choices}")
     return [InstructionKind(kind) for kind in dict.fromkeys(kinds)]
 
 
@@ -453,7 +454,7 @@ def _report(options: Options, order: GenerationOrder, outcome: _Outcome, figures
     if figures.built is not None and options.scenarios is not None:
         say(f"{figures.built.pop('', 0)} scenarios in {options.scenarios}")
         for why, times in figures.built.most_common():
-            say(f"  {times} without: {why}")
+            say(f"  {times} without a scenario: {why}")
     requests = ", ".join(f"{role} {n}" for role, n in asked.items())
     cost = "" if spent.cost is None else f", ${spent.cost:.2f}"
     say(f"requests: {requests}; over all resumes {spent.requests}, {spent.tokens} tokens{cost}")

@@ -39,7 +39,7 @@ def make_scenario(entry: Trajectory, left_out: MissingParameter | None) -> Scena
         DataError: No value can be removed, no function can be held out, or a variant is not sound.
     """
     if left_out is None:
-        raise DataError(entry.id, "the writer named no value that can be left out")
+        raise DataError(entry.id, "the writer named no value that can be omitted")
     for functions in _list_held_out(entry):
         notes = VariantNotes(entry.id, left_out, functions)
         leave_out_value(entry, notes)
@@ -48,7 +48,9 @@ def make_scenario(entry: Trajectory, left_out: MissingParameter | None) -> Scena
         except DataError:
             continue
         return _make_scenario(entry, notes)
-    raise DataError(entry.id, "missing_function: other functions can replace each held-out one")
+    raise DataError(
+        entry.id, "missing_function: other functions can replace each withheld function"
+    )
 
 
 def _make_scenario(entry: Trajectory, notes: VariantNotes) -> Scenario:

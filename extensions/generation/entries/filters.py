@@ -30,10 +30,10 @@ MAX_TURN_WORDS, MAX_TOTAL_WORDS = 150, 400
 _MAX_MEAN_WORDS = 60
 """Mean words per turn of a long entry."""
 _MIN_COMMON_SHARE = 0.25
-"""Share of everyday English words; every built-in entry has at least 0.35."""
+"""Minimum share of everyday English words; every built-in entry has at least 0.35."""
 _MAX_ANSWER_CHARS = 100_000
 _MAX_TEXT_CHARS = 5_000
-"""Characters of a turn."""
+"""Maximum characters of a turn."""
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _CALLED = re.compile(r"\b(\w+)\(")
 
@@ -73,7 +73,7 @@ class Instruction(NamedTuple):
 
     turns: tuple[WrittenTurn, ...]
     left_out: MissingParameter | None = None
-    """The writer's proposal of a value to leave out."""
+    """The writer's proposal of a value to omit."""
 
     @property
     def words(self) -> list[str]:
@@ -205,7 +205,7 @@ class QuestionIndex:
             mine = collect_words(text)
             for id, other in self._turns:
                 if jaccard(mine, other) >= NEAR:
-                    return f"turn {index} asks what {id} asks"
+                    return f"turn {index} asks the same question as {id}"
         return None
 
     def take(self, id: str, words: Sequence[str]) -> None:
@@ -218,7 +218,7 @@ def _find_invented(task: WritingTask, written: Instruction) -> str | None:
         strange = [name for name in turn.functions if name not in task.functions]
         if strange:
             shown = ", ".join(task.functions)
-            return f"turn {index} goes by {brief(strange[0], 60)}, which is none of {shown}"
+            return f"turn {index} uses {brief(strange[0], 60)}, which is not in {shown}"
     return None
 
 
@@ -227,7 +227,7 @@ def _find_function_name(written: Instruction) -> str | None:
         called = [name for name in _CALLED.findall(words) if name in TOOLS]
         name = named_function(TOOLS, words) or next(iter(called), None)
         if name:
-            return f"turn {index} names the function {name}; a user says what is wanted"
+            return f"turn {index} names the function {name}; a user describes the task instead"
     return None
 
 
@@ -237,7 +237,7 @@ def _check_min_words(written: Instruction) -> str | None:
         if count < MIN_TURN_WORDS:
             return f"turn {index} has {count} words; it needs at least {MIN_TURN_WORDS}"
     if sum(counts) < MIN_TOTAL_WORDS:
-        return f"there are {sum(counts)} words in all; at least {MIN_TOTAL_WORDS} are needed"
+        return f"all turns have {sum(counts)} words; at least {MIN_TOTAL_WORDS} are needed"
     return None
 
 
@@ -245,10 +245,10 @@ def _check_max_words(written: Instruction) -> str | None:
     counts = [len(words.split()) for words in written.words]
     for index, count in enumerate(counts):
         if count > MAX_TURN_WORDS:
-            return f"turn {index} has {count} words; it may have {MAX_TURN_WORDS} at most"
+            return f"turn {index} has {count} words; at most {MAX_TURN_WORDS} are allowed"
     most = max(MAX_TOTAL_WORDS, _MAX_MEAN_WORDS * len(counts))
     if sum(counts) > most:
-        return f"there are {sum(counts)} words in all; {most} are the most"
+        return f"all turns have {sum(counts)} words; at most {most} are allowed"
     return None
 
 
@@ -257,7 +257,7 @@ def _check_language(written: Instruction) -> str | None:
         words = _WORD.findall(text.casefold())
         share = sum(word in COMMON for word in words) / max(1, len(words))
         if share < _MIN_COMMON_SHARE:
-            return f"turn {index} is hardly English: {share:.0%} of its words are everyday ones"
+            return f"turn {index} is hardly English: {share:.0%} of its words are everyday words"
     return None
 
 
@@ -278,7 +278,7 @@ def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
         for index in range(step.turn + 1):
             if contains_value(form, words[index]) and _is_whole_word(form, words[index]):
                 name = step.call.name if isinstance(step.call, Call) else "a call"
-                return f"turn {index} tells {brief(value, 60)}, which only {name} shows"
+                return f"turn {index} states {brief(value, 60)}, which only {name} shows"
     return None
 
 

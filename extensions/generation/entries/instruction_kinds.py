@@ -15,7 +15,7 @@ from trajectories.errors import DataError, suggest_name
 GROUPS = Path(__file__).parents[3] / "configs" / "generation" / "groups.toml"
 _TABLES = ("categories", "collections")
 _SIZES = (2, 3)
-"""Numbers of backends of an instruction of kind I2 or I3."""
+"""Possible numbers of backends in an instruction of kind I2 or I3."""
 
 
 class InstructionKind(StrEnum):
@@ -86,7 +86,7 @@ def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str
         for member in members:
             if member not in known:
                 near = suggest_name(str(member), known) or f"; there are {', '.join(known)}"
-                raise DataError(f"{where} {name}", f"there is no backend {member!r:.60}{near}")
+                raise DataError(f"{where} {name}", f"unknown backend {member!r:.60}{near}")
         if len({*members}) < len(members):
             raise DataError(f"{where} {name}", "names a backend twice")
     return {name: tuple([b for b in known if b in members]) for name, members in table.items()}

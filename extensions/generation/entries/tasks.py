@@ -46,11 +46,11 @@ EXAMPLES = 3
 _DRAWS = 300
 """Maximum walks drawn for one task."""
 _WISHES = 4
-"""Maximum wishes of one walk."""
+"""Maximum functions and edges that one walk should cover."""
 _RULES = ("EXEC", "CONFIG", "UNIQUE", "OFFER", "BREVITY", "DETERMINISM", "NULL", "DETECT")
-"""Rules for entries without words."""
+"""Rules for entries before the writer adds words."""
 _FUNCTIONS, _PER_BACKEND = (2, 5), 3
-"""Range of functions in a task without calls, and maximum per backend."""
+"""Minimum and maximum functions in a task without calls, and maximum per backend."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class WritingTask:
     examples: tuple[Trajectory, ...]
     origin: Shown
     bare: Trajectory
-    """Entry without words."""
+    """Entry before the writer adds words."""
 
     @property
     def key(self) -> str:
@@ -156,7 +156,7 @@ class TaskSampling:
     origin: Shown
     seed: int
     turns: int
-    """Turns of a walk."""
+    """Number of turns of a walk."""
     calls: int
     """Maximum calls of a turn."""
 
@@ -221,7 +221,9 @@ class TaskSource:
                     bare=bare,
                 )
             self.drawn[kind, reason] += 1
-        message = f"{kind}: none of {_DRAWS} walks is suitable; the last fails {reason}"
+        message = (
+            f"{kind}: {_DRAWS} walks were drawn, and each is unsuitable; the last fails {reason}"
+        )
         raise DataError("--kind", message)
 
     def _draw_focus(

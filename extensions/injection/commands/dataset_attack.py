@@ -71,7 +71,7 @@ def known(family: str) -> str:
     """Return the name of a family. Raises DataError if it does not exist."""
     if family not in FAMILIES:
         hint = suggest_name(family, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"
-        raise DataError("--families", f"there is no family {family!r:.80}{hint}")
+        raise DataError("--families", f"unknown family {family!r:.80}{hint}")
     return family
 
 

@@ -20,7 +20,7 @@ from extensions.injection.dojo.state_comparison import FastComparison
 from trajectories.errors import DataError, suggest_name
 
 VERSION = "0.1.35"
-"""Version of the package; tools and data have no versions of their own, so that it is exact."""
+"""Exact version of the package; tools and data have no versions of their own."""
 VERSIONS = ("v1", "v1.1", "v1.1.1", "v1.1.2", "v1.2", "v1.2.1", "v1.2.2")
 """Versions of the data, oldest first."""
 SUITES = ("banking", "slack", "travel", "workspace")
@@ -51,7 +51,7 @@ def _suites() -> ModuleType:
     except metadata.PackageNotFoundError:
         raise DataError("agentdojo", f"is not installed; {_HINT}") from None
     if found != VERSION:
-        raise DataError("agentdojo", f"is {found}, but results are those of {VERSION}; {_HINT}")
+        raise DataError("agentdojo", f"is {found}, but the results come from {VERSION}; {_HINT}")
     try:
         with _without_clients():
             module = import_module("agentdojo.task_suite.load_suites")
@@ -142,7 +142,7 @@ def _loaded(name: str, injections: tuple[tuple[str, str], ...]) -> Any:
     if unknown:
         hint = suggest_name(unknown[0], vectors(name))
         where = f"AgentDojo {name}: $.injections"
-        raise DataError(where, f"there is no vector {unknown[0]!r:.80}{hint}")
+        raise DataError(where, f"unknown vector {unknown[0]!r:.80}{hint}")
     try:
         return suite(name).load_and_inject_default_environment(dict(injections))
     except Exception as error:

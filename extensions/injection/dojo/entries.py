@@ -16,7 +16,7 @@ from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 NAME = "agentdojo"
-"""Name of the data set, and of its member of an entry's injection data."""
+"""Name of the data set, and of the field with an entry's injection data."""
 MODEL = "local"
 """Neutral name of the model, for attacks that address it."""
 

@@ -34,8 +34,8 @@ _PACKED = (".jsonl", ".jsonl.gz")
 _MAX_CHARS = 64_000_000
 """Maximum characters of a line or file."""
 _MAX_BEGIN_CHARS = 4096
-"""Characters at the begin of a file that tell whose file it is."""
-_NO_MESSAGES = "the file has no messages, so that nothing can be judged"
+"""Characters at the start of a file that identify its format."""
+_NO_MESSAGES = "the file has no messages, so that its episode cannot be judged"
 
 
 class DojoAnswer(NamedTuple):
@@ -43,7 +43,7 @@ class DojoAnswer(NamedTuple):
 
     said: str | None
     calls: Sequence[JsonObject]
-    """With ``function`` and ``args``; ``result`` or ``error`` if it was executed."""
+    """Call with ``function`` and ``args``, and with ``result`` or ``error`` if it was executed."""
 
 
 class RecordedFile(NamedTuple):
@@ -65,11 +65,11 @@ class DojoEpisode(NamedTuple):
 
     version: str
     is_named: bool
-    """Whether the file names the version; it is found from the texts otherwise."""
+    """Whether the file names the version; otherwise, the version is derived from the texts."""
     utility: bool | None
     """The recorded verdict, in AgentDojo's words."""
     security: bool | None
-    """The recorded verdict: true if the attack succeeded, or there was none."""
+    """The recorded verdict: true if the attack succeeded or the episode has no attack."""
     is_attacked: bool
     given_up: bool = False
     unexecuted: tuple[tuple[str, JsonObject], ...] = ()
@@ -304,7 +304,7 @@ class _Reading:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (KeyError, TypeError, AttributeError, IndexError)):
             said = f"{type(error).__name__}: {error}"
-            raise DataError(self._where, f"is no run of AgentDojo: {said:.200}") from None
+            raise DataError(self._where, f"is not a run of AgentDojo: {said:.200}") from None
 
 
 def _texts(
@@ -364,7 +364,9 @@ def _episode(
     texts = file.texts
     if version not in agentdojo_package.VERSIONS:
         fits = (
-            f"version {version!r} is unknown" if version else "no version has its prompt and goal"
+            f"version {version!r} is unknown"
+            if version
+            else "its prompt and goal are in no version"
         )
         raise DataError(file.where, f"{fits}; known are {', '.join(agentdojo_package.VERSIONS)}")
     task = DojoTask(texts.suite, version, texts.user_task, texts.injection_task, texts.attack)
@@ -392,7 +394,7 @@ def _episode(
         Category.AGENTDOJO.value,
         None if error is None else "error",
         None,
-        error if file.error is None else f"given up: {' '.join(file.error.split())}",
+        error if file.error is None else f"gave up: {' '.join(file.error.split())}",
         messages=tuple(_messages(file)),
         steps=tuple(_records(executed)),
         result=[steps],

@@ -16,7 +16,7 @@ class DojoTask(NamedTuple):
     suite: str
     version: str
     user_task: str
-    """Such as ``user_task_3``; ``injection_task_N`` if the user asks for an attacker's goal."""
+    """Id such as ``user_task_3``; ``injection_task_N`` if the user asks for an attacker's goal."""
     injection_task: str | None = None
     attack: str | None = None
 
@@ -48,7 +48,7 @@ class DojoVerdict(NamedTuple):
 
     utility: bool
     attack_succeeded: bool | None
-    """None without an attack."""
+    """Id of the attacker's goal; None without an attack."""
 
 
 GIVEN_UP = DojoVerdict(utility=False, attack_succeeded=True)

@@ -23,18 +23,18 @@ from extensions.injection.dojo import agentdojo_package, tools
 
 _READING = ("get_", "search_", "list_", "read_", "check_")
 _READS_THAT_WRITE = frozenset({"get_unread_emails", "get_webpage"})
-_KEEPS = "AgentDojo keeps what a tool changed before its error"
+_KEEPS = "AgentDojo keeps the changes that a tool makes before its error"
 _DERIVED = frozenset(
     {"initial_emails", "received", "sent", "drafts", "initial_events", "initial_files"}
 )
-"""Members that the package derives from others, or from which it derives them."""
+"""Fields that the package derives from other fields, or from which it derives other fields."""
 
 
 class DojoConfig(TypedDict, total=False):
     """Initial config of a suite."""
 
     injections: dict[str, str]
-    """Injected texts by vector; the others have their harmless defaults."""
+    """Injected texts by vector; other vectors have their harmless defaults."""
 
 
 class DojoBackend(Backend):

@@ -48,8 +48,8 @@ EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
 NOTES = (
     "The judge model reports on every turn: solvable, information, tried_all, answer, why. "
     "--rules turns its votes into labels: pass, fail, or unsure without a majority. Votes are "
-    "stored and reused by other --rules, --votes and --unit.\n"
-    "exit status: 0 done, 2 bad input, 3 failed votes, 130 interrupted\n"
+    "stored and reused with other --rules, --votes and --unit.\nexit status: 0 done, 2 bad "
+    "input, 3 failed votes, 130 interrupted\n"
 )
 
 Options = JudgeOptions
@@ -147,8 +147,9 @@ class _JudgeCommand:
         """Print the estimated requests on episodes."""
         guessed = estimate_votes(self.cases(found), self.session.kept(folder, definition, Vote))
         say(
-            f"{what}, {guessed.episodes} without a label; {guessed.requests} requests and about "
-            f"{guessed.tokens} prompt tokens if votes agree, {guessed.most} requests at most"
+            f"{what}, {guessed.episodes} of them without a label; {guessed.requests} requests "
+            f"and about {guessed.tokens} prompt tokens if votes agree, at most {guessed.most} "
+            "requests otherwise"
         )
         if guessed.requests:
             usage, name = Usage(guessed.tokens, guessed.answered), self.setting.name
@@ -205,7 +206,7 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     say(f"{len(made)} probes from {dataset.name} {dataset.version}, profile {profile.name}")
     if not rated:
         share = percent(tally.failed_share)
-        say(f"no rate: {share} of the votes failed; --allow-errors prints it anyway")
+        say(f"no rate: {share} of the votes failed; --allow-errors prints the rate anyway")
     else:
         for line in format_probes(figures):
             say(line)

@@ -38,14 +38,14 @@ class _VoteOptions:
     votes: int | None = option(
         "maximum votes per episode (default: 5; 3 with --rules stable or fac)", "N", read=positive
     )
-    all_votes: bool = switch("request all votes, even if the label is decided")
+    all_votes: bool = switch("request all votes, even if fewer votes decide the label")
     rules: JudgingRules = option(
-        "rules for labels: of ToolLLM's paper, ToolBench's code or StableToolBench, or by the "
-        "answer only (fac)",
+        "rules for labels: from ToolLLM's paper, ToolBench's code or StableToolBench, or only "
+        "from the answer (fac)",
         default="paper",
     )
     solvable: SolvableBy = option(
-        "who decides if a turn is solvable: ground truth or judge", default="known"
+        "whether the ground truth or the judge decides if a turn is solvable", default="known"
     )
     unit: Unit = option("one label per episode or turn", default="episode")
     criteria: Literal["mixed", "judged"] = option(
@@ -61,8 +61,8 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
     """The runs, the judge model, and the output."""
 
     runs: tuple[Path, ...] = argument(
-        "run folder, result file, or folder of result "
-        "files; every other run is compared with the first",
+        "run folder, result file, or folder of result files; every other run is compared with "
+        "the first run",
         "RUN",
         required=False,
         default=(),
@@ -80,7 +80,7 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         "TOML file with prompts (default: configs/prompts/judge.toml)", "FILE"
     )
     seed: int | None = option(
-        "seed of samples and scripted judges; vote k (from 0) uses S+k", "S", read=index
+        "seed S of samples and scripted judges; vote k (first: 0) uses S+k", "S", read=index
     )
     keep: Path | None = option(
         "folder for the votes (default: judged in RUN; for probes, one in runs)", "DIR"
@@ -121,7 +121,7 @@ def load_run(options: JudgedEpisodeOptions, path: Path, show: Show) -> JudgedRun
         entries, options.ids, options.limit, options.sample, options.sample_seed
     )
     if not chosen:
-        raise DataError(str(path), "has none of the chosen entries; choose others")
+        raise DataError(str(path), "has none of the selected entries; select other entries")
     places = {entry.id: place for place, entry in enumerate(chosen)}
     keys = [key for key in source.episodes if key[0] in places]
     keys.sort(key=lambda key: (places[key[0]], key[1]))

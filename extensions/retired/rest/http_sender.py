@@ -183,7 +183,7 @@ def _content(response: httpx.Response) -> bytes:
     Raises Refused if the content is encoded.
     """
     if response.headers.get("content-encoding", "identity").lower() != "identity":
-        raise Refused("The answer is encoded, which was not asked for.")
+        raise Refused("The answer is encoded, although the request did not ask for this.")
     content = b""
     for part in response.iter_raw():
         content += part
@@ -234,8 +234,8 @@ class _Watch:
 def _denied(host: str, port: int) -> AccessDenied:
     """Return the error for a service that is not allowed."""
     if _is_local(host):
-        what = "on this machine, requests go to the fixture only"
-        return AccessDenied(f"{what}; allow others by --allow-host {host[:100]}:{port}.")
+        what = "on this machine, requests may only go to the fixture"
+        return AccessDenied(f"{what}; allow other requests by --allow-host {host[:100]}:{port}.")
     what = f"{host[:100]} is another machine"
     return AccessDenied(f"{what}; allow requests to it by --allow-network or --allow-host.")
 

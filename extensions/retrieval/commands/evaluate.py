@@ -32,7 +32,7 @@ NOTES = (
     "  FILE            entries, or lines of\n"
     '                  {"query": TEXT, "relevant": [NAME, ...]}\n\n'
     f"{CORPUS_NOTES}\n{METHOD_NOTES}\n"
-    "Relevant functions are those of the ground truth, by name and parameter names. NDCG is "
+    "Relevant functions are the ground truth's, by name and parameter names. NDCG is "
     "scikit-learn's; all in 5 is the share of queries with all functions among the first five. "
     "Figures are percentages.\n"
 )
@@ -47,11 +47,11 @@ class Options(CorpusOptions, JsonOption):
     queries: str = option("sets of queries, separated by commas", "NAMES", default="own")
     by: str = option("rankings, separated by commas", "METHODS", default=f"bm25,{DEFAULT}")
     split: str | None = option(
-        "only the held-out fold, which shares no scenario (instruction), backend (tool) or group "
-        "of backends (category) with the rest",
+        "only the held-out fold; the other folds share no scenario (instruction), backend "
+        "(tool) or group of backends (category) with it",
         choices=[kind.value for kind in SplitKind],
     )
-    fold: int = option("held-out fold, from 0", "N", default=0, read=index)
+    fold: int = option("number of the held-out fold, starting at 0", "N", default=0, read=index)
     folds: int = option("number of folds", "N", default=5, read=positive)
     split_seed: int = option("seed of the folds", "S", default=0, read=index)
 

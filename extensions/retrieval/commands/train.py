@@ -31,10 +31,11 @@ else:
 EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 
 NOTES = (
-    "Without --encoder, the command trains a linear layer over words and character n-grams (extra "
-    "lexical). With --encoder, it trains an encoder with sentence-transformers (extra training). "
-    "Use the result by --by trained:FOLDER; functions that no training query needed then keep "
-    "their lexical rank. --by local:FOLDER/epochs/N ranks all functions by the encoder.\n"
+    "Without --encoder, the command trains a linear layer over words and character n-grams "
+    "(extra lexical). With --encoder, it trains an encoder with sentence-transformers (extra "
+    "training). Use the result with --by trained:FOLDER; functions that no training query "
+    "needed then keep their lexical rank. --by local:FOLDER/epochs/N ranks all functions by the "
+    "encoder.\n"
 )
 
 
@@ -63,7 +64,7 @@ class _SplitOptions:
         choices=[*(kind.value for kind in SplitKind), "none"],
         default=SplitKind.INSTRUCTION.value,
     )
-    fold: int = option("held-out fold, from 0", "N", default=0, read=index)
+    fold: int = option("number of the held-out fold, starting at 0", "N", default=0, read=index)
     folds: int = option("number of folds", "N", default=5, read=positive)
     split_seed: int = option("seed of the folds", "S", default=0, read=index)
 

@@ -96,12 +96,12 @@ class Options(
         "live model, or scripted:RATE (share of wrong calls)", "NAME", required=True
     )
     mode: Mode | None = option("tool calls or calls in text (default: fc)")
-    observations: Observations | None = option("texts of refusals (default: by data set)")
+    observations: Observations | None = option("wording of refused calls (default: by data set)")
     prompts: str | None = option(
-        "TOML file with prompts; its table [search] has those of the search", "FILE"
+        "TOML file with prompts; its table [search] has the prompts of the search", "FILE"
     )
     seed: int | None = option(
-        "sampling seed; episode k, from 0, uses S+k; also of scripted errors (default: 0)",
+        "sampling seed S, also of scripted errors; episode k (first: 0) uses S+k (default: 0)",
         "S",
         read=index,
     )
@@ -188,7 +188,7 @@ def _make_plan(options: Options) -> tuple[RunPlan, list[Trajectory]]:
     entries = [entry for entry in entries if not kind_of(entry).is_single_turn]
     chosen = choose.select_entries(entries, options.ids, options.limit, None, 0)
     if not chosen:
-        raise DataError("--category", f"{dataset.name} has no multi-turn entries in it")
+        raise DataError("--category", f"{dataset.name} has no multi-turn entries")
     settings = settings_of(options, "search")
     has_format = any(each.protocol for each in settings.features)
     if has_format and isinstance(parsed(options.model), ScriptedName):
@@ -396,6 +396,6 @@ def _setting_lines(plan: RunPlan, options: Options) -> Iterator[str]:
     )
     if options.repeat is not None:
         yield (
-            f"ReAct@{options.repeat}: an entry passes if one of its episodes does; all episodes "
-            "share the requests of the tree search"
+            f"ReAct@{options.repeat}: an entry passes if one of its episodes passes; all "
+            "episodes share the requests of the tree search"
         )

@@ -58,10 +58,10 @@ class ServedEpisodeOptions(SampleOptions, JudgingOptions):
     """Episodes of entries, for which --dataset, --category or others ask."""
 
     model: str = option("name of the agent in tables", "NAME", default=_AGENT)
-    trials: int = option("number per entry", "N", default=1, read=positive)
+    trials: int = option("episodes per entry", "N", default=1, read=positive)
     run_dir: Path | None = option("run folder (default: a new one in runs)", "DIR", one_of="folder")
     resume: Path | None = option(
-        "resume the run in this folder; errors start again", "DIR", one_of="folder"
+        "resume the run in this folder; episodes with errors start again", "DIR", one_of="folder"
     )
     hide_verdict: bool = switch("do not show the verdict to the agent")
 
@@ -81,7 +81,7 @@ class Options(ServedEpisodeOptions):
         "serve the functions that an entry offers in its last turn", "ID", one_of="source"
     )
     observations: Observations | None = option(
-        "with --trajectory: texts of refused calls (default: own)", needs="--trajectory"
+        "with --trajectory: wording of refused calls (default: own)", needs="--trajectory"
     )
     http: int | None = option(
         "serve over HTTP (0: any free port; default: standard input/output)", "PORT", read=port
@@ -104,7 +104,11 @@ def run(options: Options) -> int:
         return _serve_episodes(options)
     for flag in given_flags(options, ServedEpisodeOptions):
         if flag != "--dataset":
-            where = "leave out --trajectory" if choosing else "name them by --dataset or --category"
+            where = (
+                "leave out --trajectory"
+                if choosing
+                else "name the entries by --dataset or --category"
+            )
             raise DataError(flag, f"is for episodes of entries; {where}")
     # Output of environments must not reach a client on standard output.
     with redirect_stdout(sys.stderr):

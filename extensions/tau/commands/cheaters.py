@@ -15,7 +15,7 @@ from trajectories.errors import DataError
 
 EXAMPLE = "turnwise dataset cheaters tau2:airline"
 _MAX_SHARE = 0.01
-"""Share of entries that silence may pass without a warning."""
+"""Share of entries above which passing them by silence causes a warning."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -57,8 +57,8 @@ class Options(DataOptions, JudgingOptions):
 
     traces: tuple[Path, ...] = argument("file of traces, or folder of such files", "TRACES")
     format: TraceFormat = option(
-        "openai (messages, also Anthropic's, LangChain's and Responses items), jsonl (the same, a "
-        "trace in each line), otel (OTLP JSON), langsmith (exported runs) or inspect (JSON logs)",
+        "openai (messages, also Anthropic's, LangChain's and Responses items), jsonl (the same, "
+        "one trace per line), otel (OTLP JSON), langsmith (exported runs) or inspect (JSON logs)",
         required=True,
     )
     output: Path | None = option(
@@ -78,7 +78,7 @@ def run(options: Options) -> int:
     traces = _read_traces(options)
     if options.entry is not None:
         if len(traces) != 1:
-            raise DataError("--entry", f"is for a single trace; there are {len(traces)}")
+            raise DataError("--entry", f"is for a single trace, but the file has {len(traces)}")
         traces = [traces[0]._replace(entry=options.entry)]
     dataset, category = _load_dataset(options, traces)
     episodes = _episodes(traces, dataset)
@@ -196,7 +196,7 @@ def _play(
         assert feature is not None
         rule = "recorded ones" if feature.reference.trust_results else "results of the execution"
         differ = "1 result differs" if total == 1 else f"{total} results differ"
-        say(f"{differ} from the recorded ones; judged by the {rule}")
+        say(f"{differ} from the recorded results; judged by the {rule}")
     return records
 
 

@@ -36,7 +36,7 @@ class Options(DatasetOption, JudgingOptions):
         "PATH",
     )
     mode: Mode | None = option(
-        "how the model of result files called functions (default: by the files)"
+        "how the model of result files called functions (default: read from the files)"
     )
 
 
@@ -78,7 +78,7 @@ def _difference_lines(episode: VerifiedEpisode) -> Iterator[OutputLine]:
     if episode.members:
         members = ", ".join(episode.members)
         was, now = _describe_verdict(episode.then), _describe_verdict(episode.now.verdict_line())
-        yield OutputLine(f"{id}, trial {trial}: was {was}, is {now} ({members})", "bad")
+        yield OutputLine(f"{id}, trial {trial}: was {was}, is now {now} ({members})", "bad")
     if episode.result is not None:
         turn, step, call, then, new = episode.result
         yield OutputLine(

@@ -67,7 +67,7 @@ _SHOWN = "an example that is missing, cannot be parsed, or shows a wrong result"
 _NOT_SHOWN = "no example of a success; no example of a refusal, although the function refuses calls"
 _FROZEN = "function documents that differ from the frozen ones"
 _ELSEWHERE = "in another process"
-_ASKED = "returns something else with another clock, time zone or os.environ"
+_ASKED = "returns a different result with another clock, time zone or os.environ"
 
 
 def _asks(what: str, *reads: str) -> Iterator[Mutant]:
@@ -128,7 +128,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("results", _RESULT, (("_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:"),), "not of the declared type: items: ", 'return {"items"'),
     _returns('return {"items": {1}}', "which is not JSON"),
     _returns('return {"error": "no"}', "raise a ToolError"),
-    _returns("return {1: self.items}", "keys are not all text"),
+    _returns("return {1: self.items}", "keys are not all strings"),
     *_asks(
         _CLOCK, "datetime.date.today()", "datetime.datetime.now().year", "datetime.datetime.now(datetime.UTC).day",
         "datetime.datetime.today().weekday()", "time.strftime('%Y%m%d')", "time.strftime('%H')", "int(time.time() // 86400)",
@@ -147,7 +147,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("reads", "a function marked `@reads` that writes", ((LIST, f"{NEXT}{LIST}"),), "mark the function @writes", "self.next_id += 1"),
     Mutant("arguments", "a refusal of arguments that fit the function document", (("self, name: str)", "\n        self,\n        name: Annotated[str, AfterValidator(str.strip), Predicate(str.isdigit)],\n    )"),), "fits the schema but returns", "name: Annotated["),
     Mutant("sessions", "a count of all calls, or other state that many sessions share", ((NEXT, f"        _made.append(name)\n        item['done'] = len(_made) > 3_000\n{NEXT}"),), "among other ", "item['done'] = len"),
-    Mutant("memory", "a private field, a memo or another memory of earlier calls that no config sets", (("    next_id: int = 1\n", "    next_id: int = 1\n    _made: int = 0\n"), (NEXT, f"        item['done'] = self._made > 0\n        self._made += 1\n{NEXT}")), "the private field _made decides it", ""),
+    Mutant("memory", "a private field, a memo or another memory of earlier calls that no config sets", (("    next_id: int = 1\n", "    next_id: int = 1\n    _made: int = 0\n"), (NEXT, f"        item['done'] = self._made > 0\n        self._made += 1\n{NEXT}")), "depends on the private field _made", ""),
     Mutant("examples", _SHOWN, (('Item 1 is done."}\n ', 'Item 2 is done."}\n '),), 'gives {"status": "Item 1 is done."}', ">>> PREFIX_finish(item_id=1)"),
     Mutant("examples", _SHOWN, (("_list()\n            {", "_list(\n            {"),), "the example cannot be read", ">>> PREFIX_list("),
     Mutant("examples", _SHOWN, (("        Examples:\n            >>> PREFIX_list()", "        Shown:\n            PREFIX_list()"),), "has no example", '"""List everything'),

@@ -50,7 +50,7 @@ def test_a_live_model_is_shown_what_each_level_says(
     axes = ("--vary", "tools=20,all", "--vary", "names=plain,codes")
     assert run(right, tmp_path, *axes) == 0
     out = capsys.readouterr().out
-    assert "difference from 20, entry by entry; Holm over 1 levels" in out
+    assert "difference: from 20, paired by entry; p: corrected for 1 levels (Holm)" in out
     assert f"next: turnwise vary {tmp_path} --html curves.html" in out
     assert {len(names) for names in shown_in(tmp_path / "tools=20,names=plain")} == {20}
     assert {len(names) for names in shown_in(tmp_path / "tools=all,names=plain")} == {128}
@@ -163,7 +163,7 @@ def test_words_of_a_file_are_shown(tmp_path: Path) -> None:
         ({"mkdir": {"description": "Like create_ticket.", "parameters": {"dir_name": "x"}}},
          "$.mkdir: names the function create_ticket"),
         ({"mkdir": {"description": "Makes one.", "parameters": {}}},
-         "$.mkdir: leaves out the parameter 'dir_name'"),
+         "$.mkdir: lacks the parameter 'dir_name'"),
         ({"mkdir": {"description": " ", "parameters": {"dir_name": "x"}}}, "$.mkdir: says nothing"),
         ({"mkdir": {"description": "Makes.", "parameters": {"dir_name": "x", "y": "z"}}},
          "$.mkdir: has no parameter 'y'"),

@@ -50,12 +50,12 @@ def test_good_words_have_no_defect():
         ({"description": "As with ls."}, "names the function ls"),
         ({"description": "As `go`."}, "names the function go"),
         ({"description": "First go(), then wait."}, "names the function go"),
-        ({"speed": "Up to 120."}, "speed: no longer says hour, km"),
+        ({"speed": "Up to 120."}, "speed: lacks hour, km"),
         ({"speed": "Up to 100 km an hour."}, "speed: has other numbers: 100, 120"),
-        ({"mode": "How fast."}, "mode: no longer says the choice 'slow'"),
-        ({"mode": None}, "leaves out the parameter 'mode'"),
+        ({"mode": "How fast."}, "mode: lacks the choice 'slow'"),
+        ({"mode": None}, "lacks the parameter 'mode'"),
         ({"colour": "Red."}, "has no parameter 'colour'"),
-        ({"description": " "}, "says nothing"),
+        ({"description": " "}, "is empty"),
     ],
 )
 def test_words_that_do_not_hold(changed, defect):
@@ -134,7 +134,7 @@ def test_one_that_does_not_hold_is_asked_for_again_with_the_reason():
 def test_what_never_holds_keeps_its_own_words(text):
     found, asked = draft(text)
     assert found.words == own_words(DOCUMENT)
-    assert found.problem == "the answer is no such JSON object"
+    assert found.problem == "the answer is not such a JSON object"
     assert len(asked) == 3
 
 

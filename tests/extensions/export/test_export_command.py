@@ -194,7 +194,7 @@ def test_parts_of_backends_share_no_function(tmp_path, capsys):
         (["--format", "sharegpt", "--trial", "1"], "--trial: is for --format bfcl, not sharegpt"),
         (
             ["--format", "trl", "--split", "instruction", "--fold", "99"],
-            "--fold: 99: instruction has 5 folds here, from 0",
+            "--fold: 99: instruction has 5 folds here, numbered from 0",
         ),
         (
             ["--format", "trl", "--split", "instruction", "--folds", "1"],

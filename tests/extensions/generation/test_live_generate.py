@@ -220,7 +220,7 @@ def test_what_a_filter_refuses_is_asked_for_again_with_the_reason(
     found = figures(generate("--trials", "0", "--json"))
     kind = found["kinds"]["I2"]
     assert kind["refused"]["FORM"] == kind["tasks"] == len(again)
-    assert all("there is no JSON object in the answer" in text for text in again)
+    assert all("the answer has no JSON object" in text for text in again)
     assert kind["answers"] == 2 * kind["tasks"]
 
 
@@ -229,7 +229,7 @@ def test_who_is_never_in_form_is_asked_no_more(generate: Generate, server: FakeS
     server.answer = lambda _: said("No.")
     done = generate("--number", "60", "--concurrency", "1")
     assert done.status == 3
-    assert "20 answers in a row were malformed, the last: there is no JSON object" in done.err
+    assert "20 answers in a row were malformed, the last: the answer has no JSON object" in done.err
     assert server.requests == 20
 
 

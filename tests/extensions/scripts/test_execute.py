@@ -94,9 +94,9 @@ def test_long_context_material_is_asked_for_where_it_is_wanted():
         ("long_context", 1, "$.long_context: must be a bool, but is 1"),
         ("turns", None, "$.turns: must be a list"),
         ("turns", {}, "$.turns: must be a list"),
-        ("turns", [[], "f()"], "$.turns[1]: must be a list of call texts"),
-        ("turns", [[1]], "$.turns[0]: must be a list of call texts"),
-        ("turns", [[["f()"]]], "$.turns[0]: must be a list of call texts"),
+        ("turns", [[], "f()"], "$.turns[1]: must be a list of calls as strings"),
+        ("turns", [[1]], "$.turns[0]: must be a list of calls as strings"),
+        ("turns", [[["f()"]]], "$.turns[0]: must be a list of calls as strings"),
     ],
 )
 def test_a_line_of_another_form_is_refused_with_its_place(member, value, message):

@@ -138,7 +138,7 @@ LARGE = {"columns": ["a", "b"], "rows": [[n, "x" * 400] for n in range(1_000)]}
     ],
 )
 def test_what_has_no_end_is_ended(column: str) -> None:
-    assert select(column, live=session(large=LARGE)).endswith("steps: make it simpler.")
+    assert select(column, live=session(large=LARGE)).endswith("steps: simplify it.")
 
 
 def test_rows_and_texts_are_bounded() -> None:
@@ -164,11 +164,11 @@ def test_rows_and_texts_are_bounded() -> None:
         ("SELECT; DROP", "books", {}, "sql_keyword is 'SELECT; DROP'"),
         ("SELECT", "sqlite_master", {}, "There is no table 'sqlite_master'. There is: books."),
         ("SELECT", "books b, books c", {}, "There is no table"),
-        ("SELECT", "books", {"update_values": [1]}, "update_values does not go with SELECT"),
+        ("SELECT", "books", {"update_values": [1]}, "update_values cannot be combined with SELECT"),
         ("SELECT", "books", {"columns": "title"}, "columns"),
-        ("DELETE", "books", {"insert_values": [[1]]}, "insert_values does not go with DELETE"),
-        ("CREATE", "t", {"conditions": ["id = 1"]}, "conditions does not go with CREATE"),
-        ("CREATE", "Books", {"columns": ["id"]}, "There is a table 'books' already"),
+        ("DELETE", "books", {"insert_values": [[1]]}, "cannot be combined with DELETE"),
+        ("CREATE", "t", {"conditions": ["id = 1"]}, "conditions cannot be combined with CREATE"),
+        ("CREATE", "Books", {"columns": ["id"]}, "The table 'books' already exists"),
         ("CREATE", "t", {}, "columns has 0 members"),
         ("CREATE", "t", {"columns": ["a", "A"]}, "duplicate column name"),
         ("CREATE", "sqlite_t", {"columns": ["a"]}, "reserved"),

@@ -61,7 +61,7 @@ def test_conditions_become_one_piece_with_bound_texts(
         ("id IN (WITH RECURSIVE a AS (SELECT 1) SELECT 1)", "has the word WITH"),
         ("id = (DELETE FROM books)", "has the word DELETE"),
         ("PRAGMA user_version", "has the word PRAGMA"),
-        ("title = 'open", "a quote that does not close"),
+        ("title = 'open", "a quote that is not closed"),
         ("id = ?", "has '?'"),
         ("id = :name", "has ':'"),
         ("id = 1\0", r"has '\x00'"),
@@ -79,7 +79,7 @@ def test_what_is_no_condition_is_refused(text: str, why: str) -> None:
 def test_what_follows_conditions_stands_once_and_in_a_select_only() -> None:
     with pytest.raises(InvalidArgument, match="LIMIT stands once"):
         where("LIMIT 1", "LIMIT 2")
-    with pytest.raises(InvalidArgument, match="ORDER BY stands once, in a SELECT"):
+    with pytest.raises(InvalidArgument, match="ORDER BY may occur once, in a SELECT"):
         READER.conditions(["id = 1 ORDER BY id"], only_where=True)
 
 

@@ -82,10 +82,10 @@ def test_one_value_that_should_be_in_a_list_is_put_in_one() -> None:
 @pytest.mark.parametrize(
     ("allowed", "why"),
     [
-        ({"columns": ["name", "kind"]}, "its columns may belong together or stand for each other"),
+        ({"columns": ["name", "kind"]}, "its columns may belong together or be alternatives"),
         ({"conditions": ["name = 'a'", "kind = 'b'"]}, "its conditions may belong together"),
         ({"conditions": [["name = Rex"]]}, "its statement is refused: SQLite says: no such column"),
-        ({"conditions": [["name = 'Rex"]]}, "a quote that does not close"),
+        ({"conditions": [["name = 'Rex"]]}, "a quote that is not closed"),
         ({"conditions": [["weight > 5", "weight < 5"]]}, "no row meets"),
         ({"conditions": [["1 = 1"]]}, "no rows show the effect"),
         ({"table_name": [""]}, "its answer names no statement and no table"),
@@ -100,7 +100,7 @@ def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: s
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ([["a", 1, 2], ["b", 1, 2]], "its rows may belong together or stand for each other"),
+        ([["a", 1, 2], ["b", 1, 2]], "its rows may belong together or be alternatives"),
         ([["a", 1]], "neither question nor answer says into which columns"),
     ],
 )

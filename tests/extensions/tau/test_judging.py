@@ -100,7 +100,7 @@ def test_simulations_under_wrong_ids_are_matched_by_their_gold_actions(checkout,
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"tasks": 3}, "$.tasks: must be a list, is a int"),
+        ({"tasks": 3}, "$.tasks: must be a list, but is a int"),
         ({"simulations": [{"messages": [{"role": 1}]}]}, "messages[0].role: must be a string"),
         ({"simulations": [simulation("9", [])]}, "the task '9' is not in the file"),
     ],
@@ -140,7 +140,7 @@ def test_fetch_takes_a_checkout_or_an_archive(checkout, tmp_path, monkeypatch, c
 def test_fetch_refuses_another_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("TURNWISE_CACHE", str(tmp_path / "cache"))
     assert main(["dataset", "fetch", "tau2", "--from", str(tmp_path)]) == 2
-    assert "is no checkout of tau2-bench" in capsys.readouterr().err
+    assert "is not a checkout of tau2-bench" in capsys.readouterr().err
 
 
 def test_cheaters_pass_what_the_data_set_rewards(checkout, capsys):

@@ -265,7 +265,7 @@ def test_an_entry_is_named_for_one_trace_only(
     path.write_text(f"{json.dumps(chat())}\n{json.dumps(chat())}\n")
     command = ["import", str(path), "--format", "jsonl", "-o", str(tmp_path / "never")]
     assert main([*command, "--dataset", str(desk), "--entry", "desk_0"]) == 2
-    assert "--entry: is for a single trace; there are 2" in capsys.readouterr().err
+    assert "--entry: is for a single trace, but the file has 2" in capsys.readouterr().err
 
 
 def test_traces_are_exported_from_transcripts_only(

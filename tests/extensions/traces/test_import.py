@@ -273,7 +273,7 @@ def test_results_that_differ_are_reported_call_by_call(
     shown = capsys.readouterr().out
     assert "desk_0, turn 2, get_ticket(ticket_id=1): returns" in shown
     assert '"Closed"' in shown
-    assert "2 results differ from the recorded ones; judged by the results of" in shown
+    assert "2 results differ from the recorded results; judged by the results of" in shown
     [record] = read(ours).values()
     assert record.outcome == "passed"
     assert json.loads(record.steps[2].results[0]) == MADE
@@ -301,8 +301,8 @@ def test_results_that_differ_are_reported_call_by_call(
 @pytest.mark.parametrize(
     ("messages", "warning"),
     [
-        (chat()[:5], "has 1 user messages, the entry 2 turns"),
-        ([*chat(), *chat()[5:]], "has 3 user messages, the entry 2 turns"),
+        (chat()[:5], "has 1 user messages, but the entry has 2 turns"),
+        ([*chat(), *chat()[5:]], "has 3 user messages, but the entry has 2 turns"),
     ],
 )
 def test_a_wrong_number_of_turns_is_judged_as_in_recorded_runs(

@@ -46,14 +46,20 @@ WRONG = {
     "text: must be a string, but is 3": lambda: turnwise.parse_call(3),
     "nowhere": lambda: turnwise.open_run("nowhere"),
     "data: must be a Dataset": lambda: turnwise.judge("bfcl", "id", []),
-    "messages: .*: must be a list of messages, is 3": lambda: turnwise.judge(entry(), messages=3),
-    "checks: must be a list of checks, is 3": lambda: evaluate(checks=3),
+    "messages: .*: must be a list of messages, but is 3": lambda: turnwise.judge(
+        entry(), messages=3
+    ),
+    "checks: must be a list of checks, but is 3": lambda: evaluate(checks=3),
     "workers: is not for live runs": lambda: evaluate(workers=3),
     "address: is for Ray clusters": lambda: evaluate(address="here"),
-    "extensions: must be a dict of .*, is 3": lambda: turnwise.RolloutEnv(entry(), extensions=3),
-    "extensions: must be a dict .*, is 4": lambda: turnwise.RolloutEnv(entry(), extensions={4: {}}),
+    "extensions: must be a dict of .*, but is 3": lambda: turnwise.RolloutEnv(
+        entry(), extensions=3
+    ),
+    "extensions: must be a dict .*, but is 4": lambda: turnwise.RolloutEnv(
+        entry(), extensions={4: {}}
+    ),
     "observations: must be own or": lambda: turnwise.RolloutEnv(entry(), observations=3),
-    "action: must be a text, an assistant": lambda: turnwise.RolloutEnv(entry()).step(None),
+    "action: must be a string, an assistant": lambda: turnwise.RolloutEnv(entry()).step(None),
     "snapshot: was not made": lambda: turnwise.RolloutEnv(entry()).restore(None),
     "snapshot: must be a Snapshot": lambda: turnwise.Session.load([], {}).restore(None),
     "backend: must be a subclass of Backend, is 3": lambda: turnwise.register(3),

@@ -102,7 +102,7 @@ def test_who_makes_only_faults_ends_with_fewer_entries(
 ) -> None:
     command = ("generate", output, "--model", "scripted:1,only=LONG", "--kind", "I1")
     assert run_command(*command, "--number", 1, "--tries", 1, "--trials", 0) == 3
-    assert "I1: only 0 of 30 tasks gave an entry" in capsys.readouterr().err
+    assert "I1: only 0 of 30 tasks led to an entry" in capsys.readouterr().err
     assert output.read_text(encoding="utf-8") == ""
 
 
@@ -113,7 +113,7 @@ def test_a_writer_that_is_never_in_form_is_stopped(
     command = ("generate", output, "--model", "scripted:1,only=FORM", "--number", 40)
     assert run_command(*command, "--tries", 1) == 3
     said = capsys.readouterr().err
-    assert "20 answers in a row were malformed, the last: there is no JSON object" in said
+    assert "20 answers in a row were malformed, the last: the answer has no JSON object" in said
 
 
 def test_a_solver_that_errs_fails_some(generate: Generate) -> None:
@@ -217,7 +217,7 @@ def test_what_failed_before_it_began_binds_nobody(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("--kind", "I4"), "--kind: there is no kind 'I4'; choose from I1, I2, I3"),
+        (("--kind", "I4"), "--kind: unknown kind 'I4'; choose from I1, I2, I3"),
         (("--number", 2), "--number: must be at least 3, the number of kinds"),
         (("--want", "cdd"), "--want: 'cdd' is neither a function nor an edge; did you mean cd?"),
         (("--personas", "/dev/null"), "/dev/null: has no line with a persona"),

@@ -55,7 +55,7 @@ def test_a_kind_is_told_by_the_backends_of_an_entry() -> None:
         ("[kinds]\na = []", "kinds: is not a known table; use [categories] and [collections]"),
         ("[categories]\na = 'MathAPI'", "[categories] a: must be a list of backends"),
         ("[categories]\na = []", "must be a list of backends"),
-        ("[categories]\na = ['MathApi']", "there is no backend 'MathApi'; did you mean MathAPI"),
+        ("[categories]\na = ['MathApi']", "unknown backend 'MathApi'; did you mean MathAPI"),
         ("[categories]\na = ['MathAPI', 'MathAPI']", "names a backend twice"),
         ("categories = 3", "must be a table"),
     ],

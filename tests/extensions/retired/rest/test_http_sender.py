@@ -97,7 +97,7 @@ def test_nothing_else_on_this_machine_is_asked(host: str, network: bool) -> None
     get = HttpSender(
         {"shop.localhost": lambda: 1}, AllowedServices(frozenset({("127.0.0.1", 2)}), network)
     )
-    with pytest.raises(AccessDenied, match=r"allow others by --allow-host .*:8961"):
+    with pytest.raises(AccessDenied, match=r"allow other requests by --allow-host .*:8961"):
         get(WebRequest(f"http://{host}:8961/api/shutdown"))
 
 
