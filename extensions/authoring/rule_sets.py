@@ -82,7 +82,7 @@ RULES = (
     ),
     Rule(
         generated_items.WHOLE,
-        "no words mean the whole of something that bulk extends",
+        "no words mean the whole of something that generated items extend",
         replays=generated_items.check_whole,
     ),
     Rule(

@@ -67,7 +67,7 @@ _ALONE = (*_PLAIN, "inputs", "refusals", "snapshots")
 _SAME = (*_ALONE, "processes", "forks")
 
 CONTRACT: Sequence[Check] = (
-    Check("fields", "are annotated, and every key of a config has one", declaration_checks.fields),
+    Check("fields", "are annotated, and every config key has a field", declaration_checks.fields),
     Check("config types", "of all keys exist in JSON", declaration_checks.config_types),
     Check("example config", "exists and loads without errors", state_checks.example, ("config types",)),
     Check("loading", "copies the config and does not change it", declaration_checks.loading, _LOADS),

@@ -139,7 +139,7 @@ class SingleTurnDebugger(PaneScreen):
             if text is not None:
                 self._show(tried(self.examined, text), f"judged: {text}")
 
-        question = "answer to judge: a list of calls, or text"
+        question = "answer to judge: a list of calls, or plain text"
         self.push_screen(InputPrompt(question, f"[{', '.join(map(str, calls))}]"), judge)
 
     def action_drop(self) -> None:

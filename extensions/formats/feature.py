@@ -151,7 +151,7 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
     Raises DataError if the format has no text to replace, or the file cannot be used.
     """
     if isinstance(protocol, NativeFormat) or not isinstance(protocol.show, SystemMessageWriter):
-        why = f"the calling format {protocol.name} has no prompt text to replace; leave it out"
+        why = f"the calling format {protocol.name} has no prompt to replace; leave it out"
         raise DataError("--prompts", why)
     prompts = read_prompts(path)
     if prompts.first_user is not None:

@@ -31,7 +31,7 @@ _MEANT = re.compile(r"[{(<\[=]")
 
 def _no_constant(constant: str) -> NoReturn:
     """Refuse Infinity and NaN, which the JSON library accepts. Always raises ValueError."""
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 _JSON = json.JSONDecoder(parse_constant=_no_constant)

@@ -311,7 +311,7 @@ class EntryMaker:
             if blind.error is not None:
                 raise RefusedInstruction(ERROR, blind.error)
             if not blind.passed:
-                raise RefusedInstruction(SOLVED, f"none of {trials} plays passed")
+                raise RefusedInstruction(SOLVED, f"all {trials} episodes of the solver failed")
             provenance["solved"] = f"{blind.passed} of {trials}"
         if models.align is not None:
             label = await models.align(entry)

@@ -160,9 +160,7 @@ def find_agreed_entry(said: Trajectory, solutions: Sequence[Solution]) -> Trajec
     turns = []
     for index, calls in enumerate(_drop_needless(template, shortest, wanted)):
         if not calls:
-            raise RefusedInstruction(
-                AGREE, f"turn {index}: there is no call that all solutions need"
-            )
+            raise RefusedInstruction(AGREE, f"turn {index}: the solutions have no call in common")
         turns.append(replace(said.turns[index], ground_truth=tuple(map(str, calls))))
     found = replace(said, turns=tuple(turns))
     entry = Entry(make_dataset(found), found)

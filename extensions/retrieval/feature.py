@@ -58,7 +58,7 @@ class RetrievalFeature(RunFeature):
     is_offline = True
     retrieval: Retrieval
     reference: RetrievalReference | None = None
-    """The retrieval that took place; None before."""
+    """The last retrieval; None before the first retrieval."""
 
     def definition(self) -> JsonObject:
         """Return the policy, the pool and the ranking."""

@@ -97,13 +97,13 @@ async def _read_body(request: Request) -> dict[str, Any]:
         raise InvalidRequestBody("the body must be a JSON object")
     if unknown := body.keys() - _MEMBERS:
         raise InvalidRequestBody(
-            f"unknown member {min(unknown)!r:.80}; known are {sorted(_MEMBERS)}"
+            f"unknown field {min(unknown)!r:.80}; known are {sorted(_MEMBERS)}"
         )
     if not isinstance(body.get("episode"), str | None):
         raise InvalidRequestBody('"episode" must be text or null')
     step = body.get("step", 0)
     if type(step) is not int or step < 0:
-        raise InvalidRequestBody('"step" must be a number from 0')
+        raise InvalidRequestBody('"step" must be a number of at least 0')
     return body
 
 

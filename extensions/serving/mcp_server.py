@@ -193,8 +193,8 @@ def client_of(request: Request) -> str:
     name = request.headers.get(SESSION)
     if name is None:
         raise SessionOrSnapshotNotFound(
-            "A client at /mcp is known by the handshake that the protocol's revisions before "
-            "2026-07-28 have; connect with one of these."
+            "A client at /mcp is identified by the handshake of protocol revisions before "
+            "2026-07-28; connect with one of these revisions."
         )
     return name
 

@@ -153,7 +153,7 @@ class SessionPool:
         if not 0 <= number < len(served.snapshots):
             count = len(served.snapshots)
             raise SessionOrSnapshotNotFound(
-                f"Session {name} has {count} snapshots, but not {number}."
+                f"Session {name} has {count} snapshots, but not number {number}."
             )
         served.session.restore(served.snapshots[number])
 

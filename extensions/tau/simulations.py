@@ -57,7 +57,7 @@ class RecordedReward(NamedTuple):
     information: tuple[bool, ...] | None = None
     statements: tuple[StatementVerdict, ...] | None = None
     gold: tuple[GoldAction, ...] | None = None
-    """Gold actions that the judgement repeats, if it does."""
+    """Gold actions that the judgement repeats; None if it repeats no actions."""
 
 
 class Simulation(NamedTuple):

@@ -22,7 +22,7 @@ def require_type(name: str, value: object, *kinds: type | None, described: str) 
 
 def require_number(name: str, value: object, *, optional: bool = False) -> None:
     """Raise DataError unless a value is an integer of at least 1, or an allowed None."""
-    described = f"an integer from 1{' or None' if optional else ''}"
+    described = f"an integer of at least 1{' or None' if optional else ''}"
     require_type(name, value, int, *([None] if optional else []), described=described)
     if isinstance(value, int) and value < 1:
         raise DataError(name, f"must be {described}, but is {value}")
@@ -30,7 +30,7 @@ def require_number(name: str, value: object, *, optional: bool = False) -> None:
 
 def require_names(name: str, value: object) -> None:
     """Raise DataError unless a value is None, a string, or a sequence of strings."""
-    described = "a text or a list of texts"
+    described = "a string or a list of strings"
     require_type(name, value, None, str, list, tuple, described=described)
     for each in value if isinstance(value, (list, tuple)) else ():
         require_type(name, each, str, described=described)

@@ -88,13 +88,13 @@ def read_instruction(text: str, turns: int) -> Instruction:
     """
     value = parse_object(text[:_MAX_ANSWER_CHARS])
     if not isinstance(value, dict):
-        raise RefusedInstruction(Filter.FORM, "there is no JSON object in the answer")
+        raise RefusedInstruction(Filter.FORM, "the answer has no JSON object")
     stated = value.get("turns")
     if not isinstance(stated, list):
-        raise RefusedInstruction(Filter.FORM, 'there is no list "turns"')
+        raise RefusedInstruction(Filter.FORM, 'the answer has no list "turns"')
     if len(stated) != turns:
         raise RefusedInstruction(
-            Filter.FORM, f'"turns" has {len(stated)} members, and must have {turns}'
+            Filter.FORM, f'"turns" has {len(stated)} items, but must have {turns}'
         )
     found = tuple([_read_turn(each, index) for index, each in enumerate(stated)])
     return Instruction(found, _read_left_out(value.get("left_out"), turns))
@@ -108,7 +108,7 @@ def _read_turn(value: object, index: int) -> WrittenTurn:
             _check_text(words, f"turns[{index}]")
             return WrittenTurn(words.strip(), tuple(names))
     raise RefusedInstruction(
-        Filter.FORM, f'turns[{index}] must have a text "words" and a list of texts "functions"'
+        Filter.FORM, f'turns[{index}] must have a string "words" and a list of strings "functions"'
     )
 
 
@@ -134,9 +134,9 @@ def _check_text(text: str, where: str) -> None:
             Filter.FORM, f"{where}: has more than {_MAX_TEXT_CHARS} characters"
         )
     if not text.strip():
-        raise RefusedInstruction(Filter.FORM, f"{where}: says nothing")
+        raise RefusedInstruction(Filter.FORM, f"{where}: is empty")
     if any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise RefusedInstruction(Filter.FORM, f"{where}: has half a character")
+        raise RefusedInstruction(Filter.FORM, f"{where}: has a lone surrogate")
 
 
 class FilterChain:

@@ -59,7 +59,7 @@ class WritingTask:
 
     kind: InstructionKind
     number: int
-    """Number within its kind, from 0."""
+    """Number of the task within its kind, starting at 0."""
     focus: InstructionBackends
     walk: Walk
     persona: str
