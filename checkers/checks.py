@@ -74,7 +74,7 @@ def check(function: Callable[..., object] | None = None, *, weight: float = 1.0)
 def _check_of(function: Callable[..., object], weight: float) -> EpisodeCheck:
     """Return a function as a check. Raises TypeError if it takes other parameters."""
     if not callable(function):
-        raise DataError("function", f"must be a function, is {function!r:.60}")
+        raise DataError("function", f"must be a function, but is {function!r:.60}")
     inputs = tuple(inspect.signature(function).parameters)
     if inspect.iscoroutinefunction(function):
         raise TypeError(f"check {function.__qualname__} is a coroutine function; use plain def")

@@ -92,7 +92,7 @@ def find_mark(member: object) -> ToolMark | None:
 def _make_error(thing: Any, why: str) -> Exception:
     thing = getattr(thing, "__func__", thing)
     if not callable(thing):
-        return DataError("function", f"must be a method, is {thing!r:.60}")
+        return DataError("function", f"must be a method, but is {thing!r:.60}")
     return TypeError(f"{place(thing)}: {getattr(thing, '__qualname__', thing)}: {why}")
 
 
@@ -205,7 +205,7 @@ class Backend:
             behaviour: Deviations from BFCL's backend.
         """
         if not isinstance(config, Mapping):
-            raise DataError(f"$.{cls.__name__}", f"must be an object, is {config!r:.60}")
+            raise DataError(f"$.{cls.__name__}", f"must be an object, but is {config!r:.60}")
         self = cls()
         self.__dict__.update(cls.FIELDS if behaviour.keeps_all else cls._BFCL_FIELDS)
         for key, value in copy_json(config).items():

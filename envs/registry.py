@@ -130,7 +130,7 @@ def register(backend: BackendClass) -> BackendClass:
     Raises ConfigError if another backend has the name; DataError if it is not a class.
     """
     if not isinstance(backend, type):
-        raise DataError("backend", f"must be a subclass of Backend, is {backend!r:.60}")
+        raise DataError("backend", f"must be a subclass of Backend, but is {backend!r:.60}")
     name = backend.__name__
     known = _REGISTERED.get(name)
     is_same = known is not None and (
@@ -319,7 +319,7 @@ def check_types(environments: object, config: object) -> None:
             "environments", f'must be a list such as ["TicketAPI"], is {environments!r:.60}'
         )
     if not isinstance(config, Mapping):
-        raise DataError("config", f"must be a dict by environment, is {config!r:.60}")
+        raise DataError("config", f"must be a dict by environment, but is {config!r:.60}")
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:

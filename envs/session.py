@@ -152,7 +152,9 @@ class Session:
         if isinstance(call, MalformedCall):
             return Result.refused(call)
         if type(call) is not Call or type(call.args) is not tuple:
-            raise DataError("call", f"must be a Call of a tuple, is {call!r:.60}; use parse_call")
+            raise DataError(
+                "call", f"must be a Call of a tuple, but is {call!r:.60}; use parse_call"
+            )
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:
             refusal = self._account.refusal(count)
@@ -191,7 +193,7 @@ class Session:
     def restore(self, snapshot: Snapshot) -> None:
         """Restore a snapshot of this session or of a fork. Raises DataError for another type."""
         if not isinstance(snapshot, Snapshot):
-            raise DataError("snapshot", f"must be a Snapshot, is {snapshot!r:.60}")
+            raise DataError("snapshot", f"must be a Snapshot, but is {snapshot!r:.60}")
         for name, backend in self.backends.items():
             backend.__dict__.update(snapshot.states[name])
         self._calls = 0

@@ -100,7 +100,7 @@ async def _read_body(request: Request) -> dict[str, Any]:
             f"unknown field {min(unknown)!r:.80}; known are {sorted(_MEMBERS)}"
         )
     if not isinstance(body.get("episode"), str | None):
-        raise InvalidRequestBody('"episode" must be text or null')
+        raise InvalidRequestBody('"episode" must be a string or null')
     step = body.get("step", 0)
     if type(step) is not int or step < 0:
         raise InvalidRequestBody('"step" must be a number of at least 0')

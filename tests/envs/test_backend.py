@@ -186,5 +186,5 @@ def test_a_class_without_a_typed_config_is_refused():
 
 
 def test_a_config_that_is_no_object_is_refused():
-    with pytest.raises(DataError, match=r"\$\.TicketAPI: must be an object, is None"):
+    with pytest.raises(DataError, match=r"\$\.TicketAPI: must be an object, but is None"):
         BACKENDS["TicketAPI"].load(None)

@@ -119,7 +119,7 @@ def test_a_turn_beyond_the_limit_has_no_answer(exhibited) -> None:
 
 def test_words_are_needed_where_only_they_are_shown(exhibited) -> None:
     silent = [[call("get_ticket", ticket_id=1)], [], []]
-    with pytest.raises(DataError, match="help_desk_0, trial 0: the record has no words"):
+    with pytest.raises(DataError, match="help_desk_0, trial 0: the record has no answers in words"):
         exhibited(silent, show="answer")
     assert exhibited(silent, show="answer", **ends("empty")).fails_unasked("episode")
 

@@ -310,7 +310,7 @@ def test_a_dry_run_tells_the_tokens_within_a_tenth(
     assert judge(*flags).status == 0
     assert len(sizes) == int(found[1])
     assert int(found[2]) == pytest.approx(sum(sizes), rel=0.1)
-    assert "0 without a label" in judge("--dry-run", *flags).out
+    assert "0 of them without a label" in judge("--dry-run", *flags).out
 
 
 def test_what_was_asked_before_is_taken_from_the_cache(

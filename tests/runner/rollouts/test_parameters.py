@@ -62,21 +62,21 @@ WRONG = {
     "action: must be a string, an assistant": lambda: turnwise.RolloutEnv(entry()).step(None),
     "snapshot: was not made": lambda: turnwise.RolloutEnv(entry()).restore(None),
     "snapshot: must be a Snapshot": lambda: turnwise.Session.load([], {}).restore(None),
-    "backend: must be a subclass of Backend, is 3": lambda: turnwise.register(3),
-    "function: must be a method, is 3": lambda: turnwise.reads(3),
-    "function: must be a method, is 'f'": lambda: turnwise.irreversible("f"),
-    "function: must be a function, is 3": lambda: turnwise.check(3),
+    "backend: must be a subclass of Backend, but is 3": lambda: turnwise.register(3),
+    "function: must be a method, but is 3": lambda: turnwise.reads(3),
+    "function: must be a method, but is 'f'": lambda: turnwise.irreversible("f"),
+    "function: must be a function, but is 3": lambda: turnwise.check(3),
     "environments: must be a list .*, is 'TicketAPI'": lambda: turnwise.Session.load(
         "TicketAPI", {}
     ),
     "environments: must be a list .*, is 3": lambda: turnwise.Session.load(3, {}),
     r"environments: must be a list .*, is \[None\]": lambda: turnwise.Session.load([None], {}),
-    "config: must be a dict by environment, is 3": lambda: turnwise.Session.load([], 3),
+    "config: must be a dict by environment, but is 3": lambda: turnwise.Session.load([], 3),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
-    r"call: must be a Call of a tuple, is 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
-        ["TicketAPI"], {}
-    ).call("ls()"),
-    r"call: must be a Call of a tuple, is Call\(name='get_ticket', args=\{'ticket_id'": lambda: (
+    r"call: must be a Call of a tuple, but is 'ls\(\)'; use parse_call": lambda: (
+        turnwise.Session.load(["TicketAPI"], {}).call("ls()")
+    ),
+    r"call: must be a Call of a tuple, but is Call\(name='get_ticket', args=\{'ticket_id'": lambda: (
         turnwise.Session.load(["TicketAPI"], {}).call(turnwise.Call("get_ticket", {"ticket_id": 1}))
     ),
 }
