@@ -76,7 +76,7 @@ WRONG = {
     r"call: must be a Call of a tuple, but is 'ls\(\)'; use parse_call": lambda: (
         turnwise.Session.load(["TicketAPI"], {}).call("ls()")
     ),
-    r"call: must be a Call of a tuple, but is Call\(name='get_ticket', args=\{'ticket_id'": lambda: (
+    r"call: must be a Call of a tuple, but is Call\(name='get_ticket', args": lambda: (
         turnwise.Session.load(["TicketAPI"], {}).call(turnwise.Call("get_ticket", {"ticket_id": 1}))
     ),
 }
