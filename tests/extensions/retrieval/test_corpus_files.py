@@ -72,14 +72,14 @@ def test_broken_functions_are_left_out(tmp_path: Path, broken: object, why: str)
     names, notes = read(tmp_path / "tools.json", [document(), broken])
     assert names == ["f"]
     [note] = notes
-    assert f"left out, {why}" in note
+    assert f"omitted, {why}" in note
 
 
 def test_of_many_broken_ones_a_few_are_named(tmp_path: Path) -> None:
     value = [document(), *(document(f"x{i}", "") for i in range(30))]
     _, notes = read(tmp_path / "tools.json", value)
     assert len(notes) == 11
-    assert notes[-1].endswith("left out, 20 more")
+    assert notes[-1].endswith("omitted, 20 more")
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_an_openapi_file_is_a_function_for_each_operation(tmp_path: Path) -> Non
     assert change.signature[1] == ("friends", "id", "name")
     assert change.document["parameters"]["required"] == ["id", "name"]
     assert "$ref" not in json.dumps(change.document)
-    assert notes == [f"{path}: left out, nameless has no description"]
+    assert notes == [f"{path}: omitted, nameless has no description"]
 
 
 def test_version_2_has_types_beside_names(tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_an_mcp_server_by_its_path(tmp_path: Path, form: str) -> None:
     [found] = load_corpus(name, None, notes.append).functions
     assert (found.name, found.backend) == ("greet", "greeter")
     assert found.signature == ("greet", ("to",))
-    assert notes == [f"{name}: left out, mute has no description"]
+    assert notes == [f"{name}: omitted, mute has no description"]
 
 
 def test_what_a_program_prints_besides_messages_is_no_traceback(

@@ -55,8 +55,8 @@ def test_conditions_become_one_piece_with_bound_texts(
         ("id = 1; DROP TABLE books", "has ';'"),
         ("id = 1 -- and more", "has '--'"),
         ("id = 1 /* and more */", "has '/*'"),
-        ("id = 1) OR (1 = 1", "brackets do not close"),
-        ("(id = 1", "brackets do not close"),
+        ("id = 1) OR (1 = 1", "a bracket is not closed"),
+        ("(id = 1", "a bracket is not closed"),
         ("id = 1 UNION SELECT title", "has the word UNION"),
         ("id IN (WITH RECURSIVE a AS (SELECT 1) SELECT 1)", "has the word WITH"),
         ("id = (DELETE FROM books)", "has the word DELETE"),
@@ -65,8 +65,8 @@ def test_conditions_become_one_piece_with_bound_texts(
         ("id = ?", "has '?'"),
         ("id = :name", "has ':'"),
         ("id = 1\0", r"has '\x00'"),
-        ("OR", "OR with nothing behind it"),
-        ("ORDER BY", "ORDER BY stands once"),
+        ("OR", "OR without an expression after it"),
+        ("ORDER BY", "ORDER BY may occur once"),
         ("id = " + "1" * 10_000, "has 10005 characters"),
     ],
 )
@@ -77,7 +77,7 @@ def test_what_is_no_condition_is_refused(text: str, why: str) -> None:
 
 
 def test_what_follows_conditions_stands_once_and_in_a_select_only() -> None:
-    with pytest.raises(InvalidArgument, match="LIMIT stands once"):
+    with pytest.raises(InvalidArgument, match="LIMIT may occur once"):
         where("LIMIT 1", "LIMIT 2")
     with pytest.raises(InvalidArgument, match="ORDER BY may occur once, in a SELECT"):
         READER.conditions(["id = 1 ORDER BY id"], only_where=True)

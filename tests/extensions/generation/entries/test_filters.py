@@ -75,7 +75,9 @@ def test_what_the_output_has_asked_is_not_asked_again() -> None:
     words = writer(0).answer(tasks()[0], 0)
     said = sieve.passed(tasks()[0], words).words
     sieve.take("first", said)
-    with pytest.raises(RefusedInstruction, match="turn 0 asks what first asks") as caught:
+    with pytest.raises(
+        RefusedInstruction, match="turn 0 asks the same question as first"
+    ) as caught:
         sieve.take("second", said)
     assert caught.value.by is Filter.DUPLICATE
 

@@ -55,8 +55,8 @@ def test_calls_that_failed_or_do_nothing_are_left_out() -> None:
     [
         ("add_to_watchlist(stock='AAPL')", "add_to_watchlist(stock='MSFT')", "different states"),
         ("add_to_watchlist(stock='AAPL')", "", "different states"),
-        ("get_watchlist()", "get_account_info()", "no call that all solutions need"),
-        ("", "", "no call that all solutions need"),
+        ("get_watchlist()", "get_account_info()", "the solutions have no call in common"),
+        ("", "", "the solutions have no call in common"),
     ],
 )
 def test_solutions_that_come_to_other_ends_do_not_agree(first: str, second: str, why: str) -> None:
