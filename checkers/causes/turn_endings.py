@@ -105,7 +105,7 @@ def is_refusal(answer: str) -> bool:
 
 
 def classify_answer(answer: str) -> str:
-    """Return whether an answer without calls is ``silent``, ``declined``, ``asked`` or ``other``."""
+    """Classify an answer without calls as ``silent``, ``declined``, ``asked`` or ``other``."""
     if not answer.strip():
         return "silent"
     if is_refusal(answer):

@@ -309,7 +309,7 @@ def _so_far(stepper: Stepper) -> list[Part]:
     """Return the outcome so far and the number of remaining calls."""
     timeline, turns = stepper.timeline, len(stepper.timeline.turns)
     left = sum(len(step) for turn in timeline.rest for step in turn)
-    rest = (f"  (recorded calls left, play them with r: {left})" if left else "", _FAINT)
+    rest = (f"  (calls left to play with r: {left})" if left else "", _FAINT)
     reached = len(timeline.failures)
     for turn, failure in enumerate(timeline.failures):
         if failure is not None:

@@ -322,7 +322,7 @@ def test_an_argument_without_effect_is_worth_knowing() -> None:
     entry = trajectory(("Check me.", [call]), backend="TravelAPI", config=booking)
     kinds = mutation_detection.figures([Entry(dataset(entry), entry)]).accepted
     assert (
-        "verify_traveler_information: other passport_number",
+        "verify_traveler_information: passport_number changed",
         mutation_detection.SAME_EFFECT,
     ) in kinds
 
