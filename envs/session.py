@@ -152,9 +152,7 @@ class Session:
         if isinstance(call, MalformedCall):
             return Result.refused(call)
         if type(call) is not Call or type(call.args) is not tuple:
-            raise DataError(
-                "call", f"must be a Call of a tuple, but is {call!r:.60}; use parse_call"
-            )
+            raise DataError("call", f"must be a Call of a tuple, not {call!r:.60}; use parse_call")
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:
             refusal = self._account.refusal(count)

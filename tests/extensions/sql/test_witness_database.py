@@ -101,7 +101,7 @@ def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: s
     ("values", "why"),
     [
         ([["a", 1, 2], ["b", 1, 2]], "its rows may belong together or be alternatives"),
-        ([["a", 1]], "neither question nor answer says into which columns"),
+        ([["a", 1]], "neither the question nor the answer names the columns"),
     ],
 )
 def test_rows_that_cannot_be_told_are_not_inserted(values: list[Any], why: str) -> None:

@@ -73,10 +73,10 @@ WRONG = {
     r"environments: must be a list .*, is \[None\]": lambda: turnwise.Session.load([None], {}),
     "config: must be a dict by environment, but is 3": lambda: turnwise.Session.load([], 3),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
-    r"call: must be a Call of a tuple, but is 'ls\(\)'; use parse_call": lambda: (
-        turnwise.Session.load(["TicketAPI"], {}).call("ls()")
-    ),
-    r"call: must be a Call of a tuple, but is Call\(name='get_ticket', args": lambda: (
+    r"call: must be a Call of a tuple, not 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
+        ["TicketAPI"], {}
+    ).call("ls()"),
+    r"call: must be a Call of a tuple, not Call\(name='get_ticket', args": lambda: (
         turnwise.Session.load(["TicketAPI"], {}).call(turnwise.Call("get_ticket", {"ticket_id": 1}))
     ),
 }
