@@ -207,6 +207,4 @@ class Episode:
 
 def _refuse_excess_call() -> Result:
     most = BOUNDS.calls_in_step
-    return Result.refused(
-        Refused(f"A step has at most {most} calls: make this call in the next step.")
-    )
+    return Result.refused(Refused(f"A step has at most {most} calls: use the next step for this."))
