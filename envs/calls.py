@@ -13,6 +13,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from keyword import kwlist
+from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -31,6 +32,8 @@ MAX_TEXT = BOUNDS.text
 MAX_DEPTH = BOUNDS.nesting
 MAX_INT_BITS = BOUNDS.int_bits
 
+_PARSING = Lock()
+"""CPython 3.11 counts the depth of syntax trees of all threads together."""
 _SOURCE = "<call>"
 # Python's warnings about invalid escapes in the model's strings do not concern the user.
 warnings.filterwarnings("ignore", module=re.escape(_SOURCE))
@@ -317,7 +320,8 @@ def parse_expression(text: str) -> ast.expr:
     if len(text) > MAX_TEXT:
         raise MalformedCall(f"The text has {len(text)} characters; at most {MAX_TEXT} are read.")
     try:
-        return ast.parse(text.strip(" \t"), _SOURCE, "eval").body
+        with _PARSING:
+            return ast.parse(text.strip(" \t"), _SOURCE, "eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         flaw = syntax_errors.describe_python_error(text, error)
         raise MalformedCall(f"{_quote(text)} is not valid Python: {flaw}.", error) from None
@@ -463,7 +467,8 @@ def _read_bare_call(text: str, variables: Collection[str]) -> list[Call]:
     if not _CALL_START.match(bare):
         return []
     try:
-        statements = ast.parse(bare, _SOURCE).body
+        with _PARSING:
+            statements = ast.parse(bare, _SOURCE).body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return []
     values = [line.value for line in statements if isinstance(line, ast.Expr)]

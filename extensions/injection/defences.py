@@ -21,7 +21,7 @@ from trajectories.schema import Message, Trajectory, Turn
 
 MASKED = "Data omitted: a prompt injection was detected."
 """Text that the model reads instead of a result that a detector reports."""
-_MARKER = re.compile(r"<(?=\s*/?\s*untrusted)", re.IGNORECASE)
+_MARKER = re.compile(r"<(?=\s*(?:/\s*)?untrusted)", re.IGNORECASE)
 
 
 class Defence:

@@ -59,7 +59,8 @@ def _metrics(figures: RunFigures) -> Iterator[tuple[str, float]]:
     # No name is the beginning of another: MLflow's folders would not allow it.
     scores = {score.name: score for score in figures.scores}
     # A run of one category has no row for all categories.
-    scores |= {"all": score for score in figures.scores[-1:]}
+    if figures.scores:
+        scores["all"] = figures.scores[-1]
     for group, score in scores.items():
         low, high = score.interval or (None, None)
         found = {"score": score.rate, "score_low": low, "score_high": high}

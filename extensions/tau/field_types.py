@@ -168,7 +168,8 @@ def find_incomplete(
     """Yield the records of an initial config that lack a field: JSON path and message."""
     for name, fields in records.items():
         needed = [n for n, kind in fields.items() if kind and not isinstance(kind, NullableField)]
-        for key, record in config.get(name, {}).items():
+        table = config.get(name, {})
+        for key, record in table.items() if isinstance(table, Mapping) else enumerate(table):
             for field in needed:
                 if field not in record:
                     yield f".{name}[{key!r}]", f"has no {field}"

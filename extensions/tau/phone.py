@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from envs.backend import reads, writes
@@ -135,6 +135,14 @@ class Phone(Desk):
     device: dict[str, Any] = _DEVICE
     surroundings: dict[str, Any] = _SURROUNDINGS
     _vpn_profile: dict[str, Any] = DEFAULT_VPN
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the fields that the phone or its surroundings lack."""
+        for name, fields in (("device", _DEVICE), ("surroundings", _SURROUNDINGS)):
+            for field in fields if name in config else ():
+                if field not in config[name]:
+                    yield f".{name}", f"has no {field}"
 
     # State --------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from envs.backend import reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.tool import Tool
 from extensions.tau.desk import lower
-from extensions.tau.field_types import Fields, arrange
+from extensions.tau.field_types import Fields, arrange, find_incomplete
 from extensions.tau.phone import Phone
 
 TODAY = "2025-02-25"
@@ -145,6 +145,12 @@ class TelecomDesk(Phone):
     bills: list[dict[str, Any]] = []
     devices: list[dict[str, Any]] = []
     _drafts: int = 0
+
+    @classmethod
+    def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield records without a needed field, and missing fields of the phone."""
+        yield from find_incomplete(config, _KINDS)
+        yield from super().references(config)
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:

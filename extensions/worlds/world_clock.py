@@ -143,10 +143,11 @@ class WorldClock(World):
         """
         minutes = (read_moment(until) - read_moment(self._now)).total_seconds() // 60
         if minutes < 0:
-            raise Refused(f"{until} is in the past: the time is {self._now}.")
+            raise Refused(f"{until} is past: it is {self._now}.")
         if minutes > _MAX_WAIT:
             raise InvalidArgument(f"{until} is more than 366 days ahead.")
-        self._until = until
+        if minutes:
+            self._until = until
         return {"now": until}
 
     def _find_problems(self, session: WorldSession) -> Iterator[ConfigProblem]:

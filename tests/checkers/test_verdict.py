@@ -46,6 +46,8 @@ def test_the_other_reasons_are_those_of_single_turns_and_of_requests_without_an_
         "dialogue:ended_early",
         "dialogue:wrong_state",
         "dialogue:failed_assertion",
+        "dialogue:no_consent",
+        "dialogue:false_claim",
         "dialogue:missing_action",
         "dialogue:not_communicated",
         "dialogue:failed_statement",

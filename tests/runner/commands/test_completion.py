@@ -38,7 +38,10 @@ def completed(line: str, folder: Path) -> set[str]:
         ("turnwise rep", {"replay", "report"}),
         ("turnwise retrieve ", {"query", "evaluate", "train"}),
         ("turnwise dataset va", {"validate", "vary"}),
-        ("turnwise env ", {"new", "check", "tools", "serve", "health"}),
+        (
+            "turnwise env ",
+            {"new", "check", "tools", "serve", "health", "generate", "import", "record"},
+        ),
         ("turnwise eval --lim", {"--limit"}),
         ("turnwise eval --profile ", {"bfcl", "strict", "tau2"}),
         ("turnwise env tools --o", {"--openai"}),
