@@ -103,12 +103,10 @@ class Session:
             behaviour: Deviations from BFCL's backends; default: all unless the session is tolerant.
         """
         check_types(environments, config)
-        if checks_config or (checks_config is None and not tolerant):
-            problems = check_config(environments, config)
-            if problems:
-                raise ConfigError(problems)
-        if behaviour is None:
-            behaviour = AS_BFCL if tolerant else OWN
+        checked = not tolerant if checks_config is None else checks_config
+        if checked and (problems := check_config(environments, config)):
+            raise ConfigError(problems)
+        behaviour = behaviour or (AS_BFCL if tolerant else OWN)
         names = with_worlds(tuple(environments))
         backends = {n: load_backend(n, config.get(n, {}), pack, behaviour) for n in names}
         needed = [each.session_class for each in backends.values() if each.session_class]
@@ -122,9 +120,8 @@ class Session:
         copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
         copy.tools = self.tools
         copy.offered = self.offered
-        copy.checks_arguments = (
-            self.checks_arguments if checks_arguments is None else checks_arguments
-        )
+        checks = self.checks_arguments if checks_arguments is None else checks_arguments
+        copy.checks_arguments = checks
         copy.tolerant = self.tolerant
         copy._calls = self._calls
         copy._unmeasured = self._unmeasured

@@ -146,8 +146,7 @@ class WorldClock(World):
             raise Refused(f"{until} is past: it is {self._now}.")
         if minutes > _MAX_WAIT:
             raise InvalidArgument(f"{until} is more than 366 days ahead.")
-        if minutes:
-            self._until = until
+        self._until = until
         return {"now": until}
 
     def _find_problems(self, session: WorldSession) -> Iterator[ConfigProblem]:

@@ -61,9 +61,11 @@ def test_results_say_whether_the_compared_state_has_changed(name):
     for script in scripts(subject):
         played = RandomPlay(subject, script.start, script.next_call)
         before = played.session.snapshot()
-        for _, result in played.steps():
+        for call, result in played.steps():
             after = played.session.snapshot()
-            assert result.changed is (before != after)
+            # With each call time may pass, which is no change by a call that only reads.
+            if name != "WorldClock" or played.session.tools[call.name].writes:
+                assert result.changed is (before != after)
             before = after
 
 

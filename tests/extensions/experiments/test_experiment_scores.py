@@ -105,7 +105,10 @@ def test_the_same_experiment_gives_the_same_bytes(folder):
         ("[]", "must be a JSON object"),
         ("{}", "$.design"),
         ('{"design": 1, "trials": 1, "blocks": [], "sizes": {}, "bases": {}}', "$.design"),
-        ('{"design": null, "trials": 1, "blocks": [], "sizes": {}, "bases": {}}', "no started run"),
+        (
+            '{"design": null, "trials": 1, "blocks": [], "sizes": {}, "bases": {}}',
+            "no run that has started",
+        ),
         ('{"design": null, "trials": 0, "blocks": [], "sizes": {}, "bases": {}}', "$.trials"),
         (
             '{"design": null, "trials": 1, "sizes": {}, "bases": {},'

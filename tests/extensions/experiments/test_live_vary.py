@@ -164,7 +164,7 @@ def test_words_of_a_file_are_shown(tmp_path: Path) -> None:
          "$.mkdir: names the function create_ticket"),
         ({"mkdir": {"description": "Makes one.", "parameters": {}}},
          "$.mkdir: lacks the parameter 'dir_name'"),
-        ({"mkdir": {"description": " ", "parameters": {"dir_name": "x"}}}, "$.mkdir: says nothing"),
+        ({"mkdir": {"description": " ", "parameters": {"dir_name": "x"}}}, "$.mkdir: is empty"),
         ({"mkdir": {"description": "Makes.", "parameters": {"dir_name": "x", "y": "z"}}},
          "$.mkdir: has no parameter 'y'"),
     ],
@@ -203,7 +203,7 @@ def files_only() -> str:
         (("--vary", "tools=5", "--temperature", "1"), "--temperature: is for live models"),
         (("--vary", "descriptions=none.json"), "none.json: cannot be read"),
         (("--vary", "words=none.jsonl"), "none.jsonl: cannot be read"),
-        (("--category", "irrelevance", "--vary", "tools=5"), "none of the 4 entries can be varied"),
+        (("--category", "irrelevance", "--vary", "tools=5"), "cannot vary the 4 entries"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_one_line(

@@ -446,7 +446,7 @@ FORMAT, FORMATS = "--calling-format", "--calling-formats"
         ((FORMAT, "functions", "--parallel-tool-calls", "on"), "--parallel-tool-calls: needs"),
         ((FORMAT, "kimi", "--tool-choice", "ls"), "--tool-choice: needs tools, which the"),
         ((FORMAT, "functions", "--tool-choice", "required"), "functions, use auto, none"),
-        ((FORMAT, "multi_call", "--tool-choice", "ls"), "one tool stands for all functions"),
+        ((FORMAT, "multi_call", "--tool-choice", "ls"), "one tool represents all functions"),
         ((FORMATS, "tools,functions", "--tool-choice", "required"), "format functions, use"),
         (("--tool-choice", "required"), "is for single-turn entries, but base_files"),
         (("--tool-choice", "ls"), "is for single-turn entries, but base_files_band_setlist has"),

@@ -84,8 +84,8 @@ def test_long_context_material_is_asked_for_where_it_is_wanted():
 @pytest.mark.parametrize(
     ("member", "value", "message"),
     [
-        ("initial_config", [], "$.initial_config: must be a dict, is []"),
-        ("initial_config", None, "$.initial_config: must be a dict, is None"),
+        ("initial_config", [], "$.initial_config: must be a dict, but is []"),
+        ("initial_config", None, "$.initial_config: must be a dict, but is None"),
         ("initial_config", {"TicketAPI": []}, "$.initial_config.TicketAPI: must be an object"),
         ("involved_classes", None, "$.involved_classes: must be a list"),
         ("involved_classes", "TicketAPI", "$.involved_classes: must be a list"),

@@ -176,7 +176,7 @@ def test_the_endpoint_plays_an_entry_and_refuses_what_it_cannot_read(tmp_path: P
             ({"episode": name, "step": 7, "message": "x"}, 409, "is at step 0, not 7"),
             ({"episode": name, "message": 5}, 400, "a value of the type int"),
             ({"episode": name, "messages": []}, 400, "unknown field 'messages'"),
-            ({"episode": name, "step": -1, "message": ""}, 400, "a number from 0"),
+            ({"episode": name, "step": -1, "message": ""}, 400, "a number of at least 0"),
         ):
             status, refusal = post(url, **body)
             assert (status, words in refusal["error"]) == (expected, True), refusal

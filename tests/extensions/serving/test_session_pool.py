@@ -95,7 +95,9 @@ def test_restore_goes_to_any_snapshot(pool: SessionPool) -> None:
 def test_an_unknown_snapshot_is_refused(pool: SessionPool, number: int) -> None:
     pool.open("a")
     pool.snapshot("a")
-    with pytest.raises(SessionOrSnapshotNotFound, match=f"a has 1 snapshots, but not {number}"):
+    with pytest.raises(
+        SessionOrSnapshotNotFound, match=f"a has 1 snapshots, but not number {number}"
+    ):
         pool.restore("a", number)
 
 

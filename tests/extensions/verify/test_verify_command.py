@@ -58,7 +58,7 @@ def test_a_run_that_is_not(verify, tmp_path, data, good):
     status, lines, notes = verify(folder)
     assert status == 1
     assert lines == [
-        "folders_0, trial 0: was multi_turn:empty_turn_model_response in turn 2, is passed "
+        "folders_0, trial 0: was multi_turn:empty_turn_model_response in turn 2, is now passed "
         "(valid, error_type, failed_turn)",
         "folders_0, trial 0: result differs in turn 1, step 1: "
         "mv(source='notes.txt', destination='old')",
@@ -100,7 +100,8 @@ def test_result_files_with_verdicts_beside_them(verify, write_lines, data):
     other = write_lines("other.jsonl", {"id": "folders_0", "valid": True, "error_type": None})
     status, lines, _ = verify(*given, "--verdicts", other)
     assert status == 1
-    assert lines[0] == f"folders_0, trial 0: was passed, is {reason} in turn 1 (valid, error_type)"
+    expected = f"folders_0, trial 0: was passed, is now {reason} in turn 1"
+    assert lines[0] == f"{expected} (valid, error_type)"
 
 
 def test_what_eval_writes_verifies_what_it_judged(verify, write_lines, data, tmp_path, capsys):

@@ -149,7 +149,7 @@ def test_errata_of_entries_that_are_not_loaded_are_passed_over() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"ground_truth": {2: PLAN}}, "base_one: has 2 turns"),
+        ({"ground_truth": {2: PLAN}}, "base_one: has no turn 2: it has 2 turns"),
         ({"alternatives": ({-1: PLAN},)}, "no turn -1"),
         ({"wording": {5: "Go."}}, "no turn 5"),
         ({"config": {"MathAPI": {}}}, "has no backend MathAPI"),

@@ -179,7 +179,7 @@ def test_dry_run_asks_nobody_and_writes_nothing(
     command = ("generate", output, "--model", "m", "--base-url", "http://127.0.0.1:9/v1")
     assert run_command(*command, "--number", 3, "--price", "1,2", "--dry-run") == 0
     said = capsys.readouterr().out
-    assert "3 entries wanted" in said
+    assert "3 entries requested" in said
     assert "writer m: 3 requests, about " in said
     assert "solver m: " in said
     assert "about $0.0" in said
