@@ -308,8 +308,7 @@ class Extension:
         return False
 
     def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
-        """Stop in an episode, as the extension's options of ``replay`` demand; tell whether they
-        do.
+        """Stop in an episode if the extension's options of ``replay`` demand it, else return False.
 
         Raises DataError if an option is invalid.
         """

@@ -158,10 +158,7 @@ class JudgedEpisode:
         return found
 
     def units(self, unit: Unit) -> list[int | None]:
-        """Return the labelled units:
-
-        None for the whole episode, or the number of each reached turn.
-        """
+        """Return the labelled units: the numbers of reached turns, or None for the episode."""
         if unit == "episode":
             return [None]
         return [number for number, turn in enumerate(self.turns) if turn.reached]

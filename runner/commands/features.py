@@ -80,7 +80,8 @@ def narrow_dataset(
     Args:
         folder: BFCL's data folder if the model sees its function documents, else None.
 
-    Raises: DataError: A feature cannot be used because a file or a library is missing.
+    Raises:
+        DataError: A feature cannot be used because a file or a library is missing.
     """
     found = []
     for feature in features:

@@ -85,8 +85,9 @@ def write_annotation(folder: Path, key: Key | None, changed: TagsAndNote) -> Non
 
 
 def with_tags(known: TagsAndNote, add: Iterable[str], remove: Iterable[str]) -> TagsAndNote:
-    """Return an annotation with tags added and removed. Raises DataError if a removed tag is
-    missing.
+    """Return an annotation with tags added and removed.
+
+    Raises DataError if a removed tag is missing.
     """
     tags = dict.fromkeys([*known.tags, *add])
     for tag in remove:

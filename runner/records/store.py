@@ -279,9 +279,9 @@ class RunStore(LockedFolder):
         return [read(UnderwayStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
-        """Move finished episodes to the file of superseded episodes, so that they run again. If the
-        process is killed, either all episodes or no episodes are moved.
+        """Move finished episodes to the file of superseded episodes, so that they run again.
 
+        If the process is killed, either all episodes or no episodes are moved.
         Raises DataError if a file cannot be read or written.
 
         Args:
@@ -375,9 +375,7 @@ class RunStore(LockedFolder):
         return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
-        """Add an answer; drop answers at the same or a later place, which are from an earlier
-        start.
-        """
+        """Add an answer; drop an earlier start's answers at the same or a later place."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()

@@ -125,7 +125,8 @@ def evaluate(
         policy: System message at the start of every conversation.
         extensions: Settings by extension, such as ``{"faults": {"faults": "rate=0.1"}}``.
 
-    Raises DataError if an argument or the folder cannot be used.
+    Raises:
+        DataError: An argument or the folder cannot be used.
     """
     _check_numbers(trials=trials, concurrency=concurrency, limit=limit, workers=workers)
     _check_texts(name=name, address=address, policy=policy)
