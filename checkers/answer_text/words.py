@@ -79,7 +79,7 @@ class FinalAnswer:
                 yield found[0].start, found[-1].end
 
     def find_reordered(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of a phrase in another form: a tart made with rhubarb.
+        """Yield start and end of a rephrased "rhubarb tart", such as "tart made with rhubarb".
 
         Words may be in the plural. Swapped words need a comma or a small word between them, except
         for directions.

@@ -51,7 +51,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether words name a call: half of its function's name, or a changed value.
+    """Tell whether words contain half of the name of a call's function, or a changed value.
 
     Words in the names of ``later`` functions do not count.
     """

@@ -345,7 +345,7 @@ def _is_dictated(call: Any, words: str) -> bool:
 
 
 def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Count the turns whose dates have the format of the call, and turns with another format."""
+    """Count the turns with dates in the format of the call, and those with other formats."""
     told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):

@@ -73,7 +73,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is None:
         return
     if "entry" not in metafunc.fixturenames:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: add the argument entry to the test")
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: add a parameter named entry to the test"
+        )
     if len(marker.args) > 1 or not marker.kwargs.keys() <= {"dataset", *_SELECTION}:
         known = ", ".join(_SELECTION)
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: the marker takes dataset, {known}")

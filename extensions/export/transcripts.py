@@ -161,7 +161,7 @@ def _total(figures: Sequence[Any]) -> Any:
 def _nested(
     steps: Sequence[StepRecord], count: int, figure: Callable[[StepRecord], Any]
 ) -> list[list[Any]]:
-    """Group a figure of all steps by turn."""
+    """Group the values of a metric, one for each step, by turn."""
     turns: list[list[Any]] = [[] for _ in range(count)]
     for step in steps:
         turns[step.turn].append(figure(step))

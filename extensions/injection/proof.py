@@ -98,7 +98,9 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
         return
     clean = play_on(dataset, attack.clean(trajectory))
     if not clean.verdict.valid or clean.verdict.measures["attack_succeeded"]:
-        yield UnsoundAttack(1, "the ground truth fails or reaches the goal without the payload")
+        yield UnsoundAttack(
+            1, "without the payload, the ground truth fails or reaches the attack's goal"
+        )
     prepared = prepare(dataset, trajectory, STRICT)
     found = play_prepared(prepared)
     difference = _find_difference(clean, found, attack.payloads)

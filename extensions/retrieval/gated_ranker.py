@@ -24,7 +24,7 @@ else:
 
 
 class GatedRanker:
-    """Ranking that reorders only the trained functions, within their own lexical ranks.
+    """Ranking that reorders only functions with training data; together they keep their ranks.
 
     ``ranker`` scores all functions; its scores of untrained functions are ignored.
     """

@@ -214,7 +214,7 @@ def _load_pool(name: str, folder: Path | None) -> Corpus:
         environments: Sequence[str] = [*BACKENDS] if name == "own" else names()
         return Corpus(name, tuple(_describe(environments, folder)))
     if not Path(name).is_file():
-        raise DataError("--pool", f"{name!r:.200} is neither own nor all nor a file")
+        raise DataError("--pool", f"{name!r:.200} must be own, all or a file")
     named = [each.name for each in load_corpus(name, None, lambda _: None).functions]
     tools = list_tools(tuple(names()))
     for function in named:

@@ -219,8 +219,9 @@ def judge_strictly(
 ) -> Verdict:
     """Return the strict verdict on an episode that tau2 passes, by all parts.
 
-    Information counts even outside the basis, and only as whole words and numbers. An agent of shop
-    or airline must read a record, because otherwise it cannot know that no action is needed.
+    Reported information counts even if the reward basis lacks it. Only whole words match. An agent
+    of shop or airline must read a record, because otherwise it cannot know that no action is
+    needed.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()

@@ -57,7 +57,7 @@ FORMER = {
     "--split": "--subset",
 }
 """Current names of flags by their former names, which are still accepted."""
-_REPLACED = {"--attempts": "; use --retries, which does not count the first request"}
+_REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
 """Former flags whose values have another meaning now, and their replacements."""
 EXTENSIONS = "extensions"
 """Field of a record for the options of extensions: records by extension name."""

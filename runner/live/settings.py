@@ -41,7 +41,7 @@ _CALLING = tuple(sent_as(LiveSettings, "calling"))
 _DECIDING = (*sent_as(LiveSettings, "sampling"), *_CALLING)
 _SWITCH: Mapping[object, bool] = {"on": True, "off": False}
 CHOICES = ("auto", "none", "required")
-_REPLACED = {"attempts": "; use retries, which does not count the first request"}
+_REPLACED = {"attempts": "; use retries instead (the first request is not counted)"}
 """Former keys whose values have another meaning now, and their replacements."""
 
 

@@ -376,7 +376,7 @@ class PromptConversation(Conversation):
 
 
 class CallingFormatConversation(Conversation):
-    """A conversation with calls as text in a calling format; its steps have structured calls."""
+    """A conversation whose messages write calls as text in a calling format."""
 
     def __init__(self, style: ConversationSettings, calling_format: TextFormat) -> None:
         super().__init__(style)

@@ -363,7 +363,7 @@ class EpisodeRecord(NamedTuple):
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
-        """Return the reason why a turn, or an answer with calls in the turn, ended."""
+        """Return the stop reason of a turn, or of an answer with calls in the turn."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
         steps = [each for each in self.steps if each.turn == turn and each.calls]

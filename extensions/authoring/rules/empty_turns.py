@@ -71,7 +71,7 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
         message = f"{category}: no turn lacks a value that the next turn supplies"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
     if category in LACKS_FUNCTION and not for_function:
-        message = f"{category}: no turn lacks a function that the next turn offers"
+        message = f"{category}: no function is withheld until a later turn"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
 
 
