@@ -117,9 +117,8 @@ def evaluate(
         ids: Ids of the trajectories to run; ``limit`` keeps the first ones.
         trials: Episodes per trajectory.
         profile: A profile or its name (default: the profile for the data).
-        run_dir: Run folder (default: a new folder in ``runs``).
+        run_dir: Run folder (default: a new one in ``runs``); with ``resume``, its run is resumed.
         concurrency: Maximum number of concurrent episodes.
-        resume: Whether to resume the run in ``run_dir``.
         engine: Where the agent runs; see ``turnwise eval``, also for ``workers``, ``address``.
         checks: Checks of every episode: functions marked with ``check``, or objects as in entries.
         policy: System message at the start of every conversation.
