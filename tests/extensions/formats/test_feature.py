@@ -40,7 +40,7 @@ def test_a_file_can_have_the_former_names_of_options(tmp_path: Path) -> None:
     assert [each.protocol.name for each in settings.features if each.protocol] == ["responses"]
     with pytest.raises(DataError, match=r"model\.toml: protocol: must be a string"):
         from_file(path, "protocol = 3\n")
-    with pytest.raises(DataError, match="attempts: unknown key; use retries, which does not"):
+    with pytest.raises(DataError, match="attempts: unknown key; use retries instead"):
         from_file(path, "attempts = 3\n")
 
 

@@ -75,7 +75,7 @@ def test_every_type_of_field() -> None:
         (["x", "--lim", "3"], "unknown option --lim; did you mean --limit?"),
         (["--limt", "3"], "unknown option --limt; did you mean --limit?"),
         (["x", "--zzz"], "unknown option --zzz (see"),
-        (["x", "--attempts", "2"], "unknown option --attempts; use --retries, which does not"),
+        (["x", "--attempts", "2"], "unknown option --attempts; use --retries instead"),
         ([], "the following arguments are required: RUN"),
         (["x", "--limit", "0"], "argument --limit: '0' is not a positive whole number"),
         (["x", "--trial", "-1"], "argument --trial: "),
