@@ -135,8 +135,9 @@ def test_score_and_interval_are_the_same_on_all_surfaces(
     assert {name: listed[name] for name in score} == score
     assert lines[0].split()[1] in say("runs", made.folder)
     with viewing(made.folder.parent) as viewer:
-        listed = {run["name"]: run for run in viewer.data("runs")["runs"]}[made.folder.name]
+        # The page of a run waits for the first scan of the folder.
         overview = viewer.data(f"run/{made.folder.name}")["overview"]
+        listed = {run["name"]: run for run in viewer.data("runs")["runs"]}[made.folder.name]
     assert [listed["score"], listed["interval"]] == [score["score"], score["interval"]]
     assert (overview["headline"], overview["scores"][-1]) == (
         lines[0],
