@@ -103,14 +103,8 @@ class EntryQueries(Protocol):
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[TurnOutcome]
     ) -> Iterator[tuple[CallPosition, Result]]:
-        """Yield results of a call at the start of an episode and after each change since.
+        """Yield the results of a call at the start of an episode and after each later change.
 
-        Args:
-            call: Any call.
-            turn: Ground-truth turn that gives the session state, such as the working directory.
-            position: Position in that turn.
-            model: Turns to replay.
-
-        Yields:
-            Position and result; only changes of the call's backend count.
+        The call runs in the session state of a ground-truth turn, such as its working directory.
+        Only changes of the call's backend count.
         """

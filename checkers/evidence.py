@@ -41,7 +41,6 @@ class MissingFact(NamedTuple):
     name: str
     """Path of the field in the result, such as ``fuelLevel`` or ``owner.name``."""
     value: Any
-    """JSON value."""
     call: str
     """Ground-truth call that returns the fact."""
 
@@ -83,11 +82,8 @@ class CallEvidence(NamedTuple):
 
     reason: Reason
     message: str
-    """One sentence."""
     function: str | None = None
-    """Function of the wrong call."""
     parameter: str | None = None
-    """Wrong parameter."""
     expected: Any = ABSENT
     """Expected number of calls, type or allowed values."""
     actual: str | None = None

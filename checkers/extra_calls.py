@@ -13,7 +13,6 @@ from checkers.verdict import FunctionSelection, Hallucinations, TurnOutcome, Ver
 from envs.calls import Call, list_inner_calls
 
 _MAX_NAME_CHARS = 100
-"""Maximum length of a recorded name."""
 
 
 def count_extra_calls(
@@ -63,10 +62,7 @@ def count_hallucinations(
 ) -> Hallucinations:
     """Return the hallucinations of the calls of a single-turn entry.
 
-    Args:
-        calls: Calls of the model.
-        offered: Parameters of each function.
-        fits: Whether any offered function fits the request.
+    ``fits`` tells whether any offered function fits the request.
     """
     functions = [_shorten(call.name) for call in calls if call.name not in offered]
     parameters = [

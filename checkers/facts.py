@@ -113,7 +113,6 @@ def _make_need(
 
 
 def _is_met(need: _RequiredResult, turn: int, position: int, scene: EntryQueries) -> bool:
-    """Tell whether the model knows the result of a read or an accepted alternative."""
     if need.is_met() and (need.is_done() or not scene.acts(turn, position)):
         return True
     return any(
@@ -154,7 +153,6 @@ class _RequiredResult:
         return self._is_known(_START) and self._is_known(self.since)
 
     def is_done(self) -> bool:
-        """Tell whether the model has made the same call."""
         return any(
             self._is_by_same_function(answer) and self._agrees(answer.result)
             for answer in self._shown(self.since)
@@ -260,7 +258,6 @@ class _RequiredResult:
         return {_fold_case(value) for value in self.scene.asks_about(self.call)}
 
     def _is_about(self, answer: ObservedCall) -> bool:
-        """Tell whether a result is about all subjects of the call."""
         if not self._asked:
             return True
         values = list_literals([self.scene.arguments(answer.call), answer.result.held])

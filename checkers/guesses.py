@@ -106,6 +106,5 @@ def _collect_known(model: Sequence[TurnOutcome], position: int, scene: EntryQuer
 
 
 def _list_unknown(value: Any, told: KnownValues) -> Iterator[OriginNote]:
-    """Yield a note for each invented part of a value."""
     doubts = (told.doubt(literal) for literal in list_literals(value))
     return (doubt for doubt in doubts if doubt is not None and doubt.serious)

@@ -271,7 +271,6 @@ def _has_month(words: str, month: int) -> bool:
 
 
 def _has_number(number: float, text: str) -> bool:
-    """Tell whether a string contains a number in any usual format."""
     size = abs(number)
     forms = {repr(size), f"{size:g}", f"{size:,}", f"{size:.2f}", f"{size:.1f}", f"{size:,.2f}"}
     if float(size).is_integer():

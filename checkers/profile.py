@@ -70,9 +70,7 @@ class CallRules(NamedTuple):
     """Rules for reading and comparing the calls of single-turn entries."""
 
     read_tool_calls: RuleSet
-    """Reader of tool calls."""
     read_text: RuleSet
-    """Reader of calls in text."""
     converters: RuleSet
     """Converter of Java and JavaScript expressions to values."""
     normalise: RuleSet

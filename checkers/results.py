@@ -29,7 +29,6 @@ class Comparison(NamedTuple):
     by: Literal["exact", "tolerance", "structure"] = "exact"
     """Required agreement: equal values, numbers within the tolerance, or the same types."""
     tolerance: float = 0.2
-    """Maximum relative difference of numbers."""
     deeply: bool = True
     """Whether structure is compared at all levels or only at the first."""
 
@@ -87,7 +86,6 @@ def _is_wrapped(value: object) -> bool:
 def _list_differences(
     expected: Any, actual: Any, comparison: Comparison, levels: int | None, path: str = "result"
 ) -> Iterator[tuple[Reason, Difference]]:
-    """Yield the differences between two JSON values, down to a maximum number of levels."""
     if _kind(expected) != _kind(actual):
         yield Reason.RESULT_TYPE, Difference(path, expected, actual)
     elif isinstance(expected, list):

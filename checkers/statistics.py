@@ -127,11 +127,7 @@ def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, floa
 
 
 def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the sums of counts over resampled clusters, with a fixed seed.
-
-    Args:
-        clusters: Counts of each cluster, all of one length.
-    """
+    """Return the sums of counts over resampled clusters, with a fixed seed."""
     # Counts are packed into one number; sorted, so that the order does not matter.
     wholes = sorted(sum(n << _BITS * place for place, n in enumerate(each)) for each in clusters)
     length = len(clusters[0]) if clusters else 0
@@ -208,7 +204,6 @@ def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, in
 SIGNIFICANCE = 0.05
 """Significance threshold; a difference with a p-value at or above it is noise."""
 POWER = 0.8
-"""Statistical power for which the number of needed entries is computed."""
 
 _Z_POWER = 0.8416212335729143
 _FINEST = 840
@@ -235,11 +230,8 @@ class RunDifference(NamedTuple):
     """Pass rate of the first run, averaged over entries."""
     second: float
     worse: int
-    """Entries that pass less often in the second run."""
     better: int
-    """Entries that pass more often in the second run."""
     interval: tuple[float, float]
-    """95% interval of the difference of the rates."""
     p_value: float
     mcnemar: float | None
     """McNemar's exact p-value for independent entries; None with several trials."""
@@ -332,9 +324,7 @@ def compute_bonett_price_interval(worse: int, better: int, pairs: int) -> tuple[
 def count_connor_pairs(discordant: float, difference: float) -> float:
     """Return the pairs that McNemar's test needs at 5% (two-sided) and 80% power (Connor, 1987).
 
-    Args:
-        discordant: Share of pairs that differ.
-        difference: Difference of the proportions, not 0.
+    ``discordant`` is the share of pairs that differ.
     """
     # If all pairs differ alike, the variance is a rounding error.
     null, alternative = sqrt(discordant), sqrt(max(0.0, discordant - difference**2))

@@ -35,13 +35,10 @@ class TurnOutcome(NamedTuple):
     """Calls of one turn, their results and the final state."""
 
     results: tuple[Result, ...]
-    """Results, one per call, in order."""
     snapshot: Snapshot
-    """State at the end of the turn."""
     acted: bool
     """Whether any step had calls."""
     calls: Sequence[Call | MalformedCall]
-    """One per result."""
 
 
 class Failure(NamedTuple):
@@ -75,7 +72,6 @@ class Hallucinations(NamedTuple):
     """Hallucinations of an episode, listed once per occurrence, passed or not."""
 
     functions: tuple[str, ...] = ()
-    """Called functions that were not offered."""
     parameters: tuple[str, ...] = ()
     """Parameters that the function lacks: ``function.parameter``."""
     needless: tuple[str, ...] = ()
@@ -89,7 +85,6 @@ class FunctionSelection(NamedTuple):
     """Counts of a model's choices among the functions, passed or not."""
 
     needed: int = 0
-    """Calls of the ground truth."""
     functions: int = 0
     """Needed calls whose function was called in their turn."""
     arguments: int = 0
@@ -104,9 +99,7 @@ class Verdict(NamedTuple):
     valid: bool
     failure: Failure | None
     failed_turn: int | None
-    """Index of the first failing turn; None when valid or when no turn was checked."""
     turns: int
-    """Number of turns of the trajectory."""
     turns_passed: int
     """Number of turns before the first failing one."""
     irreversible: tuple[str, ...] = ()
@@ -238,21 +231,18 @@ class Verdict(NamedTuple):
 
 
 def _typed(kind: type[_Plain], value: object) -> _Plain:
-    """Return a value of exactly this type. Raises TypeError for another type."""
     if type(value) is not kind:
         raise TypeError(f"{value!r:.60} is not of type {kind.__name__}")
     return value
 
 
 def _measure(value: object) -> bool | float | None:
-    """Return a measure. Raises TypeError if it has another type."""
     if isinstance(value, bool | float | None):
         return value
     return float(_typed(int, value))
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """Return a list of strings. Raises TypeError for another value."""
     return tuple([_typed(str, text) for text in _typed(list, value)])
 
 

@@ -196,13 +196,8 @@ class Backend:
     ) -> Self:
         """Create a backend from an initial config, which is copied.
 
-        Given values are not checked, missing keys get their defaults, and unknown keys are ignored;
-        see ``check_config``.
-
-        Args:
-            config: Initial config of this backend.
-            pack: Long-context material, if any.
-            behaviour: Deviations from BFCL's backend.
+        The values are not checked (see ``check_config``), missing keys get their defaults, and
+        unknown keys are ignored.
         """
         if not isinstance(config, Mapping):
             raise DataError(f"$.{cls.__name__}", f"must be an object, but is {config!r:.60}")
@@ -227,10 +222,9 @@ class Backend:
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the broken references of a well-typed config. Backends may override this method.
+        """Yield the JSON path below the config, and the message, of each broken reference.
 
-        Yields:
-            JSON path below the backend's config, starting with ``.`` or ``[``, and message.
+        The config is well typed. Backends may override this method.
         """
         yield from ()
 

@@ -18,7 +18,6 @@ class EpisodeBounds(NamedTuple):
     text: int = 1_000_000
     """Number of characters of a reply, or of a call's arguments as text."""
     nesting: int = 40
-    """Nesting of lists, objects and calls in an argument."""
     int_bits: int = 4096
     """Bits of a parsed integer; 4,096 are 1,234 decimal digits."""
     value: int = 200_000
@@ -27,15 +26,12 @@ class EpisodeBounds(NamedTuple):
     """Maximum decimal digits of an integer under BFCL's rules; Python cannot write longer
     integers."""
     result: int = 1_000_000
-    """Characters of one result."""
     results: int = 20_000_000
     """Total size of the counted results of an episode."""
     state: int = 4_000_000
-    """Size of the state."""
     depth: int = 250
     """Nesting of the state and of arguments from inner calls."""
     calls_in_step: int = 200
-    """Executed calls of one step."""
     calls: int = 1_000
     """Executed calls of one episode, including inner calls."""
 
@@ -116,11 +112,8 @@ class SizeAccount(NamedTuple):
     """Measured sizes of a session's state and results."""
 
     states: Mapping[str, Mapping[str, Any]] = {}
-    """State at the last measurement."""
     size: int = 0
-    """Size of that state."""
     results: int = 0
-    """Size of the counted results."""
 
     def refusal(self, calls: int) -> Refused | None:
         """Return a refusal if a limit is reached at this number of calls."""

@@ -190,7 +190,6 @@ def parse_plain_calls(text: str) -> list[Call]:
 
 
 def _read_plain_call(match: re.Match[str]) -> Call | None:
-    """Return the matched plain call; None if it needs a syntax tree."""
     name, arguments = match.groups()
     if name in _RESERVED or not arguments.isascii():
         return None
@@ -213,13 +212,10 @@ def _read_plain_value(text: str) -> Any:
 
 
 def make_call_from_tool(name: str, arguments: object) -> Call:
-    """Create a call from a structured tool call.
+    """Create a call from a structured tool call, whose arguments may be an object or its JSON text.
 
-    Raises MalformedCall if the arguments are not an object, or exceed the limits.
-
-    Args:
-        name: Name of the function.
-        arguments: Object, its JSON text, or None or blank text for no arguments.
+    None and blank text stand for no arguments. Raises MalformedCall if the arguments are not an
+    object, or exceed the limits.
     """
     if not isinstance(arguments, dict):
         return make_call(name, _read_arguments(name, arguments))
@@ -450,7 +446,6 @@ def _quote(text: str, limit: int = 60) -> str:
 
 
 def _read_list(text: str, variables: Collection[str] = ()) -> list[Call]:
-    """Return the calls in a list; other lists have none."""
     node = parse_expression(text)
     if not isinstance(node, ast.List):
         return []
@@ -462,7 +457,6 @@ def _read_list(text: str, variables: Collection[str] = ()) -> list[Call]:
 
 
 def _read_bare_call(text: str, variables: Collection[str]) -> list[Call]:
-    """Return the call if a string has nothing else."""
     bare = text.strip().strip("`").strip()
     if not _CALL_START.match(bare):
         return []
@@ -480,7 +474,6 @@ def _read_bare_call(text: str, variables: Collection[str]) -> list[Call]:
 
 
 def _read_whole_list(text: str, variables: Collection[str]) -> list[Call]:
-    """Return the calls of the list if a string has nothing else."""
     stripped = text.strip().strip("`").strip()
     if not (stripped.startswith("[") and stripped.endswith("]")):
         return []

@@ -94,9 +94,7 @@ class AccessDenied(Refused):
 class DataError(Exception):
     """A data set, results file, option or parameter that cannot be used.
 
-    Args:
-        where: File with line, option, parameter or JSON path.
-        message: Error and advice.
+    ``where`` is a file with line, an option, a parameter or a JSON path.
     """
 
     def __init__(self, where: str, message: str) -> None:

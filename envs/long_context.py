@@ -12,7 +12,6 @@ class LongContextPack(NamedTuple):
     file_suffix: str = ""
     """Text appended to the content of every loaded file."""
     untouched_files: Sequence[str] = ()
-    """Names of files that do not get the suffix."""
     extra_files: Sequence[str] = ()
     """Names of the empty files that are added to each directory without a sub-directory."""
     car_status: str = ""

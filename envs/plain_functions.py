@@ -32,7 +32,6 @@ class StateCodec(NamedTuple):
     kind: type
     """Class of the state object."""
     types: Mapping[str, Any]
-    """Type of each field."""
     build: Callable[[dict[str, Any]], Any]
     """Function that makes a state object from fields, which the object may keep."""
     dump: Callable[[Any], Mapping[str, Any]]
@@ -153,7 +152,6 @@ def _make_loader(codec: StateCodec) -> Callable[..., None]:
 
 
 def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..., Any]:
-    """Return a backend's method that calls a function with a copy of the state."""
     signature = inspect.signature(function)
     takes_state = _takes_state(signature, codec.kind)
 

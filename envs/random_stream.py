@@ -29,7 +29,6 @@ class _WordStream:
         self._growing = Lock()
 
     def at(self, position: int) -> int:
-        """Return one output."""
         try:
             return self._words[position]
         except IndexError:

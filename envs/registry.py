@@ -340,7 +340,6 @@ def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list
 
 @cache
 def _find_clashes(environments: tuple[str, ...]) -> Sequence[ConfigProblem]:
-    """Return an error for each function that two backends of a session have."""
     owners: dict[str, str] = {}
     clashes = []
     for name in environments:

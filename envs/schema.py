@@ -36,7 +36,6 @@ class Example(NamedTuple):
     """Example call in a docstring, for the environment's example config."""
 
     call: str
-    """Text of the call."""
     shown: str
     """Text of the result, with ``...`` for omitted parts; empty if not shown."""
 
@@ -213,7 +212,6 @@ def _parse_examples(section: str) -> Iterator[Example]:
 
 
 def _inline_references(schema: Any, definitions: Mapping[str, Any]) -> Any:
-    """Return a schema with its references replaced and without pydantic's titles."""
     if isinstance(schema, dict):
         if "$ref" in schema:
             return _inline_references(definitions[schema["$ref"].rsplit("/", 1)[1]], definitions)

@@ -212,7 +212,6 @@ class Session:
         return result
 
     def _resolve(self, value: Any) -> Any:
-        """Replace inner calls in an argument by their values."""
         if isinstance(value, Call):
             result = self.call(value)
             if result.error is not None:

@@ -55,7 +55,6 @@ def describe_json_error(error: Exception) -> str:
 
 
 def _find_unmatched(text: str) -> str:
-    """Return the error of an unmatched bracket or quote, else a general error."""
     opened: list[str] = []
     position = 0
     while found := _SIGNS.search(text, position):
@@ -81,7 +80,6 @@ def _find_unmatched(text: str) -> str:
 
 
 def _find_literal_end(text: str, quote: str, position: int) -> int:
-    """Return the end of a string literal; -1 for an unterminated literal."""
     ends = _ENDS.get(quote) or _LONG_ENDS[quote]
     while found := ends.search(text, position):
         if found[0] == quote:

@@ -59,9 +59,7 @@ class Tool(NamedTuple):
 
     name: str
     backend: str
-    """Name of the function's backend."""
     function: Callable[..., Any]
-    """Unbound method."""
     writes: bool
     keeps_on_refusal: str | None = None
     irreversible: bool = False
@@ -206,7 +204,6 @@ def _make_error(environment: str, function: Callable[..., Any], why: str) -> Typ
 
 
 def _resolve_type(function: Callable[..., Any], name: str) -> Any:
-    """Return the type of a parameter, whose annotation may be a string."""
     bearer = types.ModuleType(function.__module__)
     bearer.__annotations__ = {name: function.__annotations__[name]}
     known = inspect.unwrap(function).__globals__
@@ -216,9 +213,7 @@ def _resolve_type(function: Callable[..., Any], name: str) -> Any:
 def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     """Return the reason why JSON cannot express a type, or None.
 
-    Args:
-        kind: Type.
-        above: Enclosing types; includes ``ENDLESS`` if recursive types are allowed.
+    ``above`` holds the enclosing types; with ``ENDLESS``, recursive types are allowed.
     """
     origin, args = get_origin(kind), get_args(kind)
     if kind in _PLAIN:
@@ -253,7 +248,6 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
 
 
 def _find_bound_error(kind: Any, marks: Iterable[Any]) -> str | None:
-    """Return the error of a range, length or pattern that does not apply to its type."""
     for mark in marks:
         inner = _find_bound_error(kind, getattr(mark, "metadata", ()))
         if inner:

@@ -168,12 +168,10 @@ def module_of(name: str, command: Command) -> ModuleType:
 
 
 def _find_command(words: Sequence[str], commands: Mapping[str, Command]) -> str | None:
-    """Return the command at the start of a command line, or None."""
     return next((name for name in (" ".join(words[:2]), *words[:1]) if name in commands), None)
 
 
 def _answer_without_command(words: Sequence[str], commands: Mapping[str, Command]) -> int:
-    """Print the help, the version or an error; return the exit status."""
     family = [name for name in commands if words and name.startswith(f"{words[0]} ")]
     rest, prog = (words[1:], f"turnwise {words[0]}") if family else (words, "turnwise")
     if rest and rest[0] in ("-h", "--help"):
@@ -190,7 +188,6 @@ def _answer_without_command(words: Sequence[str], commands: Mapping[str, Command
 
 
 def _suggest(word: str, family: Sequence[str]) -> str:
-    """Suggest a command with a similar name or last word."""
     by_word = {name.split()[-1]: name for name in family}
     known = [w for w in by_word if word.startswith(w)] or [*by_word]
     near = word if word in by_word else find_nearest(word, known)

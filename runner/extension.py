@@ -62,9 +62,7 @@ class Command(NamedTuple):
     """A command in the list of the help."""
 
     group: str
-    """Heading of the command's group in the help."""
     text: str
-    """Summary in one sentence."""
     module: str = ""
     """Dotted name of the module; empty for a core command."""
 
@@ -75,7 +73,6 @@ class RunFeature:
     extension: ClassVar[str]
     """Name of the extension, and of the feature's field in the run definition."""
     flag: ClassVar[str]
-    """Option that enables the feature."""
     is_offline: ClassVar[bool] = False
     """Whether runs of ``oracle`` and ``null`` can have the feature."""
     protocol: CallingFormat | None = None

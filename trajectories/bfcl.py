@@ -35,7 +35,6 @@ VERSION = "2026.3.23"
 LONG_CONTEXT_FILE = "long_context.json"
 MANIFEST_FILE = "manifest.json"
 MATERIAL_MODULE = "eval_checker/multi_turn_eval/func_source_code/long_context.py"
-"""Path of the long-context material, relative to the package folder."""
 
 CONSTANTS = (
     "FILE_CONTENT_EXTENSION",
@@ -67,7 +66,6 @@ _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)
 
 
 CATEGORIES = tuple([category for category in Category if FACTS[category].status != "ours"])
-"""Categories of BFCL."""
 _WITHOUT_ANSWERS = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
@@ -113,7 +111,6 @@ class EntryReader(NamedTuple):
     """Reader of entries with one judging method."""
 
     read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
-    """Function that makes a trajectory from a question, its ground truth and the category."""
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]
     """Function that reads an entry's id and ground truth from a line of the answer file."""
 
@@ -157,10 +154,6 @@ def _read_truths(
     category: Category,
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]],
 ) -> Iterator[tuple[str, Any]]:
-    """Yield id and ground truth of each entry.
-
-    Raises DataError if the file is missing, or a line has an unknown structure.
-    """
     for where, line in read_objects(file):
         try:
             yield truth_of(line, category)
@@ -233,7 +226,6 @@ def _wrap_question(entry: Mapping[str, Any], number: int) -> Mapping[str, Any]:
 
 
 def _wrap_chat(entry: Mapping[str, Any], _: int) -> Mapping[str, Any]:
-    """Return an entry whose single turn is not nested in a list."""
     return {**entry, "question": [entry["question"]]}
 
 

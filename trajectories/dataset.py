@@ -31,9 +31,7 @@ else:
     packs = lazy_module(".packs", __package__)
 
 DATA = Path(__file__).with_name("data")
-"""Folder of the built-in data set."""
 EMBEDDED = "turnwise"
-"""Name of the built-in data set."""
 
 
 @dataclass(repr=False)

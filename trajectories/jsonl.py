@@ -25,11 +25,8 @@ class NonFiniteNumber(DataError):
 def read_objects(path: Path, *, finite: bool = True) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line that is not blank.
 
-    Raises DataError if the file cannot be read, or a line is not a valid object.
-
-    Args:
-        path: File.
-        finite: Whether infinite numbers and NaN are refused.
+    Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
+    infinite numbers and NaN are invalid.
     """
     text = read_text(path)
     for number, line in enumerate(text.split("\n"), start=1):

@@ -36,7 +36,6 @@ def list_missing_names(trajectory: Trajectory, turn: int) -> list[str]:
 
 
 def _list_supplied(trajectory: Trajectory, turn: int, tools: dict[str, Tool]) -> Iterator[str]:
-    """Yield names and descriptions of parameters whose values the user gives in later turns."""
     turns = trajectory.turns
     then = next((i for i in range(turn + 1, len(turns)) if turns[i].ground_truth), turn)
     said, answer = (

@@ -12,7 +12,6 @@ from envs.results import Result
 FIND = "find_functions"
 """Name of the search function; no backend has it."""
 MAX_QUERY_CHARS = 2_000
-"""Maximum length of a query."""
 
 DOCUMENT: Mapping[str, Any] = {
     "name": FIND,
@@ -26,7 +25,6 @@ DOCUMENT: Mapping[str, Any] = {
         "required": ["query"],
     },
 }
-"""Document of the search function."""
 
 Find = Callable[[str, frozenset[str]], Sequence[Mapping[str, Any]]]
 """Function that maps a query and the available functions to documents, best first."""
@@ -43,10 +41,7 @@ class OfferedFunctions(NamedTuple):
     def of(self, turn: int, there: frozenset[str], found: frozenset[str]) -> frozenset[str]:
         """Return the functions offered in a turn.
 
-        Args:
-            turn: Index of the turn.
-            there: Functions that the trajectory offers in the turn.
-            found: Functions that the model has found.
+        The trajectory offers the functions ``there``; the model has found the functions ``found``.
         """
         own = self.turns[turn] | (found & there)
         return own | {FIND} if self.find else own
@@ -68,7 +63,6 @@ class OfferedFunctions(NamedTuple):
 
 
 def _read_query(call: Call) -> str:
-    """Return the query of a search. Raises ToolError if the call has no valid query."""
     given = [*call.args, *call.kwargs.values()]
     if call.nested or len(given) != 1 or not {*call.kwargs} <= {"query"}:
         raise Refused(f"{FIND} takes one argument, query: what is to be done, in plain words.")

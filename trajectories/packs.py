@@ -114,7 +114,6 @@ def _list_models(name: str, whole: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _find_earliest_day(value: Any, without: Sequence[str]) -> date:
-    """Return the earliest day in a state or among the words to avoid, except birthdays."""
     days = [*_list_days(value), *(day for word in without for day in _list_days(word))]
     newest = max(days, default=date(2024, 3, 1))
     return min([day for day in days if newest.year - day.year <= _MAX_YEARS], default=newest)

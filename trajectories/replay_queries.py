@@ -31,10 +31,7 @@ _NONSENSE = "xyzzy"
 class ReplayQueries:
     """Queries about one trajectory; see ``EntryQueries``.
 
-    Args:
-        trajectory: Trajectory.
-        template: Session in its initial state, which is forked and never called.
-        truth: Outcomes of the ground truth.
+    ``template``, a session in its initial state, is forked and never called.
     """
 
     def __init__(

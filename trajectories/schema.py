@@ -91,13 +91,11 @@ class CategoryFacts(NamedTuple):
 
     judged_by: JudgingMethod
     file: str
-    """Name in BFCL's files."""
     folder: str
     """BFCL's folder of result files."""
     calls: ComparisonKind | None = None
     """Kind of comparison of calls, if any."""
     language: Language = Language.PYTHON
-    """Language of arguments."""
     status: Literal["published", "retired", "ours"] = "published"
     """``retired`` if BFCL no longer scores the category, ``ours`` if BFCL does not have it.
     """
@@ -193,7 +191,6 @@ SINGLE_TURN = (
 )
 """Categories of one turn, judged by calls or SQL statements."""
 EXECUTABLE = _filter_by_method(JudgingMethod.RESULTS)
-"""Categories of one turn, judged by results."""
 RETIRED = tuple(
     [c for c, facts in FACTS.items() if facts.status == "retired" and c not in MULTI_TURN]
 )
@@ -239,11 +236,8 @@ class Subset(StrEnum):
     """Named subsets of a data set."""
 
     PLAIN = "plain"
-    """Entries of the plain tier."""
     HARD = "hard"
-    """Entries of the hard tier."""
     EXPERT = "expert"
-    """Entries of the expert tier."""
     MINI = "mini"
     """Sixty entries of the built-in data set, which rank models almost like all entries do."""
 

@@ -43,7 +43,6 @@ def validate_record(adapter: TypeAdapter[Checked], entry: dict[str, Any], where:
 
 
 def _select_error(errors: Sequence[ErrorDetails]) -> ErrorDetails:
-    """Return the first error for the best-fitting type of a union."""
     form = ("missing", "unexpected_keyword_argument")
     misfits = Counter([error["loc"][:-1] for error in errors if error["type"] in form])
 

@@ -90,7 +90,6 @@ NOTES = Phrases(
         "{firm}: {goods}", "{town}, {event}",
     ),
 )  # fmt: skip
-"""Templates of notes."""
 
 
 @cache
@@ -212,11 +211,7 @@ class FastRandom:
 class Vocabulary(FastRandom):
     """Random names, dates and texts.
 
-    Args:
-        seed: Seed, any string.
-        without: Words to avoid.
-        latest: Day before which all other days lie.
-        phrases: Templates of texts.
+    Names and texts avoid the words ``without``. All days lie before the day ``latest``.
     """
 
     def __init__(

@@ -50,9 +50,7 @@ _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
 """Maximum number of words between a number and the counted noun, after and before the number."""
 _MAX_NUMBER_CHARS = 300
-"""Maximum number of digits and separators in a number."""
 _LINE = 100
-"""Number of characters around a number that are searched for a sign."""
 
 
 class NumberMention(NamedTuple):

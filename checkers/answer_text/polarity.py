@@ -107,7 +107,6 @@ _OPPOSITES = {
 _BEFORE = 200
 """Number of characters before a word that are searched for a negation."""
 _MAX_VOTES = 100
-"""Maximum number of votes per clause."""
 _PREFIXES = ("un", "in", "im", "dis", "non")
 
 
@@ -128,15 +127,11 @@ def is_confirmed(fact: YesNo, answer: FinalAnswer) -> bool:
 
 
 class _Clause(NamedTuple):
-    """Sentence or clause with its start."""
-
     text: str
     start: int
 
 
 class _VoteCounter:
-    """Counter of a string's votes on a fact."""
-
     def __init__(self, fact: YesNo, text: str) -> None:
         self._text = text
         about = [stems(phrase) for phrase in fact.about]
@@ -152,7 +147,6 @@ class _VoteCounter:
         self._names_subject = self._subject <= set(stems(text))
 
     def votes(self, sentence: _Clause) -> list[bool]:
-        """Return the votes of a sentence's clauses."""
         if not self._concerns(sentence):
             return []
         found = [(part, self._in_clause(part)) for part in _split_clauses(sentence)]

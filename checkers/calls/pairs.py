@@ -21,7 +21,6 @@ from envs.results import Result
 from envs.state import ABSENT, brief
 
 MAX_PAIRS = 50
-"""Maximum number of model calls that are paired."""
 
 
 class ArgumentPair(NamedTuple):
@@ -32,9 +31,7 @@ class ArgumentPair(NamedTuple):
     """Right values; empty if the parameter should not be given."""
     optional: bool
     given: Any
-    """Value in the model's call; ABSENT if the argument is missing."""
     problem: str | None
-    """Error in the value."""
 
 
 class CallPair(NamedTuple):
@@ -43,17 +40,12 @@ class CallPair(NamedTuple):
     function: str | None
     """Name of the expected function, as the model knows it."""
     expected: str | None
-    """Text of the expected call."""
     call: Call | MalformedCall | None
-    """Call of the model."""
     problem: str | None = None
-    """Error in the call."""
     arguments: tuple[ArgumentPair, ...] = ()
     """Pairs of arguments, if both calls are to the same function."""
     expected_result: Result | None = None
-    """Result of the expected call, if executed."""
     result: Result | None = None
-    """Result of the model's call, if executed."""
     place: tuple[int, int] | None = None
     """Step and index of the model's call."""
 
@@ -82,8 +74,6 @@ _TOO_MANY = "surplus call"
 
 
 class _Sides(ABC):
-    """Numbers of expected and actual calls, and the rules for pairing them by index."""
-
     wanted: int
     given: int
 
@@ -117,8 +107,6 @@ class _Sides(ABC):
 
 
 class _Answers(_Sides):
-    """Answers of an entry and calls of a model."""
-
     def __init__(self, calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> None:
         self.wanted, self.given = len(task.answers), len(calls)
         self._calls = calls
@@ -158,8 +146,6 @@ class _Answers(_Sides):
 
 
 class _Results(_Sides):
-    """Executed calls of the ground truth and of a model."""
-
     def __init__(
         self,
         truth: Sequence[CallEffect],

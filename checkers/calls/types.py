@@ -124,7 +124,6 @@ class CallEntry(NamedTuple):
     documents: tuple[FunctionDocument, ...]
     answers: tuple[ExpectedCall, ...] = ()
     question: str = ""
-    """Message of the user."""
 
     @property
     def named(self) -> frozenset[str]:
@@ -181,9 +180,7 @@ class ExpectedType(NamedTuple):
     word: str
     type: type
     items: ExpectedType | None = None
-    """Type of the elements, if documented."""
     members: Mapping[str, ExpectedType] = {}
-    """Types of an object's fields, if documented."""
 
 
 _WORDS = {

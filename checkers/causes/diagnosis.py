@@ -48,10 +48,8 @@ LOOP = 3
 """Minimum number of equal calls with the same result that count as a loop."""
 
 _MAX_CHARS = 2_000
-"""Maximum length of one piece of evidence."""
 _WORD = re.compile(r"\w+")
 _MIN_DISTINCTIVE_WORDS = 5
-"""Number of different words that rarely occur together by chance."""
 _MIN_DISTINCTIVE_CHARS = 10
 """Minimum length of a string that rarely occurs twice by chance."""
 _BEFORE_MEMBER = re.compile(r"[.\[]")
@@ -136,7 +134,6 @@ SUB_REASONS: Mapping[str, str] = {
     "in_text": "the answer has the call in its text, which is not parsed",
     "other_format": "the answer has the call in another calling format",
 }
-"""Meanings of the sub-reasons."""
 
 
 class Diagnosis(NamedTuple):
@@ -144,7 +141,6 @@ class Diagnosis(NamedTuple):
 
     cause: Cause
     detail: str
-    """Description in one line."""
     turn: int | None
     """Index of the turn; None if the record does not show it."""
     step: int | None
@@ -233,7 +229,6 @@ def diagnose_unanswered(reason: Reason, said: str, model: Trace | None) -> Diagn
 
 
 def _report_criteria(failure: Failure, turn: int | None) -> Diagnosis:
-    """Return the diagnosis of an episode that an extension judged by its own criteria."""
     causes = failure.calls.causes if failure.calls else ()
     detail = "; ".join(cause.message for cause in causes) or Cause.FAILED_CHECK.meaning
     return make_diagnosis(Cause.FAILED_CHECK, cut(detail, _MAX_CHARS), turn, None, None, {})
@@ -252,9 +247,7 @@ _STOPS = {str(cause): cause for cause in (Cause.CUT_OFF, Cause.REFUSAL, Cause.CO
 def replace_by_stop(found: Diagnosis, stop: str) -> Diagnosis:
     """Replace a diagnosis of missing calls if the server stopped the answer early.
 
-    Args:
-        found: Diagnosis from the calls.
-        stop: Stop reason of the answer; reasons outside ``_STOPS`` change nothing.
+    Stop reasons outside ``_STOPS`` change nothing.
     """
     cause = _STOPS.get(stop)
     if cause is None or found.cause not in _LEFT_UNDONE:
@@ -317,7 +310,6 @@ class _FailedTurn:
 
     @property
     def played(self) -> TracedTurn:
-        """The model's turn."""
         return self.model.turns[self.turn]
 
     @cached_property
@@ -354,7 +346,6 @@ class _FailedTurn:
     def found(
         self, cause: Cause, detail: str, act: CallEffect | None = None, **evidence: Any
     ) -> Diagnosis:
-        """Return a diagnosis of this turn with a call as evidence."""
         done = {"call": act.text, "result": act.result} if act else {}
         place: tuple[int | None, int | None] = (act.step, act.position) if act else (None, None)
         return make_diagnosis(cause, detail, self.turn, *place, {**done, **evidence})
@@ -368,7 +359,6 @@ def _report_unrecorded(failure: Failure) -> Diagnosis:
 
 
 def _report_step_limit(model: Trace) -> Diagnosis:
-    """Diagnose an episode that the step limit ended: a loop or too many steps."""
     turn, steps = len(model.turns) - 1, len(model.turns[-1].steps)
     acts = list_effects(model.turns[-1])
     act = _find_repeated_call(acts)
@@ -480,7 +470,6 @@ def _list_displaced(case: _FailedTurn) -> list[Difference]:
 
 
 def _is_early(early: CallEffect, needed: CallEffect) -> bool:
-    """Tell whether an early call did the work of a needed one."""
     return early.name == needed.name or bool(filter_touching(early.changes, needed.changes))
 
 
@@ -496,7 +485,6 @@ def _report_idle_act(case: _FailedTurn, turn: int, act: CallEffect) -> Diagnosis
 
 
 def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
-    """Explain the first call that changed the differing part of the state."""
     if not case.wrong:
         return None
     act = case.wrong[0]
@@ -535,7 +523,6 @@ def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
 
 
 def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
-    """Find a needed call that was nested in another call, or whose parts were called alone."""
     for needed in case.needed:
         for act in case.acts:
             if _is_only_inside(case, needed, act):
@@ -607,7 +594,6 @@ def _explains(case: _FailedTurn, left_out: CallEffect) -> bool:
 
 
 def _find_unparsed_calls(case: _FailedTurn) -> Diagnosis | None:
-    """Find calls in the answer that ended the turn."""
     turn, form = case.played, None
     if turn.answer is not None:
         left_out = {act.name for act in case.needed} & turn.offered
@@ -628,7 +614,6 @@ def _find_unparsed_calls(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_needless_login(case: _FailedTurn) -> Diagnosis | None:
-    """Find a final login that has no effect and that the ground truth does not need."""
     if any(map(is_login, case.planned)):
         return None
     wanted, last = {_get_backend(act) for act in case.needed}, _last_steps(case)
@@ -641,7 +626,6 @@ def _find_needless_login(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_question(case: _FailedTurn) -> Diagnosis | None:
-    """Find an answer that asks the user although a call was needed."""
     answer = case.played.answer
     if answer is None or not case.needed or not is_question(answer):
         return None
@@ -738,7 +722,6 @@ def _find_skipped_step(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_stand_in(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call of another function with the arguments of a needed call."""
     for needed in case.needed or case.missing:
         act = next((each for each in case.extra if _is_stand_in(needed, each)), None)
         if act is not None:
@@ -793,7 +776,6 @@ def _find_refused_call(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_wrong_function(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call of another function that was made instead of a needed call."""
     for needed in case.needed:
         for act in case.extra:
             first = needed is case.needed[0] and _is_substitute(case, needed, act)
@@ -803,7 +785,6 @@ def _find_wrong_function(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_substitute(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call of another function may replace a needed call."""
     if filter_touching(act.changes, needed.changes) or _is_reverse(needed, act):
         return True
     reads = act.ok and not act.moved and not needed.moved and _is_equivalent_read(needed, act)
@@ -835,7 +816,6 @@ _RULES: Sequence[Callable[[_FailedTurn], Diagnosis | None]] = (
 
 
 def _report_first_missing(case: _FailedTurn) -> Diagnosis:
-    """Report the first missing call, else the call that changed the effect of other calls."""
     if case.needed:
         return _report_missing_call(case, case.needed[0])
     for expected in case.missing:
@@ -863,7 +843,6 @@ def _report_first_missing(case: _FailedTurn) -> Diagnosis:
 def _report_missing_call(
     case: _FailedTurn, expected: CallEffect, refused: CallEffect | None = None
 ) -> Diagnosis:
-    """Report a missing call, at the end of the turn or at the call that failed without it."""
     said = ABSENT if case.played.answer is None else case.played.answer
     if not case.played.steps:
         did, reason = "made no call, but needed", WHOLE_TURN
@@ -891,7 +870,6 @@ def _report_wrong_function(case: _FailedTurn, expected: CallEffect, act: CallEff
 def _report_wrong_argument(
     case: _FailedTurn, expected: CallEffect, act: CallEffect
 ) -> Diagnosis | None:
-    """Report wrong arguments, or the read call that would have shown the right values."""
     evidence = _collect_argument_evidence(expected, act)
     if "parameter" not in evidence:
         return None
@@ -947,7 +925,6 @@ def _find_unread_source(
 
 
 def _find_replaced_call(case: _FailedTurn, act: CallEffect) -> CallEffect | None:
-    """Return the ground-truth call that a call of another function replaced."""
     if is_login(act):
         return next(filter(is_login, case.missing), None)
     called = {other.name for other in case.extra}
@@ -976,7 +953,6 @@ def _is_relay(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two functions' names have the same words in another order."""
     names = [each.name.lower().split("_") for each in (one, other)]
     return names[0] != names[1] and sorted(names[0]) == sorted(names[1])
 

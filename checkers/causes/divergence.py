@@ -20,19 +20,15 @@ from envs.state import ABSENT, Difference, Snapshot, brief, cut
 from envs.tool import Tool, parameters
 
 _SHOWN = 3
-"""Maximum number of wrong arguments in a message."""
 
 
 class CallEffect(NamedTuple):
     """One executed call and its effect."""
 
     step: int
-    """Index of the step in the turn."""
     position: int
-    """Index of the call in the step."""
     traced: TracedCall
     name: str
-    """Name of the function; empty for a malformed call."""
     tool: Tool | None
     """The function; None if the name is unknown."""
     offered: bool
@@ -65,9 +61,7 @@ class CallAlignment(NamedTuple):
     """Unmatched calls of a turn, and pairs of equal calls with different effects."""
 
     missing: tuple[CallEffect, ...]
-    """Unmatched calls of the ground truth."""
     extra: tuple[CallEffect, ...]
-    """Unmatched calls of the model."""
     displaced: tuple[tuple[CallEffect, CallEffect], ...]
     """Pairs of equal calls with different effects, the ground truth's call first."""
 
@@ -77,19 +71,11 @@ class ArgumentMismatch(NamedTuple):
 
     parameter: str
     expected: Any
-    """Right value; ABSENT if the argument should not be given."""
     got: Any
-    """Given value; ABSENT if the call lacks the argument."""
 
 
 def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str:
-    """Describe a wrong argument.
-
-    Args:
-        parameter: Name of the parameter.
-        allowed: Right values; empty if the argument should not be given.
-        given: Given value; ABSENT if the argument is missing.
-    """
+    """Describe a wrong argument; without ``allowed`` values, the argument should not be given."""
     name = cut(parameter, 100)
     if not allowed:
         return f"{name} should not be given, but is {_show(given)}"
@@ -269,7 +255,6 @@ def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
 
 
 def _find_departure(turn: int, expected: TracedTurn, actual: TracedTurn) -> EpisodePlace:
-    """Return the first call that changed the state for good, or else the end of the turn."""
     lasting = find_off_path(expected, actual.after)
     if lasting:
         state = None

@@ -37,13 +37,7 @@ def is_login(act: CallEffect) -> bool:
 
 
 def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str]) -> bool:
-    """Tell whether later calls of the ground truth need a call that the user did not name.
-
-    Args:
-        act: A call of ``truth``.
-        truth: Calls of the ground truth in the turn, in order.
-        said: Messages of the user so far.
-    """
+    """Tell whether later calls of the ground truth need a call that the user did not name."""
     later = truth[truth.index(act) + 1 :]
     if not said or names(act, " ".join(said), later):
         return False
@@ -69,12 +63,10 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
 
 
 def _split_name(act: CallEffect) -> frozenset[str]:
-    """Return the meaningful words of a function's name."""
     return frozenset(stems(_HUMP.sub(" ", act.name))) - _COMMON
 
 
 def _is_source_of(act: CallEffect, other: CallEffect) -> bool:
-    """Tell whether a call's result contains an argument of a later call."""
     return any(is_telling(value) and str(value) in act.result for value in _list_values(other))
 
 

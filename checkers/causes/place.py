@@ -11,9 +11,7 @@ class EpisodePlace(NamedTuple):
     turn: int
     kind: Literal["start", "call", "end"] = "call"
     step: int = 0
-    """Step in the turn, for a call."""
     call: int = 0
-    """Position in the step, for a call."""
 
     def __str__(self) -> str:
         """Return the place in words, with numbers that start at 1."""

@@ -35,7 +35,6 @@ class UnparsedReply(NamedTuple):
     """Reply of a model, apart from its parsed calls."""
 
     answer: str | None = None
-    """Text of the reply."""
     problem: str | None = None
     """Parse error, if the reply could not be parsed."""
     request_failed: bool = False
@@ -46,7 +45,6 @@ class PairedAnswer(NamedTuple):
     """Answer to a single-turn entry, paired with the expected calls."""
 
     pairs: tuple[CallPair, ...] = ()
-    """Pairs of expected and actual calls."""
     said: UnparsedReply = UnparsedReply()
     """Rest of the reply."""
     offered: tuple[str, ...] = ()
@@ -137,12 +135,10 @@ def _diagnose_surplus(
 
 
 def _is_part(call: Call | MalformedCall | None, function: str | None) -> bool:
-    """Tell whether a function is called within a call."""
     return any(inner.name == function for inner in list_inner_calls(call))
 
 
 def _is_part_of_expected(pair: CallPair, call: Call | MalformedCall | None) -> bool:
-    """Tell whether a call is an argument of an expected call."""
     text, function = pair.expected or "", pair.function or ""
     return isinstance(call, Call) and f"{call.name}(" in text[len(function) + 1 :]
 
@@ -186,7 +182,6 @@ def _report_wrong_arguments(pair: CallPair, failure: CallEvidence) -> Diagnosis:
 
 
 def _classify(argument: ArgumentPair) -> str | None:
-    """Return the sub-reason of a wrong argument, if any."""
     if argument.given is ABSENT:
         return MISSING
     kinds = (classify_wrong_amount(value, argument.given) for value in argument.allowed)

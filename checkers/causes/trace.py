@@ -17,16 +17,13 @@ class TracedCall(NamedTuple):
     call: Call | MalformedCall
     result: Result
     after: Snapshot
-    """State right after the call."""
 
 
 class TracedTurn(NamedTuple):
     """One turn of an episode."""
 
     offered: frozenset[str]
-    """Names of the functions that the model was shown."""
     before: Snapshot
-    """State at the start of the turn."""
     steps: tuple[tuple[TracedCall, ...], ...]
     """Steps with calls, in order."""
     answer: str | None = None
@@ -59,6 +56,4 @@ class Trace(NamedTuple):
     """Episode of a model or of the ground truth."""
 
     turns: tuple[TracedTurn, ...]
-    """The turns that the episode reached."""
     terminated: bool = False
-    """Whether the step limit ended the episode."""

@@ -73,7 +73,6 @@ _MEANS = re.compile(
 _CALL = re.compile(r"\b([A-Za-z_][\w.]*+)\(")
 _CALL_LINE = re.compile(r"^[ \t\[]*+([A-Za-z_][\w.]*+)\(", re.MULTILINE)
 _MAX_CALLS = 50
-"""Maximum number of calls that are read from an answer."""
 _TAG = re.compile(r"<\|?(tool_call|function_call|function=|invoke|tool_use)")
 _ESCAPED = re.compile(r"\\([_\[\]*])")
 _MEMBER = re.compile(r'"(name|function|arguments|parameters)"\s*:')
@@ -166,7 +165,6 @@ def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
 
 
 def _read_prose(answer: str, functions: Collection[str]) -> tuple[list[Call], str]:
-    """Return the calls of these functions in a string, and the string without the calls."""
     text, rest, position = answer[-_MAX_CHARS:], [], 0
     calls: list[Call] = []
     starts = [found for found in _CALL.finditer(text) if found[1] in functions]

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 MAX_CODE = 10_000
-"""Maximum length of code, in characters."""
 MAX_EFFORT = 1_200
 """Maximum estimated effort of parsing. The grammars take quadratic time in the number of operators,
 misplaced tokens and brackets. Ordinary code has a tenth of this effort."""
@@ -186,7 +185,6 @@ def list_code_parts(
 
 
 def _parse_calls(text: str, language: Language) -> list[Node]:
-    """Return the calls of a string that consists only of calls."""
     bare = text.strip().strip("`").strip()
     listed = bare.startswith("[") and bare.endswith("]")
     inside = bare[1:-1] if listed else bare.rstrip(";")

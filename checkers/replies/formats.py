@@ -116,7 +116,6 @@ def read_xml(text: str) -> list[Call]:
 
 
 def _list_elements(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind, name and content of each argument, and the start and end of each call."""
     tags = iter(_TAG.finditer(text))
     for tag in tags:
         closes, kind, rest = tag.groups()

@@ -317,7 +317,6 @@ class _JavaScriptReader(_LiteralReader):
 
 
 def _list_elements(node: Node) -> list[Node] | None:
-    """Return the elements of an array or set, None for other nodes."""
     if node.type == "array":
         return list_members(node)
     arguments = _list_arguments(node)

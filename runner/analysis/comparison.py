@@ -243,11 +243,9 @@ class _Trial(NamedTuple):
 
 
 _Trials = Mapping[str, Sequence[_Trial]]
-"""The trials of a run by entry."""
 
 
 def _keys(run: Run, wanted: Container[str]) -> list[Key]:
-    """Return the trials of the wanted entries, except trials with errors."""
     return [
         recorded.record.key
         for recorded in run.episodes.values()
@@ -256,7 +254,6 @@ def _keys(run: Run, wanted: Container[str]) -> list[Key]:
 
 
 def _trials(episodes: Iterable[ReplayedEpisode]) -> dict[str, list[_Trial]]:
-    """Return the trials by entry, without entries that have an unjudged trial."""
     trials: dict[str, list[_Trial]] = {}
     broken = set()
     for _, recorded, judged, examined in episodes:
@@ -287,7 +284,6 @@ def _by_cause(entries: Sequence[ComparedEntry]) -> list[CauseCount]:
 
 
 def _with_cause(entries: Iterable[ComparedEntry], cause: Cause) -> list[EntryPair]:
-    """Return the number of failures with a cause for each entry."""
     return [
         EntryPair(
             *(

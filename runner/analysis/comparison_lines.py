@@ -94,7 +94,6 @@ def _category_rows(comparison: RunComparison) -> list[list[str]]:
 
 
 def _differences(comparison: RunComparison) -> dict[str, RunDifference]:
-    """Return the difference in each category, and overall if there are several categories."""
     found = {str(name): difference for name, difference in comparison.categories.items()}
     return {**found, "all": comparison.overall} if len(found) > 1 else found
 

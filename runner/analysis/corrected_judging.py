@@ -63,7 +63,6 @@ class CorrectedJudging:
         )
 
     def _judged(self, record: EpisodeRecord) -> EpisodeRecord | None:
-        """Return the corrected record of an episode; None if its entry is withdrawn."""
         readings = self.readings.right.get(record.id)
         # A correction cannot help an episode without an answer.
         if readings is None or (readings and record.outcome == "error"):

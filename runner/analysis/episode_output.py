@@ -24,14 +24,10 @@ from trajectories.schema import Message
 Json = dict[str, Any]
 
 _WIDTH = 200
-"""Maximum number of characters in a call or result."""
 _SAID = 2000
-"""Maximum number of characters in a message."""
 _MAX_ITEMS = 20
-"""Maximum number of differences shown per place."""
 
 _MAX_UNSEEN = 3
-"""Maximum number of shown results that the model did not see."""
 
 _ENDED_IN_ERROR = "the episode ended in an error"
 
@@ -136,7 +132,6 @@ class EpisodeJson:
 
 
 def _extended(record: EpisodeRecord) -> list[Extension]:
-    """Return the extensions that have data in a record."""
     return [extension.load_extension(name) for name in record.extensions]
 
 
@@ -185,7 +180,6 @@ def _turn_lines(turn: TurnView, kept: Sequence[StepRecord] = ()) -> Iterator[Out
 
 
 def _kept_lines(number: int, step: StepRecord) -> Iterator[OutputLine]:
-    """Yield a recorded step."""
     for call, result in zip_longest(step.calls, step.results):
         yield OutputLine(f"  step {number + 1}  {fitted(call, _WIDTH)}")
         if result is not None:
@@ -213,7 +207,6 @@ def _event_lines(moment: EpisodeMoment) -> Iterator[OutputLine]:
 
 
 def _truth_lines(turn: TurnView) -> Iterator[OutputLine]:
-    """Yield the ground truth of a turn and the differences of the state."""
     if turn.diverges:
         yield OutputLine(f"{_MARK}end of the turn: cause of the failure", _BAD)
     yield OutputLine("  ground truth:" if turn.truth.calls else "  ground truth: no call")
@@ -300,7 +293,6 @@ def answered_lines(examined: RejudgedCalls) -> Iterator[OutputLine]:
 
 
 def _describe(argument: ArgumentPair) -> str:
-    """Describe a wrong argument: expected value, given value, problem."""
     right = " or ".join(map(brief, argument.allowed)) or "no value"
     optional = " or omitted" if argument.optional else ""
     given = "omitted" if argument.given is ABSENT else brief(argument.given)
@@ -418,7 +410,6 @@ def _pair_json(pair: CallPair) -> Json:
 
 
 def _argument_json(argument: ArgumentPair) -> Json:
-    """Return an argument as a JSON object, without ``given`` for an omitted argument."""
     given = {} if argument.given is ABSENT else {"given": bound_evidence(argument.given)}
     return {
         "parameter": argument.parameter,

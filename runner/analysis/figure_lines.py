@@ -34,14 +34,7 @@ _ABREAST = 3
 
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
-    """Yield the summary of a run.
-
-    Args:
-        figures: Figures of the run.
-        trials: Planned episodes per entry.
-        population: Number of entries from which the run was sampled.
-        field: Whether the table of groups also has BFCL's scores.
-    """
+    """Yield the summary of a run; with ``field``, the table of groups also has BFCL's scores."""
     heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
     beside = beside_scores([score.figures for score in figures.scores])
     scores = [
@@ -114,7 +107,6 @@ def _section_lines(figures: RunFigures, rows: Sequence[FigureRow]) -> Iterator[s
 
 
 def _part(row: FigureRow, figures: RunFigures) -> str:
-    """Return a figure's part of its section's line."""
     if callable(row.phrase):
         return row.phrase(figures) or ""
     value, of = row.value(figures), row.of(figures)
@@ -266,7 +258,6 @@ def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[s
 
 
 def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> list[bool]:
-    """Return for each table whether the table shows BFCL's score."""
     pairs = zip(tables, fields, strict=True)
     return [field and _overall(rows).rate is not None for rows, field in pairs]
 
@@ -325,7 +316,6 @@ def _short(score: CategoryScore) -> tuple[str, str, str]:
 
 
 def _tag_lines(figures: RunFigures) -> Iterator[str]:
-    """Yield the scores by tag, if entries have tags."""
     rows = [
         [score.name, *map(str, (score.passed, score.failed, score.errors)), *_short(score)[1:]]
         for score in figures.tag_scores
@@ -342,7 +332,6 @@ def _cells(score: CategoryScore, trials: int) -> list[str]:
 
 
 def _without_zeros(rows: Sequence[Sequence[str]], name: str) -> list[list[str]]:
-    """Remove a column that has only zeros."""
     place = rows[0].index(name)
     keeps = any(row[place] != "0" for row in rows[1:])
     return [[cell for n, cell in enumerate(row) if keeps or n != place] for row in rows]
@@ -374,7 +363,6 @@ def _trial_lines(figures: RunFigures, trials: int) -> Iterator[str]:
 
 
 def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
-    """Yield a line for each category with different numbers of judged entries."""
     rates = [run.figures.rates for run in runs]
     for name in dict.fromkeys(name for of_run in rates for name in of_run):
         counts = [of_run[name].entries for of_run in rates if name in of_run]
@@ -386,7 +374,6 @@ def _unequal(runs: Sequence[RunScores]) -> Iterator[str]:
 
 
 def _tables(runs: Sequence[RunFigures], *, usage: bool) -> Iterator[str]:
-    """Yield a table of numbered runs for each section."""
     shown = columns(runs, [row for row in rows_of(runs) if not row.section.as_lines])
     for section in dict.fromkeys(r.section for r in shown if r.section.of_usage is usage):
         mine = [row for row in shown if row.section is section]

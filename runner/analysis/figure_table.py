@@ -172,8 +172,6 @@ def _member(part: str, name: str) -> Callable[[RunFigures], Any]:
 
 
 def _members(part: str, *names: str) -> Callable[[RunFigures], Mapping[str, Any]]:
-    """Return a getter for several fields in a part of the figures, as JSON."""
-
     def get(figures: RunFigures) -> Mapping[str, Any]:
         known = getattr(figures, part)
         return {part: known and {name: getattr(known, name) for name in names}}
@@ -230,7 +228,6 @@ def _required_info(share: str, label: str, *members: str) -> FigureRow:
 def _usage(
     member: str, label: str = "", caption: str = "", phrase: Phrase = "", **others: Any
 ) -> FigureRow:
-    """Return the row of a field of the totals; CSV and JSON use the same name."""
     fields: dict[str, Any] = {
         "name": f"requests/{others.pop('csv', member)}",
         "section": REQUESTS,

@@ -63,13 +63,10 @@ class GpuServerUsage(NamedTuple):
     """Use of a GPU server over all segments of a run."""
 
     seconds: float
-    """Wall-clock time."""
     concurrency: int
     """Number of concurrent episodes in the last segment."""
     entries: int
-    """Finished episodes."""
     price: float | None = None
-    """US dollars per hour."""
 
     @classmethod
     def of(
@@ -199,10 +196,8 @@ class RequiredInfoFigures(NamedTuple):
     """Required information that answers reported, in episodes with recorded text."""
 
     facts: int
-    """Facts that the users asked for."""
     facts_told: int
     turns: int
-    """Turns with required facts."""
     turns_told: int
     """Turns in which all required facts were reported."""
     waiting: int
@@ -244,7 +239,6 @@ class ActCounts(NamedTuple):
     episodes: int
     """Episodes with at least one such act."""
     judged: int
-    """Number of judged episodes."""
 
     @property
     def share(self) -> float:
@@ -262,7 +256,6 @@ class SelectionFigures(NamedTuple):
     """Accuracy of function choice and arguments, in episodes that record it."""
 
     needed: int
-    """Calls that the ground truth needs."""
     functions: int
     """Needed calls whose function was called in the turn."""
     arguments: int
@@ -272,7 +265,6 @@ class SelectionFigures(NamedTuple):
     episodes: int
     """Episodes with such calls."""
     judged: int
-    """Number of judged episodes."""
 
     @classmethod
     def of(cls, found: Iterable[FunctionSelection | None]) -> Self | None:
@@ -310,7 +302,6 @@ class RedundancyFigures(NamedTuple):
 
     redundant: int
     needed: int
-    """Calls of the ground truth."""
 
     @classmethod
     def of(cls, record: EpisodeRecord) -> Self:
@@ -339,14 +330,12 @@ class CategoryScore:
 
     name: str
     entries: int
-    """Planned entries."""
     passed: int
     failed: int
     errors: int
     rate: float | None
     """Share that passed; None without judged episodes or with too many errors."""
     interval: tuple[float, float] | None
-    """95% interval of the rate."""
     turns: int
     turns_passed: int
     figures: RunFigures

@@ -143,7 +143,6 @@ def _episode_row(
 
 
 def _classify_answer(trajectory: Trajectory, recorded: RecordedEpisode) -> str | None:
-    """Return the kind of an answer where no call is right; None for calls and other entries."""
     if FACTS[trajectory.category].calls is not ComparisonKind.IRRELEVANCE:
         return None
     step = recorded.turns[0][-1] if recorded.turns and recorded.turns[0] else ""
@@ -151,17 +150,13 @@ def _classify_answer(trajectory: Trajectory, recorded: RecordedEpisode) -> str |
 
 
 class _CallRows:
-    """Layout of an episode as rows of its calls."""
-
     def turns(self, examined: RejudgedTurns) -> Iterator[Row]:
-        """Yield the calls of all turns."""
         for turn in view(examined):
             for moment in turn.moments:
                 if moment.traced is not None:
                     yield _call_row(moment)
 
     def pairs(self, examined: RejudgedCalls) -> Iterator[Row]:
-        """Yield the calls of one answer."""
         made = [pair for pair in examined.paired.pairs if pair.call is not None]
         for number, pair in enumerate(made):
             yield _pair_row(number, pair)

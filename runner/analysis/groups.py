@@ -21,9 +21,7 @@ class Rate(NamedTuple):
     value: float
     """Pass rate from 0 to 1."""
     interval: tuple[float, float]
-    """95% interval of the value."""
     entries: int
-    """Number of judged entries."""
     strata: tuple[Stratum, ...] = ()
     """Judged entries by category with weights; empty if only the counts are known."""
 
@@ -88,13 +86,11 @@ class Row(NamedTuple):
     """Row of the table."""
 
     path: tuple[str, ...]
-    """Names of the enclosing groups from outermost to innermost, then the row's own name."""
     rate: Rate | None
     """Rate; None if no category was run."""
     field: float | None
     """BFCL's figure, with 0 for categories that were not run; None if BFCL has no such row."""
     missing: tuple[str, ...]
-    """Categories that were not run."""
 
     @property
     def name(self) -> str:

@@ -52,9 +52,7 @@ class ReplayedRun(NamedTuple):
     dataset: Dataset
     profile: Profile
     episodes: list[ReplayedEpisode]
-    """Episodes in the data set's order, then by trial."""
     mend: CorrectedJudging | None = None
-    """Judging with errata, if errata are used."""
 
 
 def replay_run(

@@ -25,13 +25,9 @@ _NUMBER = re.compile(r"\d+")
 
 
 class _Notation(NamedTuple):
-    """A notation of calls, and the parsers that read it."""
-
     looks: re.Pattern[str]
     vllm: str
-    """Name of the parser in vLLM."""
     sglang: str
-    """Name of the parser in SGLang."""
 
 
 _NOTATIONS = (

@@ -36,9 +36,7 @@ class ScoringRules(NamedTuple):
     """Settings for judging result files."""
 
     dataset: str | None
-    """Name of the data set (default: derived from the ids)."""
     profile: Profile | None
-    """Profile; None for the default of the data."""
     step_limit: int
     """Maximum steps per turn, if the profile limits recorded runs."""
     require_info: bool = False
@@ -51,10 +49,8 @@ class RunScores(NamedTuple):
     """Scores and figures of a run."""
 
     name: str
-    """Name of the model, file or folder."""
     path: Path
     profile: str
-    """Name of the profile."""
     figures: RunFigures
     errata: str | None = None
     """Name of the errata; None for the published data."""
@@ -212,7 +208,6 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
 
 
 def _totals_of_files(path: Path) -> Totals | None:
-    """Return the usage that result files record, or None."""
     lines = [
         line
         for file in bfcl_result_file.find_result_files([path])

@@ -20,7 +20,6 @@ class AnswerCounts(NamedTuple):
     unreadable: int
     """Answers with calls that cannot be parsed."""
     several: int
-    """Answers with more than one call."""
 
     @classmethod
     def of(cls, records: Iterable[EpisodeRecord]) -> AnswerCounts:
@@ -41,7 +40,6 @@ class VariantScore(NamedTuple):
     name: str
     figures: RunFigures
     planned: int
-    """Number of planned episodes."""
     shape: AnswerCounts = AnswerCounts(0, 0, 0)
 
     @property
@@ -99,11 +97,7 @@ def variant_lines(
 ) -> Iterator[str]:
     """Yield the table of variants, each compared with the first variant.
 
-    Args:
-        kind: Word for a variant, such as ``format``.
-        scores: Figures of at least one variant.
-        more: Columns before the comparison's columns.
-        between: Lines below the table.
+    The columns ``more`` precede the comparison's columns; the lines ``between`` follow the table.
     """
     categories = [
         c for c in Category if any(o.category == c for s in scores for o in s.figures.outcomes)

@@ -28,7 +28,6 @@ class EpisodeMoment(NamedTuple):
     before: Snapshot
     after: Snapshot
     traced: TracedCall | None = None
-    """The executed call, if any."""
     changes: Sequence[Difference] = ()
     """Changes by the call; ``expected`` is the value before, ``actual`` after the call."""
     off_path: Sequence[Difference] = ()
@@ -160,7 +159,6 @@ def _moments(
 
 
 def _calls(number: int, turn: TracedTurn, left: EpisodePlace | None) -> Iterator[EpisodeMoment]:
-    """Yield the calls of a turn, with their changes."""
     before = turn.before
     for step, calls in enumerate(turn.steps):
         for index, traced in enumerate(calls):
@@ -176,9 +174,7 @@ class EpisodePart(NamedTuple):
     """Selected part of an episode."""
 
     turn: int | None = None
-    """Index of the turn."""
     step: int | None = None
-    """Index of the step."""
     only_diff: bool = False
     """Whether to select only differences from the ground truth."""
 

@@ -32,7 +32,6 @@ from runner.show.terminal import say_json
 from trajectories.errors import DataError
 
 _MAX_FLIPS = 5
-"""Maximum number of entries that a message names."""
 _SIGNIFICANT = 0.05
 _ROUNDING = 1e-9
 EXAMPLE = "turnwise compare runs/a runs/b --html comparison.html"
@@ -104,7 +103,6 @@ def run(options: Options) -> int:
 
 
 def _apply(rules: Sequence[ComparisonRule], comparison: RunComparison) -> int:
-    """Return the exit status for ``--fail-on``, and print the reason for a failure."""
     missing = comparison.left_out.only_first + comparison.left_out.errors
     if missing:
         note(f"--fail-on: {missing} entries of the first run have no verdict in both runs")

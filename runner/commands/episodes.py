@@ -82,7 +82,6 @@ def _annotation(episode: ReplayedEpisode, notes: Annotations) -> TagsAndNote:
 
 
 def _tags(episode: ReplayedEpisode, notes: Annotations) -> list[str]:
-    """Return the tags of the entry, and those of the run's readers."""
     return [*episode.trajectory.tags, *_annotation(episode, notes).tags]
 
 
@@ -126,7 +125,6 @@ def _describe_outcome(episode: ReplayedEpisode) -> str:
 
 
 def _difference(episode: ReplayedEpisode) -> str | None:
-    """Return the first state value that differs from the ground truth, if any."""
     failure = episode.judged.verdict and episode.judged.verdict.failure
     return str(failure.differences[0]) if failure and failure.differences else None
 

@@ -108,7 +108,6 @@ def _evaluate_offline(
     trajectories: Sequence[Trajectory],
     population: int,
 ) -> int:
-    """Judge the episodes of an offline model and print its score."""
     profile = profile_for(dataset, options.profile)
     entries = recorded.entries() if recorded else None
     run_one = _choose_player(model, entries)
@@ -141,7 +140,6 @@ def _progress_of(recorded: Run, chosen: Sequence[Trajectory]) -> RunProgress | N
 def _choose_player(
     model: ModelName, entries: Mapping[str, RecordedEpisode] | None
 ) -> Callable[..., Verdict]:
-    """Return the function that plays and judges an entry for an offline model."""
     if isinstance(model, ScriptedName):
         return partial(run_scripted, scripted=ScriptedBehaviour.named(model.text))
     if entries is not None:

@@ -90,10 +90,6 @@ def evaluate_live(
 
 
 def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunPlan:
-    """Return the plan of the run that the options describe.
-
-    Raises DataError if an option or a file cannot be used.
-    """
     settings = settings_of(options, "eval")
     is_hosted = parsed(options.model).is_hosted
     if settings.reply_cache is not None:
@@ -164,7 +160,6 @@ def _scan_records(
 def _corrected_lines(
     folder: Path, plan: RunPlan, figures: RunFigures, options: EvalOptions
 ) -> Iterator[str]:
-    """Yield the lines on the score with errata, if the user named errata."""
     if options.errata == "none":
         return
     judge = judge_of(open_run(folder), plan.profile, plan.step_limit)
@@ -174,14 +169,12 @@ def _corrected_lines(
 
 
 def _suggest_commands(figures: RunFigures, folder: Path) -> str:
-    """Return commands for a failed episode and for errors."""
     errors = f"; turnwise eval --resume {folder} --only errors" if figures.errors else ""
     failed = next((o.id for o in figures.outcomes if o.outcome == "failed"), None)
     return (f"; turnwise replay {failed} --run {folder}" if failed else "") + errors
 
 
 def _verdict_line(record: EpisodeRecord) -> bytes:
-    """Return an episode's verdict and trial as a JSON line."""
     line = {"id": record.id, "trial": record.trial, **record.verdict_line()}
     return json.dumps(line, allow_nan=False).encode() + b"\n"
 

@@ -124,4 +124,3 @@ class EvalOptions(SampleOptions, WorkOptions, LiveOptions, ServiceOptions):
         required=True,
     )
     extensions: Mapping[str, Any] = field(default_factory=dict)
-    """Options of extensions, by extension name."""

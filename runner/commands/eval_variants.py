@@ -69,7 +69,6 @@ def run_variants(variants: Variants, folder: Path, options: EvalOptions) -> int:
 
 
 def _run_all(variants: Variants, folder: Path, options: EvalOptions) -> int:
-    """Run the variants until one stops early; return the worst exit status."""
     worst = DONE
     settings = variants.members[0].plan.settings
     left = settings.max_requests, settings.max_cost

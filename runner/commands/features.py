@@ -67,7 +67,6 @@ def _read_file(
 
 
 def _current_key(key: str) -> str:
-    """Return the current name of a key in a settings file."""
     flag = f"--{key.replace('_', '-')}"
     return FORMER.get(flag, flag)[2:].replace("-", "_")
 

@@ -79,7 +79,6 @@ def execute_episodes(
 
 @contextmanager
 def _reporting_errors(id: str) -> Iterator[None]:
-    """Context that turns errors of judging into a DataError with the entry's id."""
     try:
         yield
     except UnjudgeableEntry as error:

@@ -69,7 +69,6 @@ class _OptionInfo(NamedTuple):
     help: str
     metavar: str | None
     read: Callable[[str], Any] | None = None
-    """Parser of the value; raises ArgumentTypeError for an invalid string."""
     choices: Sequence[str] | None = None
     one_of: str | None = None
     """Name of a group of mutually exclusive options."""
@@ -189,7 +188,6 @@ def build_parser(
 
 
 def _required_options(record: type) -> Iterator[str]:
-    """Yield the required options as the usage line shows them."""
     for member in members_of(record):
         if member.default is MISSING:
             about: _OptionInfo = member.metadata["about"]
@@ -235,8 +233,6 @@ def flags_of(member: Field[Any]) -> tuple[str, ...]:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help formatter that keeps line breaks and wraps only long lines."""
-
     def __init__(self, prog: str) -> None:
         columns = shutil.get_terminal_size((_WIDTH, 24)).columns
         super().__init__(prog, max_help_position=_HELP_COLUMN, width=columns - 2)
@@ -259,8 +255,6 @@ def _wrap(line: str, width: int) -> list[str]:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Argument parser that reports an error in one line."""
-
     def __init__(self, **how: Any) -> None:
         super().__init__(**how, formatter_class=_Formatter)
 
@@ -315,7 +309,6 @@ def _sections(record: type) -> dict[str, list[Field[Any]]]:
 
 
 def _title(record: type) -> str:
-    """Return the first sentence of a record's docstring as the title of a section."""
     title = (record.__doc__ or "").partition(".")[0]
     return title[:1].lower() + title[1:]
 
@@ -346,7 +339,6 @@ def _add_option(group: Any, member: Field[Any], hint: Any) -> None:
 
 
 def _value_type(hint: Any) -> tuple[Any, bool]:
-    """Return the type of one value, and whether the option is repeatable."""
     arguments = get_args(hint)
     if NoneType in arguments:
         return next(a for a in arguments if a is not NoneType), False

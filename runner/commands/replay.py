@@ -35,7 +35,6 @@ class Options(JsonOption, EpisodeOptions):
     only_diff: bool = switch("show only differences from the ground truth")
     full: bool = switch("do not cut long calls, results and messages")
     extensions: Mapping[str, Any] = field(default_factory=dict)
-    """Options of extensions, by extension name."""
 
 
 def run(options: Options) -> int:
@@ -55,7 +54,6 @@ def run(options: Options) -> int:
 
 
 def _load_episode(options: Options) -> tuple[RejudgedEpisode, str]:
-    """Return the chosen episode and the name of its source."""
     if options.run is None:
         return execute_truth(options), "ground truth"
     run, examined = execute_episode(options, options.run, options.trial)

@@ -17,7 +17,6 @@ class Variant(NamedTuple):
     """One of several runs of one command."""
 
     name: str
-    """Name of the variant in the table, and of its folder."""
     plan: RunPlan
     trajectories: Sequence[Trajectory]
 

@@ -70,7 +70,6 @@ SUITES: Mapping[str, Sequence[Category]] = {
     "retired": RETIRED,
     "all": tuple(Category),
 }
-"""Names that stand for several categories."""
 
 
 def categories(names: str | None, dataset_name: str | None) -> list[Category]:
@@ -157,7 +156,6 @@ def _connect(session: Session, reach: AllowedServices | None) -> None:
 
 
 def _load_bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> Dataset:
-    """Load BFCL's data, with readers of extensions for entries that the core cannot read."""
     if {FACTS[category].judged_by for category in wanted} <= {
         JudgingMethod.STATE,
         JudgingMethod.CALLS,

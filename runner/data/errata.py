@@ -25,18 +25,13 @@ else:
     corrections = lazy_module("trajectories.errata.corrections")
 
 _MAX_IDS = 5
-"""Maximum number of ids in a message."""
 
 
 def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries | None:
     """Return the corrected entries of a data set; None for ``none``.
 
-    Args:
-        name: ``none``, ``bfcl``, or a file.
-        notify: Called about errata that do not fit the data or are no longer needed.
-
-    Raises:
-        DataError: The file does not exist or does not fit the data.
+    Raises DataError if the file does not exist or does not fit the data. ``notify`` is called about
+    errata that are no longer needed.
     """
     if name == "none":
         return None
@@ -71,7 +66,6 @@ def describe_data_error(trajectory: Trajectory) -> str | None:
 
 @cache
 def _known_errors() -> Mapping[str, tuple[str, str]]:
-    """Return the fingerprint and description of each entry with errors, by id."""
     return {
         line["id"]: (line["published"], f"{_KNOWN_ERRORS[line['judgement']]}: {line['reason']}")
         for _, line in read_objects(BFCL)

@@ -49,7 +49,6 @@ def _is_complete(folder: Path) -> bool:
 
 
 def _move(made: Path, folder: Path) -> None:
-    """Move the unpacked folder into place, unless another process was faster."""
     if folder.exists() and not _is_complete(folder):
         shutil.rmtree(folder)
     try:
@@ -102,7 +101,6 @@ def _unpack(wheel: Path, target: Path) -> None:
 
 
 def _is_data_file(name: str) -> bool:
-    """Tell whether a file of the wheel is a data file with a safe path."""
     return (name.startswith(_DATA_PREFIX) and name.endswith(".json")) and not any(
         part in ("", ".", "..") or any(sign in part for sign in "\\:\0") for part in name.split("/")
     )

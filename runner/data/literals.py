@@ -104,7 +104,6 @@ def read_texts(source: str) -> Texts:
 
 
 def _find_outputs(function: ast.FunctionDef) -> list[Given]:
-    """Return the values that a function returns, raises, assigns or appends, in source order."""
     found: list[Given] = []
     for node in _walk(function):
         value = _output_value(node)
@@ -157,7 +156,6 @@ def _read_output(node: ast.expr) -> Given:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a literal as a JSON value. Raises TypeError if JSON does not support it."""
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, list):
@@ -168,7 +166,6 @@ def _as_json(value: Any) -> Any:
 
 
 def _parts(node: ast.expr) -> list[Any] | None:
-    """Return the parts of an expression that is certainly a string; None for other expressions."""
     match node:
         case ast.Constant(value=str(text)):
             return [text]
@@ -216,7 +213,6 @@ def _parse_percent(text: str) -> list[Any]:
 
 
 def _join_parts(parts: list[Any]) -> list[Any]:
-    """Join neighbouring strings and drop empty strings."""
     joined: list[Any] = []
     for part in parts:
         if isinstance(part, str) and joined and isinstance(joined[-1], str):

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from trajectories.errors import DataError, suggest_name
 
 _PARAMETERS = {"category": "categories", "resume": "resume=True", "run-dir": "run_dir"}
-"""Parameters whose name differs from the option's name."""
 _FLAG = re.compile(r"--([a-z][a-z-]*)")
 
 

@@ -49,7 +49,6 @@ def notes(entries: Sequence[Trajectory], profile: Profile, reach: AllowedService
 def _of_extensions(
     entries: Sequence[Trajectory],
 ) -> Iterator[tuple[Extension, Sequence[Trajectory]]]:
-    """Yield each extension together with the entries that need its services."""
     theirs = [
         entry
         for entry in entries

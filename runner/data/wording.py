@@ -139,7 +139,6 @@ class Wording:
         )
 
     def _describe_type(self, language: str, schema: Mapping[str, Any]) -> str:
-        """Return the note on a value that is written in a language."""
         kind = schema.get("type", "any")
         if kind == "any":
             return self.sentence(f"{language}_any")
@@ -189,7 +188,6 @@ class Wording:
         return list(value) if sort == "keys" else value
 
     def _raised(self, message: str) -> str:
-        """Return the text for a call that raised an exception."""
         return self.sentence("raised", message)
 
 
@@ -263,7 +261,6 @@ def read_table(path: Path = PLACES_FILE) -> Table:
 
 
 def _rename_function(value: Any, own: str, called: str) -> Any:
-    """Replace the first mention of a function in texts by another function's name."""
     if isinstance(value, dict):
         return {name: _rename_function(member, own, called) for name, member in value.items()}
     return value.replace(f"{own}:", f"{called}:", 1) if isinstance(value, str) else value
@@ -293,7 +290,6 @@ def find_refusal(session: Session, call: Call, result: Result) -> Refusal | None
 
 
 def _fits(tool: Tool, call: Call) -> bool:
-    """Tell whether the arguments of a call fit the function."""
     try:
         bind(tool, call.args, call.kwargs)
     except ToolError:
@@ -302,7 +298,6 @@ def _fits(tool: Tool, call: Call) -> bool:
 
 
 def _arguments(tool: Tool, call: Call) -> dict[str, Any]:
-    """Return the arguments of a call by name, with defaults for missing arguments."""
     known = parameters(tool)
     defaults = {p.name: p.default for p in known if p.default is not p.empty}
     given = zip([p.name for p in known], call.args, strict=False)

@@ -37,7 +37,6 @@ class AnswerOutcome(NamedTuple):
     calls: Sequence[Call | MalformedCall]
     """Calls of the answer; the turn ends without calls."""
     problem: str | None
-    """Reason why no calls could be read; None for an answer in plain text."""
     results: Sequence[Result] = ()
     """Results of the calls; empty if the calls were not executed."""
     meant: bool = False
@@ -98,7 +97,6 @@ class Dialogue:
         return self.conversation.request(notes, extra)
 
     def _deliver_notices(self) -> None:
-        """Add the notices since the last request to the messages."""
         notices = self.episode.session.notices
         new, self._noticed = notices[self._noticed :], len(notices)
         self.conversation.notify([str(notice) for notice in new if notice.to == "agent"])
@@ -151,7 +149,6 @@ class Dialogue:
     def _exchange(
         self, taken: AnswerOutcome, text: str
     ) -> Generator[UserRequest, Reply, AnswerOutcome]:
-        """Let the user answer a text of the model."""
         assert self._user is not None
         episode = self.episode
         made = yield from exchange(self._user, text, episode.session)
@@ -168,7 +165,6 @@ class Dialogue:
         return taken._replace(calls=made.calls, results=made.results, problem=None)
 
     def _goes_on(self, calls: Sequence[Call | MalformedCall]) -> bool:
-        """Tell whether the turn continues after these calls."""
         if not calls or not self._kind.is_single_turn:
             return bool(calls)
         if not self._asks_on or not all(isinstance(call, Call) for call in calls):
@@ -179,9 +175,8 @@ class Dialogue:
     def verdict(self, fault: ServerRejection | None = None) -> Verdict:
         """Judge the finished trajectory.
 
-        Raises UnjudgeableEntry if no verdict is possible, and the model is not to blame.
-
-        Args: fault: The model's mistake, if a mistake left the last request unanswered.
+        ``fault`` is the model's mistake that left the last request unanswered. Raises
+        UnjudgeableEntry if no verdict is possible, and the model is not to blame.
         """
         if fault is not None:
             return self._kind.judge_unanswered(self._prepared, fault, self.episode.profile)
@@ -227,7 +222,6 @@ class Dialogue:
         return AnswerOutcome(self.episode.turn, calls, problem, meant=meant)
 
     def _decoded(self, step: Step) -> tuple[list[Call | MalformedCall], str | None]:
-        """Return the calls of a step, or the reason why they cannot be read."""
         profile = self.episode.profile
         try:
             if self._format is not None:

@@ -61,7 +61,6 @@ def find_reported_info(
 def _find_unreported(
     trajectory: Trajectory, request: Sequence[int], said: Sequence[str]
 ) -> Iterator[UnreportedFact]:
-    """Yield the facts of one request that no answer of its turns reports."""
     for index in request:
         facts = trajectory.turns[index].tells
         for place in (index, *(other for other in request if other != index)):
@@ -70,7 +69,6 @@ def _find_unreported(
 
 
 def _final_text(steps: Sequence[Step]) -> str:
-    """Return the text that ended a turn, or an empty string."""
     last = steps[-1] if steps else None
     return last if isinstance(last, str) else ""
 

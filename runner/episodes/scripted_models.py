@@ -16,7 +16,6 @@ from trajectories.prepare import PreparedTrajectory
 from trajectories.replay_queries import read_retried_calls
 
 Made = tuple[str, dict[str, Any]]
-"""Function name and named arguments of a call."""
 
 POLICIES: Mapping[str, str] = {
     "first_two": "the first two calls of a turn",
@@ -31,13 +30,11 @@ class ScriptedContext(NamedTuple):
     """Functions that a scripted model is offered."""
 
     functions: int = 1
-    """Number of offered functions."""
     needed: int = 1
     """Number of offered functions that the ground truth calls."""
     middle: bool = False
     """Whether the needed functions are in the middle of the list."""
     strangers: Sequence[str] = ()
-    """Names of the distractors."""
 
 
 USUAL = ScriptedContext()
@@ -133,7 +130,6 @@ class ScriptedBehaviour(NamedTuple):
 
 
 def _parse_share(text: str) -> float | None:
-    """Return a number between 0 and 1, or None."""
     try:
         share = float(text)
     except ValueError:
@@ -145,10 +141,6 @@ _SENSITIVITIES = ("tools", "middle", "context")
 
 
 def _sensitivities(given: Sequence[str]) -> dict[str, float]:
-    """Parse sensitivities such as ``tools=0.02``.
-
-    Raises DataError if the name is unknown or the value is not between 0 and 1.
-    """
     found = {}
     for text in given:
         name, _, value = text.partition("=")
@@ -168,7 +160,6 @@ def _sensitivities(given: Sequence[str]) -> dict[str, float]:
 def _select_calls(
     policy: str, prepared: PreparedTrajectory, turn: int, calls: Sequence[Call]
 ) -> Sequence[Call]:
-    """Return the calls of a turn's ground truth that a policy makes."""
     tools = prepared.template.tools
     if policy == "first_two":
         return calls[:2]

@@ -30,7 +30,6 @@ else:
     offerings = lazy_module("trajectories.offering")
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
-"""Calls by turn and step."""
 
 
 def oracle(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> Script:
@@ -149,7 +148,6 @@ def _traced_turn(episode: Episode, turn: Sequence[Sequence[Call | MalformedCall]
 def _ending(
     steps: Sequence[Step], mode: Mode, profile: Profile
 ) -> tuple[str | None, MalformedCall | None]:
-    """Return the text of a turn's last step if it makes no call, and its parse error."""
     last = steps[-1] if steps else None
     answer = last if isinstance(last, str) else None
     if last is None or (answer is not None and mode == "fc"):

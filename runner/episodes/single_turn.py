@@ -214,7 +214,6 @@ def _paired_calls(
 def _paired_results(
     prepared: PreparedTrajectory, profile: Profile, played: Trace | None
 ) -> PairedAnswer:
-    """Pair executed calls with the ground truth's calls."""
     assert played is not None
     (truth,), (turn,) = trace_truth(prepared, profile).turns, played.turns
     return PairedAnswer(
@@ -226,7 +225,6 @@ def _paired_results(
 
 @contextmanager
 def _grammars(trajectory: Trajectory) -> Iterator[None]:
-    """Context that turns a missing parser library into a DataError."""
     try:
         yield
     except MissingGrammar as error:

@@ -50,8 +50,6 @@ class _Task:
 
 
 class _Worker:
-    """Worker process with its current task."""
-
     def __init__(self, judge: ChunkJudge, allowance: EntryLimits) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
@@ -68,14 +66,12 @@ class _Worker:
         theirs.close()
 
     def take(self, task: _Task) -> None:
-        """Start a task."""
         self.task = task
         self.extend()
         with suppress(OSError):  # `hear` reports a dead process
             self.pipe.send(task.rest)
 
     def extend(self) -> None:
-        """Set the deadline for the next entry."""
         more = 0.0 if self.begun else _STARTING
         self.deadline = time.monotonic() + self._seconds + more
 
@@ -92,13 +88,11 @@ class _Worker:
         return told
 
     def end(self) -> None:
-        """Kill the process."""
         self._process.kill()
         self._process.join()
         self.pipe.close()
 
     def ended(self) -> str:
-        """Describe how the process died."""
         self._process.join(_GOING)
         code = self._process.exitcode
         if code is None or code >= 0:
@@ -165,7 +159,6 @@ class WorkerPool:
                 worker.take(queue.popleft())
 
     def _next(self) -> list[_Worker]:
-        """Wait for workers that sent a message or reached their deadline; return them."""
         busy = [worker for worker in self._workers if worker.task is not None]
         first = min(worker.deadline for worker in busy)
         ready = wait([worker.pipe for worker in busy], max(0.0, first - time.monotonic()))
@@ -199,7 +192,6 @@ class WorkerPool:
         return {task.number: task.found}
 
     def _lose(self, worker: _Worker, task: _Task, *, stalled: bool) -> None:
-        """Remove a process that died or stalled."""
         how = "stalled" if stalled else worker.ended()
         worker.end()
         self._workers.remove(worker)
@@ -214,7 +206,6 @@ class WorkerPool:
 
 
 def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:
-    """Judge incoming chunks in a worker process; send each record when it is done."""
     # The parent process handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
@@ -230,7 +221,6 @@ def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:
 
 
 def _end_with_parent() -> None:
-    """Exit when the parent process exits."""
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])

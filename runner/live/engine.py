@@ -79,8 +79,6 @@ class RateLimits(NamedTuple):
 
 @dataclass(eq=False)
 class _RequestState:
-    """Failures of one request so far."""
-
     made: int = 0
     failed: dict[ErrorKind | None, int] = field(default_factory=lambda: defaultdict(int))
     first_failed: float = inf
@@ -148,11 +146,8 @@ class Engine(Generic[Job, Done]):
     ) -> None:
         """Do jobs until none is left or the run stops.
 
-        Args:
-            jobs: Jobs, taken one by one.
-            do: Function that does a job, given a function for requests.
-            on_done: Function that is called with the result of each finished job.
-            expected: Function that returns a job's expected number of requests, for the budget.
+        ``do`` receives a job and a function that sends requests. ``expected`` returns a job's
+        expected number of requests, for the budget.
         """
         queue = iter(jobs)
         with self._interruptible():
@@ -226,14 +221,7 @@ class Engine(Generic[Job, Done]):
     async def _begin(
         self, request: Request, share: BudgetShare | None, wait: float | None, *, first: bool
     ) -> AdmittedRequest:
-        """Wait until a request may start.
-
-        Args:
-            request: The request.
-            share: The job's share of the budget.
-            wait: Seconds before a retry; None for the first attempt.
-            first: Whether a retry goes before other requests.
-        """
+        """Wait until a request may start; ``first`` lets a retry go before other requests."""
         if self._stopping.is_set():
             raise RunStopped
         pace = self.pace
@@ -307,7 +295,6 @@ class Engine(Generic[Job, Done]):
             on_done(done)
 
     async def _watch(self, workers: Iterable[asyncio.Task[None]]) -> None:
-        """Cancel the workers of a stopping run when no more answers arrive."""
         await self._stopping.wait()
         loop = asyncio.get_running_loop()
         while not self._at_once:
@@ -320,7 +307,6 @@ class Engine(Generic[Job, Done]):
             worker.cancel()
 
     async def _admit(self, share: BudgetShare | None) -> None:
-        """Admit a request, or raise RunStopped."""
         if self._stopping.is_set():
             raise RunStopped
         refusal = await self._quota.admit(share) if share else self.budget.admit()
@@ -427,7 +413,6 @@ def _format_duration(seconds: float) -> str:
 
 
 def _describe_bug(error: Exception) -> str:
-    """Return a line on an unexpected exception of a client, with file and line."""
     *_, place = traceback.extract_tb(error.__traceback__)
     summary = " ".join(f"{type(error).__name__}: {error}".split())
     return f"the client raised {summary:.300} ({Path(place.filename).name}:{place.lineno})"

@@ -51,7 +51,6 @@ class ModelAnswer(NamedTuple):
 
 
 Ask = Callable[[Request], Awaitable[ModelAnswer]]
-"""Function that sends a request to a model, with the caller's retries and limits."""
 
 
 PutTools = Callable[[str, Sequence[Mapping[str, Any]]], object]
@@ -187,7 +186,6 @@ class EpisodePlayer:
     def _make_step(
         self, size: int, request: Request, answer: ModelAnswer, taken: AnswerOutcome
     ) -> StepRecord:
-        """Return the record of a request, its reply, and the effects of its calls."""
         self.put_tools(request)
         session = self.dialogue.episode.session
         after = session.snapshot() if taken.results else self._before

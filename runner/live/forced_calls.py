@@ -41,7 +41,6 @@ def check_forced(plan: RunPlan, trajectories: Sequence[Trajectory]) -> None:
 
 
 def _check_known(choice: str, forced: str, trajectories: Sequence[Trajectory]) -> None:
-    """Raise DataError if a string is neither a choice nor the name of a function."""
     names = {name for trajectory in trajectories for name in list_own_functions(trajectory)}
     if forced not in map(legal_name, names):
         advice = suggest_name(choice, [*CHOICES, *sorted(names)])

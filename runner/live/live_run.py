@@ -162,13 +162,8 @@ class RunPlan(NamedTuple):
 class LiveRun:
     """Execution of a plan's episodes.
 
-    Args:
-        plan: Plan of the run.
-        store: Store for records and answers.
-        goes_on: Whether the model can resume an episode of another process, so that its answers are
-            stored at once.
-        replies: Reply cache, or None.
-        player: Function that plays an episode.
+    ``goes_on`` tells whether the model can resume an episode of another process. Its answers are
+    then stored at once.
     """
 
     def __init__(
@@ -229,7 +224,6 @@ class LiveRun:
         return add_members(done._replace(trial=job.trial), plan.settings.features)
 
     async def _ask(self, ask: Ask, job: EpisodeJob, request: Request) -> ModelAnswer:
-        """Send a request of an episode, unless the reply cache has its answer."""
         replies = self._replies
         known = replies and replies.find(job.key, request)
         if known:

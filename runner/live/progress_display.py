@@ -107,12 +107,10 @@ class ProgressDisplay:
         yield f"{len(waits)} waiting to retry{reason}{why}"
 
     def _format_speed(self, now: float) -> str:
-        """Return the answered requests per second."""
         seconds, answered = now - self._started, self._activity.answered
         return f", {answered / seconds:.1f} requests/s" if answered and seconds else ""
 
     def _format_remaining(self, now: float) -> str:
-        """Return the remaining time; episodes under way count as half done."""
         if not self._done:
             return ""
         begun = self._done + min(self._activity.jobs, self._total - self._done) / 2

@@ -115,8 +115,6 @@ class AdmittedRequest(NamedTuple):
 
 
 class _QueuedRequest(NamedTuple):
-    """A waiting request."""
-
     turn: asyncio.Future[AdmittedRequest]
     tokens: float
 
@@ -159,13 +157,9 @@ class RateLimiter:
         self._refused: deque[AdmittedRequest] = deque(maxlen=_MAX_SHARED)
 
     async def turn(self, tokens: float = 0.0, *, again: bool = False) -> AdmittedRequest:
-        """Wait until a request may start.
+        """Wait until a request with this estimated number of tokens may start; retries go first.
 
         Raises WaitCancelled if the wait was cancelled.
-
-        Args:
-            tokens: Estimated tokens, if tokens are limited.
-            again: Whether the request is a retry and goes first.
         """
         if not self._queue and self._find_next_start() <= self._clock.time():
             return self._start(tokens)
@@ -182,11 +176,9 @@ class RateLimiter:
                 turn.set_exception(WaitCancelled())
 
     def _find_next_start(self) -> float:
-        """Return the time at which the next request may start."""
         return max(self.held_until, self._next, self._next_tokens)
 
     def _start(self, tokens: float) -> AdmittedRequest:
-        """Start a request, and schedule the next one."""
         now = self._clock.time()
         self._next = max(self._next, now) + 1 / self.rate
         if self.counts_tokens:
@@ -199,7 +191,6 @@ class RateLimiter:
         return started
 
     def _wake(self) -> None:
-        """Set the timer for the first waiting request."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -237,12 +228,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Slow down after a refusal, unless refusals are few; tell whether all requests wait.
-
-        Args:
-            started: The refused request.
-            retry_after: Seconds that the server asks to wait, or None.
-        """
+        """Slow down after a refusal, unless refusals are few; tell whether all requests wait."""
         self.refusals += 1
         self._refused.append(started)
         now = self._clock.time()

@@ -188,7 +188,6 @@ async def preflight(plan: RunPlan, connect: Connect) -> None:
 
 
 def _make_probe(plan: RunPlan) -> Request:
-    """Return a cheap request with the settings of the plan's requests."""
     formats = (each.protocol for each in plan.settings.features if each.protocol)
     calling_format = next(formats, None)
     if plan.settings.mode == "prompt" or isinstance(calling_format, TextFormat):

@@ -72,7 +72,6 @@ class Settings(LiveSettings):
         return options
 
     def _collect_sent(self, way: Sent) -> dict[str, Any]:
-        """Return the given settings for one receiver."""
         given = {name: vars(self)[name] for name in sent_as(type(self), way)}
         return {k: _SWITCH.get(v, v) for k, v in given.items() if v is not None}
 
@@ -88,7 +87,6 @@ class Settings(LiveSettings):
         return None if chosen is None or chosen in CHOICES else legal_name(chosen)
 
     def _make_choice(self) -> object:
-        """Return ``tool_choice`` in the form of chat completions."""
         if self.forced is None:
             return self.tool_choice
         return {"type": "function", "function": {"name": self.forced}}
@@ -204,10 +202,6 @@ def _read_file(path: Path, others: Collection[str]) -> Settings:
 
 
 def _check_value(known: SettingInfo, value: Any, hint: Any, where: str) -> Any:
-    """Return a value checked against a type hint of Settings.
-
-    Raises DataError if the value does not fit.
-    """
     check_finite(value, where)
     # Messages must not show a header's value, which may be a key.
     given = "" if known.secret else f", got {brief(value, 60)}"

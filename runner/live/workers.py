@@ -64,7 +64,6 @@ class LocalWorkers(NamedTuple):
     """Workers on this machine."""
 
     number: int | None = None
-    """Number of processes that judge; None for only this process."""
     allowance: EntryLimits = ALLOWANCE
 
     def judge(

@@ -43,9 +43,8 @@ _THREADS = 1024
 class AgentModel:
     """A client for an agent.
 
-    Args:
-        make: Function that returns the agent of one episode.
-        timeout: Maximum seconds per answer; None for no limit.
+    ``make`` returns the agent of one episode. ``timeout`` is the maximum number of seconds per
+    answer.
     """
 
     def __init__(self, make: Callable[[], Agent], timeout: float | None = None) -> None:
@@ -178,10 +177,6 @@ def read_message(answer: object) -> Mapping[str, Any]:
 
 
 def _openai_message(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a message of LangChain in OpenAI's form.
-
-    Raises AgentError if a call lacks a name or arguments.
-    """
     message = langchain_message(answer)
     try:
         calls = [
@@ -194,7 +189,6 @@ def _openai_message(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _find_mismatch(answer: object) -> str | None:
-    """Return the reason why an answer is not a message, or None."""
     if not isinstance(answer, Mapping):
         return f"a value of the type {type(answer).__name__}"
     if answer.get("role", "assistant") != "assistant":

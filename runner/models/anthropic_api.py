@@ -103,7 +103,6 @@ def _make_text_block(content: object) -> Sequence[Mapping[str, Any]]:
 def _restore_blocks(
     blocks: Sequence[Mapping[str, Any]], ids: Sequence[str]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the blocks of an answer; calls get the ids of the conversation."""
     own = iter(ids)
     for block in blocks:
         if block["type"] == "tool_use":

@@ -54,9 +54,7 @@ class Api(ABC):
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
         """Return the fields of the body that hold a conversation.
 
-        Args:
-            speeches: The messages.
-            marked: Indices of messages that end with a cache mark.
+        Messages at the indices ``marked`` end with a cache mark.
         """
 
 
@@ -85,10 +83,6 @@ class ItemApi(Api):
 
 
 def _convert_settings(model: str, given: Settings) -> Settings:
-    """Return settings under their names in the Responses API.
-
-    Raises FatalError if the API lacks a setting.
-    """
     if "seed" in given:
         raise FatalError("the Responses API takes no seed; leave out --seed, or use --api chat")
     settings = {"model": model, "store": False, "include": ["reasoning.encrypted_content"], **given}
@@ -108,7 +102,6 @@ def _convert_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _convert_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
-    """Return a message as items."""
     role, content = message["role"], message["content"]
     if role == "tool":
         call = message["tool_call_id"]
@@ -129,7 +122,6 @@ def _convert_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
 
 
 def _read_completion(body: object) -> object:
-    """Return an answer of the Responses API as a chat completion."""
     items = body.get("output") if isinstance(body, Mapping) else None
     if not isinstance(body, Mapping) or not isinstance(items, list) or body.get("error"):
         return body
@@ -195,7 +187,6 @@ def _convert_legacy_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _read_text_completion(body: object) -> object:
-    """Return a text completion as a chat completion."""
     choices = body.get("choices") if isinstance(body, Mapping) else None
     first = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(body, Mapping) or not isinstance(first, Mapping) or "text" not in first:

@@ -93,7 +93,6 @@ class Request(NamedTuple):
 
     messages: Sequence[ChatMessage]
     tools: ToolList | None
-    """Offered tools; None for a prompting model."""
     conversation: object = None
     """Owner of the request, for clients that keep state per conversation."""
     trial: int = 0
@@ -119,7 +118,6 @@ class Usage(NamedTuple):
     prompt: int | None = None
     completion: int | None = None
     cached: int | None = None
-    """Prompt tokens read from a cache."""
     reasoning: int | None = None
     written: int | None = None
     """Prompt tokens written to a cache; omitted from JSON if unknown."""
@@ -202,7 +200,6 @@ class Reply(NamedTuple):
     latency: float
     """Seconds between sending the request and reading the answer, without Turnwise's own waits."""
     cost: float | None = None
-    """US dollars; None if the price is unknown."""
     verbatim: VerbatimText | None = None
 
 
@@ -233,9 +230,7 @@ ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 class ModelError(Exception):
     """A request without an answer.
 
-    Args:
-        message: One line for the user, with the server's message.
-        kind: Kind of the error; None for a bug in Turnwise.
+    The message is one line for the user. ``kind`` is None for a bug in Turnwise.
     """
 
     def __init__(self, message: str, kind: ErrorKind | None = None) -> None:

@@ -109,7 +109,6 @@ def _add_answer_limit(name: str, options: RequestOptions) -> RequestOptions:
 
 
 def _find_server(options: RequestOptions) -> str:
-    """Return the address of the OpenAI-compatible server."""
     return options.base_url or os.environ.get("OPENAI_BASE_URL") or f"https://{_OPENAI_HOST}/v1"
 
 
@@ -179,13 +178,11 @@ def listed_price(model: str) -> Price | None:
 
 
 def _read_cost(value: object) -> float | None:
-    """Return the dollars per token, or None for an invalid value."""
     is_valid = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1
     return float(value) if is_valid else None  # type: ignore[arg-type]
 
 
 def _find_entry(model: str) -> Mapping[str, Any]:
-    """Return a model's entry in litellm's table; empty for an unknown model."""
     provider, _, name = model.partition("/") if "/" in model else ("openai", "", model)
     entry = _load_prices().get(model)
     if entry is None:

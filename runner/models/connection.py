@@ -29,7 +29,6 @@ from runner.models.reply import Endpoint, one_line, read_completion, refused_tho
 
 _RESERVED_MEMBERS = ("messages", "input", "prompt", "tools", "functions", "stream", "n")
 _IDLE_ROUND = 100e-6
-"""Maximum seconds for a round of the event loop that counts as idle."""
 _MAX_WAIT_SECONDS = 0.05
 """Maximum seconds between two requests if the loop is never idle."""
 
@@ -64,7 +63,6 @@ class RequestPacer:
         self._last_task = task
 
     def _check_round(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Start the next task if the last round was short."""
         now = perf_counter()
         idle = now - self._last_round < _IDLE_ROUND
         self._last_round = now
@@ -121,11 +119,9 @@ class Client(ABC):
         self._demands |= demanded
 
     def _arranged(self, messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-        """Return the messages of a request in the form that the server demands."""
         return arrange(messages, self._demands) if self._demands else messages
 
     def _accepted(self, message: ChatMessage) -> ChatMessage:
-        """Return a message without the fields that the server refuses."""
         if self._refused.isdisjoint(message):
             return message
         return {name: value for name, value in message.items() if name not in self._refused}

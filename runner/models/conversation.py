@@ -182,14 +182,12 @@ class Conversation(ABC):
             self._sent.append(message)
 
     def _put_answer(self, message: ChatMessage, reply: Reply) -> None:
-        """Add the model's answer, with the parts that its server expects back."""
         if reply.verbatim and reply.verbatim.message:
             self._thoughts += (_ReasoningHistory(self._turn, len(self.messages), message),)
             message = {**message, **reply.verbatim.message}
         self._put(message)
 
     def _next_turn(self) -> None:
-        """Begin a turn; later requests omit reasoning that is too old."""
         self._turn += 1
         kept = _TURNS_KEPT[self._style.reasoning]
         over = [each for each in self._thoughts if each.turn + kept < self._turn]
@@ -421,7 +419,6 @@ class CallingFormatConversation(Conversation):
         self._documents = [self._rename(tool["function"]) for tool in tools]
 
     def _describe(self, number: int) -> None:
-        """Describe the last functions, at most a given number."""
         new = self._documents[len(self._documents) - number :]
         text = with_functions(self._style.prompts.handover_prompt, new)
         self._put({"role": "user", "content": text})
@@ -465,7 +462,6 @@ class CallingFormatConversation(Conversation):
         return {**document, "name": shown}
 
     def _find_shown_name(self, real: str) -> str:
-        """Return the name that the model knows; an unknown name stays unchanged."""
         legal = self._style.toolbox.names.shown(real)
         return next((w for w, name in self._real_names.items() if name == legal), legal)
 
@@ -504,19 +500,16 @@ def conversation_of(style: ConversationSettings, mode: Mode) -> Conversation:
 
 
 def _split_calls(calls: Sequence[Call], name: str) -> tuple[Mapping[str, Any] | None, list[Call]]:
-    """Return the arguments of a function's first call, and the calls of other functions."""
     given = [call.kwargs for call in calls if call.name == name]
     return (given[0] if given else None), [call for call in calls if call.name != name]
 
 
 def _cut_at_stops(text: str, stops: Sequence[str]) -> str:
-    """Return a string up to its first stop sequence."""
     places = [place for stop in stops if (place := text.find(stop)) >= 0]
     return text[: min(places)] if places else text
 
 
 def _read_arguments(arguments: Any) -> Mapping[str, Any]:
-    """Return arguments by name; empty for other values than an object."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):

@@ -33,14 +33,11 @@ class MessageEncoder:
 
 
 class _EncodedMessages(NamedTuple):
-    """The encoded messages of one conversation."""
-
     messages: Sequence[ChatMessage]
     """The list, kept alive so that no other list gets the same ``id``."""
     last: ChatMessage
     pieces: list[EncodedMessage]
 
     def is_start_of(self, messages: Sequence[ChatMessage]) -> bool:
-        """Tell whether a conversation begins with the encoded messages."""
         size = len(self.pieces)
         return size <= len(messages) and messages[size - 1] is self.last

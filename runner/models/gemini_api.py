@@ -46,10 +46,6 @@ def _convert_settings(model: str, given: Settings) -> Settings:
 
 
 def _convert_effort(model: str, effort: str) -> Settings:
-    """Return the reasoning settings of a model.
-
-    Raises FatalError if the model does not have this effort.
-    """
     if effort not in (*_REASONING_TOKENS, "minimal"):
         raise FatalError(f"{model} does not take --reasoning-effort {effort}; leave it out")
     shown = {"includeThoughts": effort != "none"}
@@ -62,10 +58,6 @@ def _convert_effort(model: str, effort: str) -> Settings:
 
 
 def _convert_choice(given: Settings) -> Settings:
-    """Return the choice of a function.
-
-    Raises FatalError if the settings demand one call per answer.
-    """
     if given.get("parallel_tool_calls") is False:
         raise FatalError("gemini cannot be limited to one call: leave out --parallel-tool-calls")
     choice = given.get("tool_choice")
@@ -89,7 +81,6 @@ def _convert_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _convert_schema(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema without the fields that the API refuses."""
     kept = {name: value for name, value in given.items() if name in _SCHEMA}
     if kept.get("type") != "string":
         # Only strings may have an enum.
@@ -129,7 +120,6 @@ def _convert_message(message: ChatMessage, earlier: Sequence[ChatMessage]) -> Sa
 
 
 def _make_part(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a call as a part, with its signature."""
     function = call["function"]
     called = {"name": function["name"], "args": object_in(function["arguments"]) or {}}
     signed = (call.get("extra_content") or {}).get("google") or {}
@@ -187,7 +177,6 @@ def _read_completion(body: object) -> object:
 
 
 def _make_block_error(body: Mapping[Any, Any]) -> object:
-    """Return the error for a blocked prompt."""
     feedback = body.get("promptFeedback")
     reason = feedback.get("blockReason") if isinstance(feedback, Mapping) else None
     if not reason:

@@ -73,7 +73,6 @@ def _without_system(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
 
 
 def _with_results(messages: Sequence[ChatMessage]) -> Iterator[Sequence[ChatMessage]]:
-    """Yield each message with the results of its calls."""
     place = 0
     while place < len(messages):
         end = place + 1
@@ -97,7 +96,6 @@ def _one_call_each(group: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
 
 
 def _with_text(message: ChatMessage) -> ChatMessage:
-    """Return a message; an answer without text and calls gets the stand-in."""
     content = message["content"]
     is_empty = not (content.strip() if isinstance(content, str) else content)
     if message["role"] != "assistant" or message.get("tool_calls") or not is_empty:
@@ -116,7 +114,6 @@ def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
 
 
 def _merged(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-    """Merge consecutive text messages of the same role."""
     merged: list[ChatMessage] = []
     for message in messages:
         last = merged[-1] if merged else None

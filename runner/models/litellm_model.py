@@ -122,7 +122,6 @@ class LiteLLMModel(Client):
         return sending
 
     def _arguments(self, request: Request) -> dict[str, Any]:
-        """Return litellm's arguments for a request."""
         # A copy, because litellm removes members that a provider does not accept.
         tools = json.loads(request.tools.encoded) if request.tools else []
         for tool in tools if "no-response" in self._demands else ():
@@ -214,7 +213,6 @@ def _find_words(text: str) -> object:
 
 
 def _restore(body: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer without litellm's changes of fields."""
     for choice in body["choices"]:
         aside = choice.pop("provider_specific_fields", None) or {}
         choice |= {"error": aside.get("error")}

@@ -17,7 +17,6 @@ from runner.models.tools import FunctionNames
 from trajectories.schema import Trajectory
 
 MAX_MESSAGES = 20_000
-"""Maximum number of messages in a conversation."""
 _MAX_SHOWN_CHARS = 60
 _SYSTEM = ("system", "developer")
 _ROLES = (*_SYSTEM, "user", "assistant", "tool", "function")
@@ -39,7 +38,6 @@ _LANGCHAIN_CLASSES = {
     "FunctionMessage": "function",
 }
 _ITEMS = ("function_call", "function_call_output", "reasoning")
-"""Types of Responses items that are not messages."""
 _PROMPT = "is neither a message nor an item with a role or a known type"
 
 
@@ -200,14 +198,11 @@ def text_of(content: object, path: str) -> str:
 
 
 class _Turns:
-    """The turns of the messages so far."""
-
     def __init__(self) -> None:
         self.done: list[RecordedTurn] = []
         self._open: list[tuple[str | None, str, list[str | None], int]] = []
 
     def put(self, chat: ChatMessage) -> None:
-        """Add a message."""
         role = chat["role"]
         if role == "user":
             self.done.append(RecordedTurn(chat["content"], []))
@@ -248,7 +243,6 @@ class _Turns:
 
 
 def _joined(one: Reply, other: Reply) -> Reply:
-    """Return two parts of an answer as one."""
     texts = [part.text for part in (one, other) if part.text]
     thoughts = [part.reasoning for part in (one, other) if part.reasoning]
     counts = [
@@ -275,7 +269,6 @@ def _reply_of(chat: ChatMessage) -> Reply:
 
 
 def _unwrap(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the message in a serialized object of LangChain."""
     if item.get("type") == "constructor" and isinstance(item.get("kwargs"), Mapping):
         path = item.get("id")
         name = path[-1] if isinstance(path, list) and path else None
@@ -287,7 +280,6 @@ def _unwrap(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
-    """Convert a Responses item that is not a message."""
     if kind == "function_call_output":
         text = text_of(item.get("output"), ".output")
         return {"role": "tool", "tool_call_id": item.get("call_id"), "content": text}
@@ -365,7 +357,6 @@ def call_entry(entry: object, path: str) -> dict[str, Any]:
 
 
 def _named(holder: Mapping[str, Any], path: str, members: Sequence[str]) -> dict[str, Any]:
-    """Return the name and arguments of a call."""
     name = holder.get("name")
     if not isinstance(name, str) or not name:
         problem = (
@@ -399,7 +390,6 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _shown(value: object) -> str:
-    """Return the start of a value for an error message."""
     try:
         return f"{json.dumps(value, default=repr):.{_MAX_SHOWN_CHARS}}"
     except (RecursionError, ValueError, TypeError):

@@ -59,11 +59,6 @@ class OpenAIModel(Client):
     own address.
 
     Raises FatalError if the key is missing or a setting is invalid.
-
-    Args:
-        name: The model's name at the server.
-        options: Connection and settings; the default base URL is the provider's.
-        provider: The provider, or OpenAI for compatible servers.
     """
 
     FAILURES = (HttpRequestFailure,)
@@ -105,7 +100,6 @@ class OpenAIModel(Client):
         await self._transport.close()
 
     def _encode_head(self, trial: int) -> bytes:
-        """Return the body of a trial's requests up to the conversation."""
         options = self._options
         check_members(options.extra_body)
         ours = self._api.settings(self._name, options.sampling_of(trial))

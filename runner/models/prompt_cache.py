@@ -16,7 +16,6 @@ from trajectories.errors import DataError
 
 _MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anthropic/")
 MARKED = "Claude at anthropic/, bedrock/, vertex_ai/ and openrouter/"
-"""Description of the models that need marks."""
 MEMBER = "cache_control"
 MARK = {MEMBER: {"type": "ephemeral"}}
 _ENCODED_MARK = json.dumps(MARK, separators=(",", ":")).encode().replace(b"{", b",", 1)

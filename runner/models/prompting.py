@@ -187,7 +187,6 @@ ALL = tuple([PromptFormat(*choices) for choices in product(*_CHOICES)])
 
 @cache
 def _build_frame(prompt_format: PromptFormat) -> str:
-    """Return the prompt without the functions."""
     parts = [prompt_format.returns, *(["tag"] if prompt_format.tagged else [])]
     reply = " ".join(map(_read_part, parts))
     frame = _read_part(prompt_format.markup).replace("{language}", prompt_format.documents)
@@ -246,7 +245,6 @@ def _write_python_members(properties: Mapping[str, Any], indent: int) -> Iterato
 
 
 def _type_name(schema: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """Return the name of a type, including the type of elements."""
     word = str(schema.get("type", "any"))
     name = names.get(word, word)
     items = schema.get("items")
@@ -285,7 +283,6 @@ def _list_other_members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _find_members(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of an object, or of the objects in a list."""
     items = schema.get("items")
     found = schema.get("properties") or (_find_members(items) if isinstance(items, Mapping) else {})
     return found if isinstance(found, Mapping) else {}

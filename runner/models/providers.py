@@ -107,7 +107,6 @@ _NO_SETTINGS = _NO_SEED | {"temperature", "top_p", "max_tokens"}
 
 
 def _chat(name: str, url: str | None = None, /, keys: str = "", **special: object) -> Provider:
-    """Return a provider with the usual environment variables, or with other key variables."""
     usual = {"bases": (f"{name.upper()}_API_BASE",), **special}
     variables = (keys or f"{name.upper()}_API_KEY").split()
     return Provider(name=name, url=url, keys=tuple(variables), **usual)  # type: ignore[arg-type]

@@ -42,7 +42,6 @@ UNKNOWN = Endpoint()
 _MAX_DETAIL_CHARS = 300
 _MAX_DETAIL_DEPTH = 6
 _MIN_SECRET_CHARS = 8
-"""Minimum length of a secret; shorter strings may be ordinary words."""
 _KEY = re.compile(r"\b(?:sk-|gsk_|hf_|xai-|pplx-|AIza|Bearer )[\w.*-]{6,}")
 _THOUGHT = re.compile(r"\s*<think>(.*?)(?:</think>\s*|\Z)", re.DOTALL)
 _END_OF_THOUGHT = "</think>"
@@ -155,11 +154,8 @@ def classify(
 ) -> ModelError:
     """Return the error of an answer.
 
-    Args:
-        status: The HTTP status; 200 if only the body has an error.
-        body: The parsed body, or its text if it is not JSON.
-        headers: Headers of the answer.
-        endpoint: Model and server.
+    ``status`` is the HTTP status, 200 if only the body has an error. ``body`` is text if it is not
+    JSON.
     """
     detail = one_line(_find_message(body), endpoint.secrets)
     quote = f" ({status}): {detail}" if detail else f" ({status})"
@@ -241,7 +237,6 @@ def one_line(text: str, secrets: Iterable[str] = ()) -> str:
 def _find_error(
     body: Mapping[Any, Any], choice: Mapping[Any, Any], endpoint: Endpoint
 ) -> ModelError:
-    """Return the error in a body with a successful status."""
     error = _find_stated_error(body) or _find_stated_error(choice)
     if error is None and "choices" not in body and _find_message(body):
         error = body
@@ -259,7 +254,6 @@ def _find_stated_error(holder: Mapping[Any, Any]) -> object | None:
 
 
 def _find_message(body: object, depth: int = 0) -> str:
-    """Return the message of an error body."""
     if depth > _MAX_DETAIL_DEPTH:
         return ""
     if isinstance(body, str):
@@ -291,7 +285,6 @@ def _find_delay(body: object) -> str:
 
 
 def _find_codes(body: object) -> str:
-    """Return the types and codes of an error body."""
     outer = _find_object(body) if isinstance(body, list) else _as_object(body)
     holders = (outer, _as_object(outer.get("error")))
     codes = [holder.get(name) for holder in holders for name in ("type", "code", "status")]
@@ -299,7 +292,6 @@ def _find_codes(body: object) -> str:
 
 
 def _read_content(content: object) -> tuple[str | None, str | None]:
-    """Return the text and the reasoning of a message's content."""
     if isinstance(content, str):
         return _split_reasoning(content)
     if isinstance(content, Mapping):
@@ -437,7 +429,6 @@ def _read_first_count(*values: object) -> int | None:
 
 
 def _read_count(value: object) -> int | None:
-    """Return a number of tokens, or None for an invalid count."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):

@@ -37,7 +37,6 @@ def retry_after(headers: Mapping[str, str], detail: str = "") -> float | None:
 
 
 def _find_reset(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return the seconds until the used-up rate limits reset."""
     waits = []
     for limit in _LIMITS:
         for left, reset in (

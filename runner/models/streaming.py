@@ -75,7 +75,6 @@ def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
 
 
 def _joined(before: Any, after: Any) -> Any:
-    """Return a string or list with the next part appended."""
     if after is None:
         return before
     parts = isinstance(before, str) and isinstance(after, str)

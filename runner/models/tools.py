@@ -157,12 +157,7 @@ def name_only_argument(call: ToolCall, tools: Sequence[Mapping[str, Any]]) -> An
 
 
 class FunctionNames:
-    """Mapping between real function names and unique names that providers accept.
-
-    Args:
-        names: Real names.
-        shown: Name to show, by real name; None for the real names.
-    """
+    """Mapping between real function names and unique names that providers accept."""
 
     def __init__(self, names: Iterable[str], shown: Mapping[str, str] | None = None) -> None:
         self._legal: dict[str, str] = {}
@@ -225,11 +220,7 @@ def as_tool(
 class Toolbox:
     """The functions of backends, as documents and as tools; episodes share a toolbox.
 
-    Args:
-        documents: Documents of all functions.
-        language: Language of argument values.
-        notes: Notes on functions and parameters.
-        shown: Name to show, by function; None for the real names.
+    ``shown`` holds a name to show, by function; None shows the real names.
     """
 
     def __init__(

@@ -22,7 +22,6 @@ _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30.0)
 _MAX_REDIRECTS = 10
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MAX_ANSWER_BYTES = 8_000_000
-"""Maximum number of bytes in an answer, before and after decompression."""
 _BUFFER = 1 << 16
 _PROVISIONAL = range(100, 200)
 _SIZE = "Content-Length"
@@ -54,9 +53,6 @@ class Transport:
     aiohttp's sessions build the same headers for every request again. This class therefore writes
     the bytes itself and uses aiohttp for connections and answers. With a proxy, it uses an ordinary
     session.
-
-    Args:
-        secure: Whether connections use TLS; certificates take a while to load.
     """
 
     def __init__(self, *, secure: bool) -> None:
@@ -156,8 +152,6 @@ class Transport:
 
 
 class _RequestHead(NamedTuple):
-    """Common head of all requests to one address."""
-
     headers: Mapping[str, str]
     request: aiohttp.ClientRequest
     before: bytes
@@ -167,7 +161,6 @@ class _RequestHead(NamedTuple):
 
     @classmethod
     def of(cls, url: URL, headers: Mapping[str, str]) -> _RequestHead:
-        """Return the head of requests. Raises ValueError if a header is invalid."""
         loop = asyncio.get_running_loop()
         request = aiohttp.ClientRequest("POST", url, headers=headers, data=b"", loop=loop)
         lines = [f"POST {request.url.raw_path_qs} HTTP/1.1"]

@@ -63,13 +63,9 @@ def has_result_file(names: Iterable[str]) -> bool:
 
 
 def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
-    """Read a result file.
+    """Read a result file; the mode defaults to ``fc`` if the file has tool calls.
 
     Raises DataError if a line is not an entry of such a file, or an id occurs twice.
-
-    Args:
-        path: The file.
-        mode: Way of calling functions (default: ``fc`` if the file has tool calls).
     """
     entries: dict[str, tuple[EpisodeRecord, str]] = {}
     in_file = _category_of_file(path)
@@ -138,7 +134,6 @@ def _is_step(step: object) -> TypeGuard[Step]:
 
 
 def _calls_functions(records: Iterable[EpisodeRecord]) -> bool:
-    """Tell whether a step has a tool call."""
     return any(
         isinstance(step, list) and step
         for record in records
@@ -150,21 +145,17 @@ def _calls_functions(records: Iterable[EpisodeRecord]) -> bool:
 def categories_of(ids: Iterable[str]) -> list[Category]:
     """Return the categories to load for the entries of a result file.
 
-    Args:
-        ids: Ids of the entries. BFCL's ids name the category. Another id selects all categories.
+    BFCL's ids name the category. Another id selects all categories.
     """
     named = {category_of(id) for id in ids}
     return list(Category) if None in named else [c for c in Category if c in named]
 
 
 def read_verdicts(path: Path, ids: Iterable[str]) -> Verdicts:
-    """Read verdicts.
+    """Read verdicts from a file of verdict lines, a score file of BFCL, or a folder of such files.
 
-    Raises DataError if no verdicts exist, or a line is invalid.
-
-    Args:
-        path: A file of verdict lines, a score file of BFCL, or a folder with such files.
-        ids: Ids of the entries in the run, since a score file lists only failed entries.
+    A score file lists only failed entries, so ``ids`` names all entries of the run. Raises
+    DataError if no verdicts exist, or a line is invalid.
     """
     if not path.is_dir():
         return _verdicts_in(path, ids)

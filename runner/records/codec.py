@@ -46,14 +46,9 @@ class TypeMismatch(Exception):
 
 
 def read(kind: type[_Record], value: object, where: str) -> _Record:
-    """Read a record from a JSON value; unknown fields are ignored.
+    """Read a NamedTuple from a JSON value; unknown fields are ignored.
 
-    Raises DataError if a field is missing or has another type.
-
-    Args:
-        kind: A NamedTuple; fields with a default may be missing.
-        value: The JSON value.
-        where: File and line.
+    Raises DataError if a field without a default is missing, or a field has another type.
     """
     try:
         return cast(_Record, _members(cast(Any, kind))(value))
@@ -62,7 +57,6 @@ def read(kind: type[_Record], value: object, where: str) -> _Record:
 
 
 _AS_IT_IS = frozenset([str, int, float, bool, NoneType, dict])
-"""Types whose values need no conversion."""
 
 
 def to_json_value(value: Any) -> Any:
@@ -178,7 +172,6 @@ def _encoded(value: object) -> str:
 
 
 def _as_words(value: object) -> object:
-    """Replace non-finite numbers by strings."""
     if isinstance(value, float) and not isfinite(value):
         return str(value)
     if isinstance(value, Mapping):

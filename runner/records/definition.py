@@ -15,7 +15,6 @@ class DatasetReference(NamedTuple):
     """Data set of a run."""
 
     name: str
-    """Name as given by the user."""
     version: str
     """Version of the data set, or null."""
     sha256: str

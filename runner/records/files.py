@@ -111,12 +111,8 @@ class LineFile:
 def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
     """Write a file and its folder; the file appears only when it is complete on disk.
 
-    Raises DataError if the file cannot be written.
-
-    Args:
-        path: The file.
-        chunks: Its content.
-        named: Whether the user named the file; otherwise a link of that name is replaced.
+    A link of that name is replaced, unless the user named the file. Raises DataError if the file
+    cannot be written.
     """
     with report_write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -186,13 +182,10 @@ def _upcoming(path: Path) -> Iterator[IO[bytes]]:
 def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
     """Yield the whole lines of a file, which may not exist or may still grow.
 
-    An unfinished or damaged last line is ignored.
+    An unfinished or damaged last line is ignored. If strings are given in ``containing``, only
+    lines with one of these strings are parsed.
 
     Raises DataError if the file cannot be read, or another line is not a JSON object.
-
-    Args:
-        path: The file.
-        containing: Strings; if given, only lines with one of these strings are parsed.
     """
     end = 0
     damaged: DataError | None = None

@@ -111,7 +111,6 @@ class StepRecord(NamedTuple):
     """One request to the model, its answer and the effects of the answer's calls."""
 
     turn: int
-    """Index of the turn."""
     request_messages: int
     """Number of sent messages, counted from the episode's first message."""
     tools: str | None
@@ -178,7 +177,6 @@ class RunSegment(NamedTuple):
     """Segment of a run between two resumes: a line of ``lives.jsonl``."""
 
     seconds: float
-    """Wall-clock time."""
     concurrency: int
     """Episodes at once."""
     gpu_price: float | None = None
@@ -189,7 +187,6 @@ class TurnEnd(NamedTuple):
     """End of a turn, with its reason."""
 
     turn: int
-    """Index of the turn."""
     why: Why
     """Reason: ``answer`` (text), ``cut_off`` (maximum length), ``refusal``, ``content_filter``,
     ``unreadable`` (calls), ``empty`` or ``step_limit``; in a search also ``give_up`` or
@@ -203,7 +200,6 @@ class UnreportedFact(NamedTuple):
     """Required information that no answer reported."""
 
     turn: int
-    """Index of the turn."""
     fact: str
     """The fact in words."""
 
@@ -436,16 +432,11 @@ def upgrade_record(value: Any) -> Any:
 
 
 def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, ExtensionData]:
-    """Parse the fields of extensions.
-
-    Raises DataError if an extension is not installed, or its field is invalid.
-    """
     members = record.extensions.items()
     return {name: extension.load_extension(name).episode(each, where) for name, each in members}
 
 
 def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-    """Yield the JSON path and description of each invalid message and each contradiction."""
     if record.trial < 0:
         yield ".trial", f"must be at least 0, but is {record.trial}"
     for index, message in enumerate(record.messages):

@@ -210,21 +210,13 @@ def _of_folder(folder: Path, only: str | None) -> Run:
 
 
 class _LinePlace(NamedTuple):
-    """Place of a line in a file."""
-
     offset: int
     size: int
     where: str
 
 
 class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
-    """Episodes of a large file, each of which is read on use.
-
-    Args:
-        path: File of the episodes.
-        places: Places of the episodes' lines.
-        make: Function that makes an episode from the value and the place of a line.
-    """
+    """Episodes of a large file, each of which is read on use."""
 
     def __init__(
         self,
@@ -237,7 +229,6 @@ class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
         self._make = make
 
     def __getitem__(self, key: Key) -> RecordedEpisode:
-        """Read an episode. Raises DataError if the file has changed."""
         offset, size, where = self._places[key]
         try:
             with open(self._path, "rb") as file:
@@ -248,15 +239,12 @@ class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
         return self._make(parse_object(text, where), where)
 
     def __iter__(self) -> Iterator[Key]:
-        """Yield the keys in file order."""
         return iter(self._places)
 
     def __len__(self) -> int:
-        """Return the number of episodes."""
         return len(self._places)
 
     def __contains__(self, key: object) -> bool:
-        """Tell whether an episode exists, without reading it."""
         return key in self._places
 
 
@@ -267,16 +255,11 @@ def _recorded(
 
 
 def _reader_of(definition: RunDefinition, where: str) -> formats.ReplyFormat | None:
-    """Return the reader of a run's prompt format, or None.
-
-    Raises DataError if the format no longer exists.
-    """
     readers = [each.reader(where) for each in recorded_features(definition, where)]
     return next((reader for reader in readers if reader is not None), None)
 
 
 def _of_files(paths: Sequence[Path], mode: Mode | None, only: str | None) -> Run:
-    """Read BFCL's result files, or files that an extension knows."""
     try:
         return _of_results(paths, mode, only)
     except DataError:

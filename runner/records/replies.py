@@ -26,10 +26,8 @@ _FORMAT = 1
 class ReplyCache:
     """Cached answers of one model with one group of settings.
 
-    Args:
-        folder: Folder of the cache; created on demand.
-        asked: Model and settings without secrets, which are not part of a request.
-        secrets: Secrets; an answer that contains a secret is not cached.
+    ``asked`` holds the model and settings, which are not part of a request. An answer that contains
+    a secret is not cached.
     """
 
     def __init__(self, folder: Path, asked: Mapping[str, Any], secrets: SecretMask) -> None:

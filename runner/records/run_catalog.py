@@ -169,10 +169,7 @@ def run_folders(
 ) -> Iterator[Path]:
     """Yield the run folders in and below a folder, without following links.
 
-    Args:
-        folder: Start of the search.
-        deepest: Maximum depth.
-        results: Whether folders of result files count as runs.
+    With ``results``, folders of result files count as runs.
     """
     if is_run(folder):
         yield folder
@@ -211,7 +208,6 @@ def _episodes(path: Path) -> Iterator[EpisodeRecord]:
 
 
 def _is_being_written(folder: Path) -> bool:
-    """Tell whether the process that last wrote a run still exists."""
     try:
         holder = int(read_run_text(folder / LOCK_FILE))
         os.kill(holder, 0)
@@ -223,7 +219,6 @@ def _is_being_written(folder: Path) -> bool:
 
 
 def _without(words: list[str], flag: str) -> list[str]:
-    """Return a command without an option and its value."""
     kept: list[str] = []
     skips = False
     for word in words:

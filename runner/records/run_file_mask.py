@@ -63,9 +63,7 @@ class SecretMask:
     def spare(self, text: str, where: str) -> None:
         """Treat secrets that occur in the data as ordinary words from now on.
 
-        Args:
-            text: The data's text as JSON.
-            where: Name of the data in ``kept``.
+        ``text`` is the data as JSON. ``where`` names the data in ``kept``.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:
@@ -75,12 +73,7 @@ class SecretMask:
     def of_episode(
         self, episode: Mapping[str, Any], known: Mapping[str, Sequence[object]] | None = None
     ) -> bytes:
-        """Return the line of an episode.
-
-        Args:
-            episode: Fields of the episode.
-            known: Fields that are already encoded.
-        """
+        """Return the line of an episode; the fields ``known`` are already encoded."""
         text = encode_members({**episode, **(known or {})})
         if any(_in(text, forms) for forms in self._forms):
             plain = {name: to_json_value(member) for name, member in episode.items()}
@@ -117,7 +110,6 @@ def _in(text: str, forms: Sequence[str]) -> bool:
 
 
 def _masked(value: Any, secrets: Sequence[Sequence[str]]) -> tuple[Any, int]:
-    """Return a JSON value with masked secrets, and the number of masked secrets."""
     number = 0
 
     def mask(value: Any) -> Any:
@@ -166,7 +158,6 @@ def _words(episode: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield the field names, except names from a model."""
     if isinstance(value, Mapping):
         for name, member in value.items():
             yield str(name)
@@ -188,7 +179,6 @@ def _calls(episode: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the strings in a JSON value, including field names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):

@@ -64,7 +64,6 @@ _GROUPED_SETTINGS = {"compress": "compression", "tokenizer": "compression"}
 
 
 def _upgrade(definition: dict[str, Any]) -> None:
-    """Convert the fields of an earlier revision's definition."""
     settings, selection = definition.get("settings"), definition.get("selection")
     if isinstance(selection, dict) and "split" in selection:
         selection["subset"] = selection.pop("split")

@@ -103,8 +103,6 @@ class _AnswerLine(NamedTuple):
 
 
 class _StoredAnswer(NamedTuple):
-    """A stored answer of an unfinished episode."""
-
     place: int
     raw: bytes
     step: StepRecord | None = None
@@ -115,13 +113,10 @@ class _StoredAnswer(NamedTuple):
 
     @property
     def text(self) -> EncodedJson:
-        """The step's text in the line."""
         return EncodedJson(self.raw[self.begin : self.end].decode())
 
 
 class _SpendingLine(NamedTuple):
-    """A line with the budget spent so far."""
-
     spent: RunSpending
 
 
@@ -281,12 +276,8 @@ class RunStore(LockedFolder):
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
         """Move finished episodes to the file of superseded episodes, so that they run again.
 
-        If the process is killed, either all episodes or no episodes are moved.
-        Raises DataError if a file cannot be read or written.
-
-        Args:
-            keys: The episodes; unfinished episodes are ignored.
-            go_on: Whether the episodes resume from their last answer.
+        With ``go_on``, the episodes resume from their last answer. If the process is killed, either
+        all episodes or no episodes are moved. Raises DataError if a file cannot be read or written.
         """
         keys = self._done.keys() & set(keys)
         if not keys:
@@ -309,11 +300,6 @@ class RunStore(LockedFolder):
         sync_folder(self.folder)
 
     def _begin(self, definition: RunDefinition, note: Mapping[str, Any], resumes: bool) -> None:
-        """Write the definition, or compare it with the stored definition.
-
-        Raises:
-            DataError: The folder holds a run although a new one starts, or another run.
-        """
         path = self.folder / RUN_FILE
         run = {"format": FORMAT, "definition": definition.to_json(), "note": note}
         encoded = self.secrets.of_run(run)
@@ -348,7 +334,6 @@ class RunStore(LockedFolder):
                 unfinished_path(self.folder / name).unlink(missing_ok=True)
 
     def _load_underway(self) -> None:
-        """Read the answers of unfinished episodes, and drop the answers of finished episodes."""
         path, found = self.folder / UNDERWAY_FILE, 0
         if not path.exists():
             return
@@ -392,7 +377,6 @@ class RunStore(LockedFolder):
         self._write_underway()
 
     def _write_underway(self) -> None:
-        """Rewrite the answers of unfinished episodes and the budget spent."""
         path = self.folder / UNDERWAY_FILE
         last = json.dumps({"spent": members_of(self.spent)}, allow_nan=False).encode() + b"\n"
         kept = [each.raw for answers in self._underway.values() for each in answers]
@@ -430,7 +414,6 @@ class RunStore(LockedFolder):
         self._episodes.sync()
 
     def _wait_for_disk(self) -> None:
-        """Wait for the thread and raise its error."""
         if self._syncing is not None:
             self._syncing.result()
 
@@ -475,7 +458,6 @@ def _episode_of(line: FileLine) -> tuple[Key, Outcome]:
 
 
 def _tools_named(line: FileLine) -> Iterator[str]:
-    """Yield the digests of an episode's tool lists."""
     steps = line.value.get("steps")
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, dict) and isinstance(step.get("tools"), str):
@@ -502,7 +484,6 @@ def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> N
 
 
 def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
-    """Return the meaning of a definition's field, for comparison."""
     if path in ("dataset.name", "dataset.version"):
         # The hash identifies the data.
         return None

@@ -81,11 +81,9 @@ class EpisodeStatus(NamedTuple):
     """Status of an episode after a step, for a reward."""
 
     turns: int
-    """Turns of the trajectory."""
     passed_now: int
     """1 if this step passed a turn, else 0."""
     verdict: Verdict | None
-    """Verdict; None until the episode is over."""
 
 
 REWARDS: Mapping[RewardName, Callable[[EpisodeStatus], float]] = {
@@ -298,7 +296,6 @@ class RolloutEnv:
         }
 
     def _reply(self, action: Action) -> Reply:
-        """Return an action as a model's reply. Raises ActionError if it is invalid."""
         if isinstance(action, str):
             return _as_reply(action, ())
         if isinstance(action, Mapping):
@@ -375,10 +372,6 @@ def _as_reply(text: str | None, calls: Sequence[Sequence[Any]]) -> Reply:
 
 
 def _arguments(call: Call, tools: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name.
-
-    Raises ActionError if a tool call cannot express this call.
-    """
     if call.nested:
         message = "a tool call cannot take a call as an argument; make the inner call first"
         raise ActionError(str(call), message)

@@ -61,17 +61,14 @@ class Evaluation(NamedTuple):
     folder: Path
     """Run folder, for ``turnwise table``, ``report``, ``replay``, ``compare`` and others."""
     episodes: int
-    """Number of finished episodes: entries times trials, unless the run stopped early."""
     passed: int
     errors: int
     """Number of episodes without a verdict: the agent raised an exception or returned no message.
     """
     stopped: str | None
-    """Reason for an early end of the run, or None."""
     score: float | None = None
     """Share of trials that passed, averaged over entries; None with more than 2% errors."""
     interval: tuple[float, float] | None = None
-    """95% interval of the score."""
 
     def __repr__(self) -> str:
         """Return the run in one line."""
@@ -166,7 +163,6 @@ def _add_features(
 def _workers(
     engine: str, address: str | None, workers: int | None, settings: Settings, connect: Connect
 ) -> Workers:
-    """Return the workers of an engine. Raises DataError if they cannot run with these settings."""
     with name_parameters():
         found = workers_of(engine, address, workers)
         found.check(settings, connect)
@@ -191,10 +187,6 @@ def _summarize(folder: Path, stopped: str | None) -> Evaluation:
 
 
 def _choose(data: Dataset, ids: Sequence[str] | None, limit: int | None) -> list[Trajectory]:
-    """Return the selected trajectories.
-
-    Raises DataError if no trajectory is selected, or if a trajectory cannot be judged here.
-    """
     require_names("ids", ids)
     everything = list(data.trajectories.values())
     with name_parameters():
@@ -282,7 +274,6 @@ def _connect(make: Callable[[], Agent], _: RunPlan) -> Model:
 def _maker(
     agent: Agent | type[Any] | None, agent_factory: Callable[[], Agent] | None
 ) -> Callable[[], Agent]:
-    """Return the factory of the agent. Raises DataError unless exactly one parameter is given."""
     if (agent is None) == (agent_factory is None) or not callable(agent or agent_factory):
         raise DataError("agent", "pass either a function of messages and tools or agent_factory")
     if agent_factory is not None:

@@ -69,7 +69,6 @@ def _read_step(step: object, path: str, names: FunctionNames) -> Sequence[Step]:
 
 
 def _read_call(call: object, path: str, names: FunctionNames) -> Mapping[str, Any]:
-    """Return a call as ``{name: arguments}``."""
     if not isinstance(call, Mapping) or not all(isinstance(name, str) for name in call):
         raise MalformedMessage(_STEP, path)
     is_entry = isinstance(call.get("function"), Mapping) or "type" in call

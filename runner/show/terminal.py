@@ -24,7 +24,6 @@ Item = TypeVar("Item")
 Tone = Literal["plain", "strong", "faint", "good", "bad", "new"]
 
 WIDTH = 80
-"""Width in columns of the narrowest supported terminal."""
 
 _BAR = 30
 _IS_WHOLE: ContextVar[bool] = ContextVar("is_whole", default=False)

@@ -3,4 +3,3 @@
 from pathlib import Path
 
 BFCL = Path(__file__).with_name("bfcl.jsonl")
-"""Built-in errata of BFCL's data."""

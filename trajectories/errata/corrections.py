@@ -137,7 +137,6 @@ def _correct_truth(corrected: Trajectory, published: Trajectory, truth: Turns) -
 
 
 def _resolve_call(text: str, published: Trajectory) -> str:
-    """Return a call text, with a reference to a published call resolved."""
     named = NAMED_CALL.fullmatch(text)
     if named is None:
         return text
@@ -181,7 +180,6 @@ def _correct_answer(
     published: Mapping[str, Mapping[str, Sequence[Any]]],
     changes: Mapping[str, Mapping[str, Sequence[Any] | str | None]],
 ) -> Mapping[str, Mapping[str, Sequence[Any]]]:
-    """Return an expected call with corrected parameters; another function has only these."""
     found = {}
     for function, parameters in changes.items():
         before = published.get(function, {})

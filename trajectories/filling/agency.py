@@ -10,7 +10,6 @@ from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 _CARDS = 4
-"""Items per card."""
 _CLASSES = tuple(CLASS_FACTORS.items())
 
 

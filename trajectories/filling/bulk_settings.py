@@ -10,7 +10,6 @@ KINDS = (
     "lines", "files", "tickets", "logs", "users", "messages", "tweets", "comments", "following",
     "orders", "transactions", "stocks", "cards", "bookings", "car", "towns",
 )  # fmt: skip
-"""Kinds of generated items."""
 
 
 MAX_STOCKS = 1_000
@@ -22,7 +21,6 @@ class BulkSettings(NamedTuple):
 
     seed: int
     items: int
-    """Items per kind."""
     without: tuple[str, ...]
     """Words that items avoid, and days before which all items lie."""
     lengthens: bool = True

@@ -9,7 +9,6 @@ from trajectories.filling.bulk_settings import BulkSettings
 from trajectories.vocabulary import Vocabulary
 
 _LOG = 8
-"""Number of items for each line of a ticket's log."""
 
 
 def fill(

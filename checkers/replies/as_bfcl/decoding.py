@@ -135,7 +135,6 @@ def _resolve_call(node: ast.Call, depth: int) -> tuple[str, dict[str | None, Any
 
 
 def _get_dotted_name(node: ast.expr) -> str:
-    """Return the dotted name at the end of a called expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -201,7 +200,6 @@ _TOO_LARGE = 10**BOUNDS.digits
 
 
 def _check_digits(value: Any) -> Any:
-    """Return a value unless it is an integer that Python cannot convert to text."""
     if isinstance(value, int) and abs(value) >= _TOO_LARGE:
         raise MalformedCall(_TOO_LONG)
     return value
@@ -304,12 +302,9 @@ def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | Malformed
 
 
 def _rewrite(value: Any) -> Any:
-    """Convert one argument like BFCL's source code.
+    """Convert one argument like BFCL's source code; return the value, a call or the error.
 
     Raises MalformedCall if BFCL cannot write the value.
-
-    Returns:
-        The value, a Call, or the error.
     """
     if not isinstance(value, dict):
         try:

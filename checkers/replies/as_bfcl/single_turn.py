@@ -121,7 +121,6 @@ def _read_java_argument(node: Node, text: str) -> str:
 
 
 def _join_java_text(node: Node, text: str, depth: int = 0) -> str:
-    """Return the text of a value without whitespace and class bodies."""
     if depth > _MAX_DEPTH:
         raise UnreadableOutput("an argument is nested too deep")
     if not node.children or node.type in ("method_invocation", "string_literal"):

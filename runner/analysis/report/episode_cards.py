@@ -124,7 +124,6 @@ class EpisodeCard:
         return self.bounds.json(examined.diagnosis.evidence) if examined.diagnosis else {}
 
     def _requests(self, turn: int) -> list[Json]:
-        """Return the recorded requests of a turn."""
         return [
             {
                 name: self.bounds.json(value)
@@ -136,7 +135,6 @@ class EpisodeCard:
         ]
 
     def _turn(self, turn: TurnView, earlier: TurnView | None) -> Json:
-        """Return one turn; a turn that was not reached has no steps."""
         shown = {**self._said(turn.asked), "truth": [self._call(call) for call in turn.truth_calls]}
         expected = self._state(earlier.truth.after, turn.truth.before) if earlier else {}
         shown |= {"expected": expected} if expected else {}
@@ -167,7 +165,6 @@ class EpisodeCard:
         return {"state": changed, **self._events(start)} if changed else {}
 
     def _events(self, moment: EpisodeMoment) -> Json:
-        """Return what happened by itself in a world; empty if nothing did."""
         found = [[each.to or "nobody", self.bounds.cut(str(each))] for each in moment.notices]
         return {"events": found[: self.bounds.members]} if found else {}
 
@@ -208,7 +205,6 @@ class EpisodeCard:
         }
 
     def _name(self, call: Call | MalformedCall | None) -> str | None:
-        """Return the name of the called function, or None."""
         return call.name[: self.bounds.text] if isinstance(call, Call) else None
 
     def _cut(self, text: str | None) -> str | None:
@@ -230,7 +226,6 @@ class EpisodeCard:
         }
 
     def _pairs(self, differences: Sequence[Difference]) -> list[list[str]]:
-        """Return path, expected and actual value of each difference; ``nothing`` if missing."""
         text, most = self.bounds
         kept, left = differences[:most], len(differences) - most
         shown = [[path, brief(one, text), brief(other, text)] for path, one, other in kept]
@@ -238,7 +233,6 @@ class EpisodeCard:
 
 
 def _argument(argument: ArgumentPair, longest: int) -> list[str | None]:
-    """Return the parameter, its expected and given values, and the problem."""
     right = " or ".join([brief(value, longest) for value in argument.allowed]) or repr(ABSENT)
     omitted = " or omitted" if argument.optional and argument.allowed else ""
     name, given = argument.parameter[:longest], brief(argument.given, longest)
@@ -246,7 +240,6 @@ def _argument(argument: ArgumentPair, longest: int) -> list[str | None]:
 
 
 def _is_data(value: Any) -> bool:
-    """Tell whether a field is data and not an internal object of a backend."""
     return value is None or isinstance(
         value, (str, int, float, list, tuple, set, frozenset, Mapping)
     )

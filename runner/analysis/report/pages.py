@@ -42,14 +42,9 @@ def packed(value: Any) -> str:
 
 
 def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: bool = False) -> str:
-    """Return a page.
+    """Return a page whose scripts read the packs of data.
 
-    Args:
-        title: Title of the page.
-        packs: Data for the scripts.
-        assets: Names of style and script files, added after the frame's.
-        served: Whether the viewer serves the page, so that the page loads packs and links to other
-            pages.
+    A served page loads packs from the viewer and links to other pages.
     """
     names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
     style = _joined(name for name in names if name.endswith(".css"))

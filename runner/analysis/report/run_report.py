@@ -185,7 +185,6 @@ def _scores(figures: RunFigures) -> list[Json]:
 
 
 def _figures(episodes: Sequence[ReplayedEpisode], progress: RunProgress | None) -> RunFigures:
-    """Return the figures of the episodes as executed again."""
     trajectories = {episode.trajectory.id: episode.trajectory for episode in episodes}
     # The recorded calls count as made, also where the verdict is a new one.
     judged = [each.judged._replace(steps=each.recorded.record.steps) for each in episodes]
@@ -242,21 +241,16 @@ def _place(examined: RejudgedEpisode) -> list[int | None] | None:
 
 
 def _recorded_otherwise(episode: ReplayedEpisode) -> str | None:
-    """Return the recorded outcome if the new execution has another outcome."""
     then, now = episode.recorded.record.outcome, episode.judged.outcome
     return None if then in (None, now) else then
 
 
 class _Count:
-    """Layout that counts steps with calls, and calls."""
-
     def turns(self, examined: RejudgedTurns) -> tuple[int, int]:
-        """Count the steps and calls of all turns."""
         turns = examined.model.turns if examined.model else ()
         return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)
 
     def pairs(self, examined: RejudgedCalls) -> tuple[int, int]:
-        """Count the steps and calls of one answer."""
         calls = sum(pair.call is not None for pair in examined.paired.pairs)
         return min(1, calls), calls
 

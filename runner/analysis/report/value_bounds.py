@@ -18,9 +18,7 @@ class ValueBounds(NamedTuple):
     """Size limits for values."""
 
     text: int
-    """Maximum number of characters of a string."""
     members: int
-    """Maximum number of items in a list or an object."""
 
     def cut(self, text: str) -> str:
         """Return a string, cut to the limit with a note of the full length."""

@@ -13,7 +13,6 @@ from runner.show.terminal import fitted, say, say_json, table
 EXAMPLE = "turnwise dataset list turnwise --category base"
 
 OWN = "turnwise"
-"""Name of the built-in data set."""
 
 
 @dataclass(frozen=True, kw_only=True)
