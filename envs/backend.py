@@ -18,13 +18,13 @@ from typing_extensions import TypedDict, is_typeddict
 
 from envs.errors import ConfigProblem, DataError, ToolError
 from envs.lazy_modules import lazy_module
-from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from envs.state import copy_json
 from envs.tool import Tool, ToolMark, bind, locate_error, place, takes_models
 
 if TYPE_CHECKING:
     from envs import coroutines, plain_functions, schema
+    from envs.long_context import LongContextPack
 else:
     # Only needed for coroutine functions, plain functions and pydantic models.
     coroutines = lazy_module(".coroutines", __package__)

@@ -23,12 +23,13 @@ from envs import more as further
 from envs.backend import Backend, BfclDeviations
 from envs.errors import ConfigError, ConfigProblem, DataError
 from envs.lazy_modules import lazy_module
-from envs.long_context import LongContextPack
 from envs.tool import Tool, locate_error
 
 if TYPE_CHECKING:
     import difflib
     from importlib import metadata
+
+    from envs.long_context import LongContextPack
 else:
     # Only needed for errors and other packages.
     difflib, metadata = lazy_module("difflib"), lazy_module("importlib.metadata")

@@ -24,7 +24,6 @@ from envs.errors import (
     MalformedCall,
     ToolError,
 )
-from envs.long_context import LongContextPack
 from envs.registry import check_config, check_types, list_tools, load_backend, with_worlds
 from envs.results import Result, get_inner_value
 from envs.state import Snapshot, copy_lists, has_changed
@@ -32,6 +31,7 @@ from envs.tool import Tool, make_unknown_function_error
 
 if TYPE_CHECKING:
     from envs import notices
+    from envs.long_context import LongContextPack
 
 _NOTHING: Mapping[str, Any] = {}
 """State before a call that only reads."""

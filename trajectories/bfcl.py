@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.calls.types import ComparisonKind, misfits
 from envs.bounds import BOUNDS
-from envs.long_context import LongContextPack
+from envs.lazy_modules import lazy_module
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_objects
 from trajectories.schema import (
@@ -29,6 +29,12 @@ from trajectories.schema import (
     Trajectory,
     Turn,
 )
+
+if TYPE_CHECKING:
+    from envs import long_context
+else:
+    # Few entries have a long context.
+    long_context = lazy_module("envs.long_context")
 
 PACKAGE = "bfcl-eval"
 VERSION = "2026.3.23"
@@ -253,7 +259,7 @@ def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
             raise TypeError(f"{found!r:.60} is not a list of strings")
 
 
-def load_pack(folder: Path) -> LongContextPack:
+def load_pack(folder: Path) -> long_context.LongContextPack:
     """Return the long-context material of a data folder.
 
     Raises DataError if the material is missing or has an unknown structure.
@@ -297,12 +303,12 @@ def read_material(source: str) -> dict[str, Any]:
     return found
 
 
-def _make_pack(material: Mapping[str, Any]) -> LongContextPack:
+def _make_pack(material: Mapping[str, Any]) -> long_context.LongContextPack:
     for kind, names in _KINDS.items():
         for name in names:
             if not isinstance(material[name], kind):
                 raise TypeError(f"{name} is not a {kind.__name__}")
-    return LongContextPack(
+    return long_context.LongContextPack(
         file_suffix=material["FILE_CONTENT_EXTENSION"],
         untouched_files=material["FILES_TAIL_USED"],
         extra_files=material["POPULATE_FILE_EXTENSION"],

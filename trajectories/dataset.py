@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from envs.backend import AS_BFCL, OWN, BfclDeviations
 from envs.lazy_modules import lazy_module
-from envs.long_context import LongContextPack
 from envs.session import Session
 from trajectories import bfcl
 from trajectories.errors import DataError, suggest_name
@@ -22,6 +21,7 @@ from trajectories.jsonl import parse_object, read_objects, read_text
 from trajectories.schema import Category, JudgingMethod, LongContext, Trajectory
 
 if TYPE_CHECKING:
+    from envs.long_context import LongContextPack
     from trajectories import packs, validation
     from trajectories.offering import OfferedFunctions
 else:

@@ -23,10 +23,10 @@ from envs.errors import (
     Refused,
 )
 from envs.lazy_modules import lazy_module
-from envs.long_context import LongContextPack
 
 if TYPE_CHECKING:
     from envs import schema
+    from envs.long_context import LongContextPack
 else:
     schema = lazy_module("..schema", __package__)
 

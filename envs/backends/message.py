@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict, override
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes, writes_even_refused
 from envs.errors import AccessDenied, AlreadyExists, NotFound, Refused
-from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from envs.results import DeclinedResult
+
+if TYPE_CHECKING:
+    from envs.long_context import LongContextPack
 
 _SEED = 200191
 _MESSAGE_IDS = (10000, 99999)

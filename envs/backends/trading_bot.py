@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes
 from envs.errors import AccessDenied, InvalidArgument, NotFound, Refused
-from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
+
+if TYPE_CHECKING:
+    from envs.long_context import LongContextPack
 
 _NOW = datetime(2024, 9, 1, 10, 30)
 _LATEST = 86_400

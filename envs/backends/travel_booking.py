@@ -11,17 +11,19 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from itertools import count
-from typing import Any, Literal, NotRequired
+from typing import TYPE_CHECKING, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes
 from envs.backends.travel_facts import AIRPORTS, CITIES, CLASS_FACTORS, FARES, USD_RATES
 from envs.errors import AccessDenied, AlreadyExists, InvalidArgument, NotFound, Refused, ToolError
-from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
 from envs.results import DeclinedResult
 from envs.state import copy_json
+
+if TYPE_CHECKING:
+    from envs.long_context import LongContextPack
 
 _USUAL_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _SEED = 141053

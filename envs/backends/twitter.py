@@ -8,13 +8,15 @@ comments that come with a config keep their text ids, so that no tweet shows the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typing_extensions import TypedDict, override
 
 from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import AccessDenied, NotFound, Refused
-from envs.long_context import LongContextPack
+
+if TYPE_CHECKING:
+    from envs.long_context import LongContextPack
 
 _SHOWN_IDS = 20
 

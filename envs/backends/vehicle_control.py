@@ -9,14 +9,16 @@ distance to the next vehicle in metres, brake force in newtons, slope in degrees
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, irreversible, random_stream, reads, writes, writes_even_refused
 from envs.errors import InvalidArgument, NotFound, Refused
-from envs.long_context import LongContextPack
 from envs.random_stream import RandomStream
+
+if TYPE_CHECKING:
+    from envs.long_context import LongContextPack
 
 _SEED = 141053
 _DOORS = 4

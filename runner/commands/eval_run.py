@@ -22,11 +22,11 @@ from runner.models.connect import connect, load_client
 from runner.models.model_name import parsed
 from runner.records.codec import read
 from runner.records.definition import RunFile, Selection
-from runner.records.files import WriteError
+from runner.records.files import RUN_FILE, WriteError
 from runner.records.record import RunSegment, RunSpending
 from runner.records.recorded_run import is_run
 from runner.records.run_file_mask import SecretMask
-from runner.records.run_files import RUN_FILE, read_run_file
+from runner.records.run_files import read_run_file
 from runner.records.store import RunStore
 from trajectories.schema import Trajectory
 

@@ -22,6 +22,8 @@ from trajectories.errors import DataError
 from trajectories.jsonl import NonFiniteNumber, parse_object
 
 LOCK_FILE = "lock"
+RUN_FILE = "run.json"
+"""Definition of the run and facts about its start."""
 _BUFFER = 1 << 17
 """Bytes per read."""
 

@@ -17,7 +17,7 @@ from runner import extension
 from runner.extension import recorded_features
 from runner.records import bfcl_result_file
 from runner.records.codec import read
-from runner.records.files import read_lines
+from runner.records.files import RUN_FILE, read_lines
 from runner.records.record import EpisodeRecord, Key, RecordedEpisode, RunProgress, RunSegment
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object
@@ -88,7 +88,7 @@ class Run:
         """Finished and planned episodes; None for result files."""
         if self.definition is None:
             return None
-        features = recorded_features(self.definition, str(self.path / run_files.RUN_FILE))
+        features = recorded_features(self.definition, str(self.path / RUN_FILE))
         return RunProgress.of(self.episodes.keys(), self.note.get("episodes"), features)
 
     @property
@@ -178,11 +178,11 @@ def read_segments(folder: Path) -> list[RunSegment]:
 
 def is_run(path: Path) -> bool:
     """Tell whether a path is a run folder."""
-    return os.path.exists(f"{path}/{run_files.RUN_FILE}")
+    return os.path.exists(f"{path}/{RUN_FILE}")
 
 
 def _of_folder(folder: Path, only: str | None) -> Run:
-    file = folder / run_files.RUN_FILE
+    file = folder / RUN_FILE
     _, definition, note = read(definitions.RunFile, run_files.read_run_file(folder), str(file))
     if definition.profile not in PROFILES:
         known = " or ".join(PROFILES)

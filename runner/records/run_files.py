@@ -6,13 +6,11 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from runner.records.files import FileLine, read_run_text
+from runner.records.files import RUN_FILE, FileLine, read_run_text
 from runner.records.record import FORMAT
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
-RUN_FILE = "run.json"
-"""Definition of the run and facts about its start."""
 EPISODES_FILE = "episodes.jsonl"
 """One line per finished episode, in order of completion."""
 TOOLS_FILE = "tools.jsonl"

@@ -24,6 +24,7 @@ from runner.records.codec import EncodedJson, encode, members_of, read
 from runner.records.definition import RunDefinition
 from runner.records.files import (
     LOCK_FILE,
+    RUN_FILE,
     FileLine,
     LineFile,
     LockedFolder,
@@ -51,7 +52,6 @@ from runner.records.run_file_mask import SecretMask
 from runner.records.run_files import (
     EPISODES_FILE,
     LIVES_FILE,
-    RUN_FILE,
     SUPERSEDED_FILE,
     TOOLS_FILE,
     UNDERWAY_FILE,

@@ -923,3 +923,21 @@ def test_entries_of_a_data_set_are_listed_with_their_first_words(turnwise, monke
         turnwise("dataset", "list", "turnwise", "--category", "nested", "--json").out
     )
     assert asked["entries"][0]["asks"].endswith("all in one call.")
+
+
+def test_scoring_one_entry_loads_at_most_60_modules(write_lines, bfcl_folder):
+    # Without text, no required information is looked for.
+    calls = {"id": "multi_turn_base_0", "result": [[[{"pwd": "{}"}], []]]}
+    path = write_lines("BFCL_v4_multi_turn_base_result.json", calls)
+    code = (
+        "import sys; from runner.cli import main; status = main(sys.argv[1:]);"
+        "print(*[m.__name__ for m in sys.modules.values()"
+        " if type(m) is type(sys) and not hasattr(m, '__path__')], file=sys.stderr);"
+        "sys.exit(status)"
+    )
+    command = [sys.executable, "-c", code, "score", path, "--dataset", f"bfcl:{bfcl_folder}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    packages = ("envs", "checkers", "trajectories", "runner", "extensions")
+    loaded = {name for name in done.stderr.split() if name.partition(".")[0] in packages}
+    assert "runner.commands.score" in loaded
+    assert len(loaded) <= 60

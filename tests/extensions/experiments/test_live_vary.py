@@ -11,8 +11,8 @@ import pytest
 from runner.cli import main
 from runner.data.choose import load_dataset
 from runner.models.tools import own_documents
+from runner.records.files import RUN_FILE
 from runner.records.recorded_run import open_run
-from runner.records.run_files import RUN_FILE
 from tests.live.running import arguments, ready_and, records
 from tests.servers.answers import of_dataset
 from tests.servers.faults import fault
