@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from envs.worlds import World
     from runner.analysis.frames import RunFrames, load_runs
     from runner.data.choose import load_dataset
-    from runner.episodes.episode import Episode
+    from runner.episodes.turn_loop import TurnLoop
     from runner.models.base import ModelError
     from runner.records.definition import RunDefinition
     from runner.records.files import WriteError
@@ -63,7 +63,6 @@ __all__ = [
     "DataError",
     "Dataset",
     "Difference",
-    "Episode",
     "EpisodeRecord",
     "Evaluation",
     "InvalidArgument",
@@ -85,6 +84,7 @@ __all__ = [
     "ToolError",
     "Trajectory",
     "Turn",
+    "TurnLoop",
     "UnjudgeableEntry",
     "UnknownFunction",
     "Verdict",
@@ -126,7 +126,7 @@ _IN = {
     "trajectories.schema": "Category Trajectory Turn",
     "runner.analysis.frames": "RunFrames load_runs",
     "runner.data.choose": "load_dataset",
-    "runner.episodes.episode": "Episode",
+    "runner.episodes.turn_loop": "TurnLoop",
     "runner.records.definition": "RunDefinition",
     "runner.models.base": "ModelError",
     "runner.records.files": "WriteError",

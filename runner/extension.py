@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from runner.commands.variants import Variants
     from runner.data.services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
-    from runner.episodes.limits import EntryLimits
-    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.episodes.judging_limits import TimeAndMemoryLimits
+    from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
     from runner.live.workers import Workers
@@ -338,7 +338,9 @@ class Extension:
         """Yield messages about entries before the run."""
         yield from ()
 
-    def engine(self, address: str | None, workers: int | None, allowance: EntryLimits) -> Workers:
+    def engine(
+        self, address: str | None, workers: int | None, allowance: TimeAndMemoryLimits
+    ) -> Workers:
         """Return the workers for ``--engine`` with the extension's name.
 
         Raises DataError if the extension has no workers, or if they cannot start.

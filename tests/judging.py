@@ -8,9 +8,9 @@ from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from runner.episodes.entry_kinds import ExecutedKind
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import judge_recorded, kind_of
-from runner.episodes.scripts import Script
+from runner.episodes.judging import judge_recorded, kind_of
+from runner.episodes.script_playback import Script
+from runner.episodes.turn_loop import STEP_LIMIT
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 

@@ -22,7 +22,7 @@ from zlib import crc32
 
 from playwright.sync_api import Browser, sync_playwright
 
-from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.turn_loop import STEP_LIMIT
 from tests.extensions.viewer.viewing import viewing, write_noted
 from tests.runner.analysis.replayed_runs import definition, record
 from trajectories.dataset import load_embedded

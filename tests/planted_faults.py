@@ -17,10 +17,10 @@ from checkers.causes.divergence import CallEffect, list_effects
 from checkers.profile import STRICT
 from checkers.replies.decoding import Step
 from envs.calls import Call
-from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded
-from runner.episodes.rejudged import RejudgedEpisode
-from runner.episodes.scripts import trace_truth
+from runner.episodes.rejudged_episode import RejudgedEpisode
+from runner.episodes.script_playback import trace_truth
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import EpisodeRecord, RecordedEpisode, TurnEnd, Why
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepare import PreparedTrajectory, prepare

@@ -15,7 +15,7 @@ from statistics import correlation
 
 from checkers.profile import STRICT
 from runner.analysis.figure_lines import percent
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_scripted
 from runner.episodes.scripted_models import POLICIES, ScriptedBehaviour
 from tools.figures import README, written

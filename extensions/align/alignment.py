@@ -12,7 +12,7 @@ from checkers.causes.trace import TracedCall
 from envs.state import cut
 from runner.analysis.episode_output import Json, executed
 from runner.analysis.view import TurnView, view
-from runner.episodes.rejudged import RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.records.record import call_text
 from runner.show.terminal import OutputLine, Tone, fitted, visible
 
@@ -28,7 +28,7 @@ class AlignedRun(NamedTuple):
     """One run of the trajectory."""
 
     name: str
-    examined: RejudgedTurns
+    examined: RejudgedMultiTurn
 
     @property
     def summary(self) -> str:

@@ -20,7 +20,7 @@ from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
 from extensions.authoring.audit_score import Score, score
 from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
-from runner.episodes.evaluate import judge_again
+from runner.episodes.judging import judge_again
 from runner.records.record import RecordedEpisode
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset

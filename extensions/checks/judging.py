@@ -19,13 +19,13 @@ from extensions.checks.declared_checks import (
     read_checks,
 )
 from runner.episodes.entry_kinds import (
-    ComparedState,
     JudgingResult,
     JudgingTerms,
+    MultiTurnKind,
     Outcomes,
     RecordedAnswers,
 )
-from runner.episodes.episode import Episode
+from runner.episodes.turn_loop import TurnLoop
 from trajectories.errors import DataError
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
@@ -58,7 +58,7 @@ class EntryChecks(NamedTuple):
         return cls(checks, instead)
 
 
-class _ReachedEnd(ComparedState):
+class _ReachedEnd(MultiTurnKind):
     """Entry kind without a ground truth: an episode passes if it reached its last turn."""
 
     def judge_outcomes(
@@ -70,20 +70,20 @@ class _ReachedEnd(ComparedState):
         return JudgingResult(Verdict(True, None, None, turns, turns), outcomes)
 
     def passes_so_far(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
         return not episode.terminated
 
 
 @dataclass(frozen=True)
-class CheckedEntryKind(ComparedState):
+class CheckedEntryKind(MultiTurnKind):
     """Entry kind that judges by checks."""
 
     own: EntryChecks
 
     @property
-    def _base(self) -> ComparedState:
-        return _ReachedEnd() if self.own.instead else ComparedState()
+    def _base(self) -> MultiTurnKind:
+        return _ReachedEnd() if self.own.instead else MultiTurnKind()
 
     def judge(
         self, prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
@@ -94,7 +94,7 @@ class CheckedEntryKind(ComparedState):
         return found._replace(verdict=self._checked(prepared, found, words))
 
     def judge_played(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
         """Judge a finished episode."""
         verdict = self._base.judge_played(prepared, episode, answers)
@@ -109,7 +109,7 @@ class CheckedEntryKind(ComparedState):
         return found._replace(verdict=self._checked(prepared, found, None))
 
     def passes_so_far(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
         """Compare the finished turns; checks are judged at the end."""
         return self._base.passes_so_far(prepared, episode, answers)

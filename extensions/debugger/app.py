@@ -17,7 +17,7 @@ from extensions.debugger import views
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import Timeline
 from extensions.debugger.widgets import InputPrompt, PaneScreen, StateView
-from runner.episodes.rejudged import RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.show.terminal import visible
 
 _TEXTS = {"call": views.call_view, "truth": views.truth_view, "talk": views.transcript}
@@ -93,7 +93,7 @@ class Debugger(PaneScreen):
         Binding("q,ctrl+c", "quit", "quit", key_display="q"),
     ]
 
-    def __init__(self, examined: RejudgedTurns, source: str) -> None:
+    def __init__(self, examined: RejudgedMultiTurn, source: str) -> None:
         super().__init__()
         self.stepper = Stepper(examined)
         self._source = source

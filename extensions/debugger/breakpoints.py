@@ -26,7 +26,7 @@ from envs.state import Difference, Snapshot
 from runner.analysis.view import EpisodeMoment, StatefulPart, TurnView, view
 from runner.commands.options import option
 from runner.commands.shared import note
-from runner.episodes.rejudged import RejudgedEpisode, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
 from runner.records.record import call_text
 from runner.show.terminal import visible
 from trajectories.errors import DataError
@@ -137,7 +137,7 @@ def read_place(text: str) -> EpisodePlace:
 
 
 def stops(
-    examined: RejudgedTurns, places: Iterable[EpisodePlace], events: Iterable[str]
+    examined: RejudgedMultiTurn, places: Iterable[EpisodePlace], events: Iterable[str]
 ) -> list[StopPoint]:
     """Return the stops in an episode, in order.
 
@@ -163,7 +163,7 @@ def stops(
     return [stop for stop in everything if stop.moment.place in wanted]
 
 
-def visit(examined: RejudgedTurns, stop: StopPoint) -> None:
+def visit(examined: RejudgedMultiTurn, stop: StopPoint) -> None:
     """Stop in the debugger with the session before the call, then execute the call.
 
     Raises KeyboardInterrupt if the user quit the debugger.

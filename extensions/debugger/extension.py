@@ -9,7 +9,7 @@ from runner.extension import Command, Extension
 
 if TYPE_CHECKING:
     from extensions.debugger import breakpoints
-    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.episodes.rejudged_episode import RejudgedEpisode
 else:
     breakpoints = lazy_module("extensions.debugger.breakpoints")
 

@@ -16,7 +16,7 @@ from extensions.debugger import views
 from extensions.debugger.widgets import InputPrompt, PaneScreen
 from runner.analysis.episode_output import answer_ending, answered_lines, asked_lines, pair_lines
 from runner.episodes.offline import examine_recorded
-from runner.episodes.rejudged import RejudgedCalls
+from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from runner.records.record import EpisodeRecord, RecordedEpisode, call_text
 from runner.show.terminal import OutputLine, visible
 
@@ -46,7 +46,7 @@ class AnswerRow(NamedTuple):
     lines: tuple[OutputLine, ...]
 
 
-def parts(examined: RejudgedCalls) -> Iterator[AnswerRow]:
+def parts(examined: RejudgedSingleTurn) -> Iterator[AnswerRow]:
     """Yield the rows: the question, every call, the answer's text, the verdict."""
     yield AnswerRow(OutputLine("question", "strong"), tuple(asked_lines(examined)))
     for pair in examined.paired.pairs:
@@ -63,7 +63,7 @@ def parts(examined: RejudgedCalls) -> Iterator[AnswerRow]:
     )
 
 
-def tried(examined: RejudgedCalls, answer: str) -> RejudgedCalls:
+def tried(examined: RejudgedSingleTurn, answer: str) -> RejudgedSingleTurn:
     """Judge an edited answer: a list of calls in the entry's language.
 
     Raises UnjudgeableEntry if the entry cannot be judged.
@@ -72,7 +72,7 @@ def tried(examined: RejudgedCalls, answer: str) -> RejudgedCalls:
     found = examine_recorded(
         examined.prepared, RecordedEpisode(record, "prompt"), examined.profile, 1
     )
-    assert isinstance(found, RejudgedCalls)
+    assert isinstance(found, RejudgedSingleTurn)
     return found
 
 
@@ -95,7 +95,7 @@ class SingleTurnDebugger(PaneScreen):
         Binding("q,ctrl+c", "quit", "quit", key_display="q"),
     ]
 
-    def __init__(self, examined: RejudgedCalls, source: str) -> None:
+    def __init__(self, examined: RejudgedSingleTurn, source: str) -> None:
         super().__init__()
         self.recorded = self.examined = examined
         self.cursor = 0
@@ -146,7 +146,7 @@ class SingleTurnDebugger(PaneScreen):
         """Restore the recorded answer."""
         self._show(self.recorded, "recorded answer restored")
 
-    def _show(self, examined: RejudgedCalls, said: str) -> None:
+    def _show(self, examined: RejudgedSingleTurn, said: str) -> None:
         self.examined, self._parts = examined, [*parts(examined)]
         self.cursor = len(self._parts) - 1
         self.draw(said)

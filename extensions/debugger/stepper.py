@@ -12,8 +12,8 @@ from envs.state import brief
 from envs.tool import parameters
 from extensions.debugger.timeline import CallOrigin, Timeline, with_call, with_rest, with_turn_ended
 from runner.analysis.view import EpisodeMoment, TurnView
-from runner.episodes.rejudged import RejudgedTurns
-from runner.episodes.scripts import recorded as script_of
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
+from runner.episodes.script_playback import recorded as script_of
 from runner.records.record import RecordedEpisode
 
 
@@ -31,7 +31,7 @@ class Stepper:
     Without a recorded episode, the ground truth is the only timeline.
     """
 
-    def __init__(self, examined: RejudgedTurns) -> None:
+    def __init__(self, examined: RejudgedMultiTurn) -> None:
         self.examined = examined
         self.said = said(examined)
         self.timelines = list(_timelines(examined))
@@ -193,7 +193,7 @@ class Stepper:
             yield turn.closing or ""
 
 
-def _timelines(examined: RejudgedTurns) -> Iterator[Timeline]:
+def _timelines(examined: RejudgedMultiTurn) -> Iterator[Timeline]:
     if examined.recorded is not None and examined.model is not None and examined.model.turns:
         recording = "recording", CallOrigin.RECORDING
         yield Timeline(*recording, examined, examined.model, examined.profile)
@@ -202,7 +202,7 @@ def _timelines(examined: RejudgedTurns) -> Iterator[Timeline]:
     yield Timeline("ground truth", CallOrigin.TRUTH, examined, examined.truth, everything)
 
 
-def said(examined: RejudgedTurns) -> dict[tuple[int, int], StepText]:
+def said(examined: RejudgedMultiTurn) -> dict[tuple[int, int], StepText]:
     """Return the model's texts beside its calls, by turn and step index.
 
     Turns whose number of steps differs from the record are skipped, for example under another

@@ -20,8 +20,8 @@ from checkers.verdict import Failure
 from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.analysis.view import EpisodeMoment, TurnView, turns_of
-from runner.episodes.rejudged import RejudgedTurns
-from runner.episodes.scripts import Script, trace
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
+from runner.episodes.script_playback import Script, trace
 
 
 class CallOrigin(StrEnum):
@@ -38,7 +38,7 @@ class Timeline:
 
     name: str
     source: CallOrigin
-    examined: RejudgedTurns
+    examined: RejudgedMultiTurn
     trace: Trace
     profile: Profile
     rest: Script = ((),)

@@ -12,9 +12,9 @@ from random import Random
 
 from envs.calls import Call
 from extensions.experiments.axes import Levels
-from runner.episodes.evaluate import kind_of
-from runner.episodes.scripted_models import ScriptedBehaviour, ScriptedContext, wrong_call
-from runner.episodes.scripts import Script, oracle
+from runner.episodes.judging import kind_of
+from runner.episodes.script_playback import Script, oracle
+from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour, wrong_call
 from runner.live.live_run import RunPlan
 from runner.models.base import CHARACTERS_PER_TOKEN, ChatMessage, Reply, Request, ToolCall, Usage
 from runner.models.model_name import NullName, ScriptedName, parsed
@@ -80,12 +80,12 @@ class ScriptedModel:
             return oracle(trajectory)
         return scripted.script(prepared, seed, self._context(trajectory))
 
-    def _context(self, trajectory: Trajectory) -> ScriptedContext:
+    def _context(self, trajectory: Trajectory) -> OfferCounts:
         arrangement = self._levels.arrangement
         need, offered = needed(trajectory), list_own_functions(trajectory)
         middle = arrangement is not None and arrangement.place == "middle"
         others = tuple([name for name in offered if name not in need])
-        return ScriptedContext(len(offered), len(need), middle, others)
+        return OfferCounts(len(offered), len(need), middle, others)
 
 
 def _right_calls(trajectory: Trajectory, plan: RunPlan) -> list[Call]:
@@ -97,7 +97,7 @@ def _right_calls(trajectory: Trajectory, plan: RunPlan) -> list[Call]:
 
 
 def _add_errors(
-    calls: Sequence[Call], scripted: ScriptedBehaviour, shown: ScriptedContext, seed: str
+    calls: Sequence[Call], scripted: ScriptedBehaviour, shown: OfferCounts, seed: str
 ) -> list[Call]:
     """Return the calls with errors: wrong arguments, or calls of unneeded functions."""
     random, made = Random(seed), []

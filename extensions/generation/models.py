@@ -25,8 +25,8 @@ from extensions.judges.probes import make_probe
 from extensions.judges.votes import Vote
 from extensions.judges.voting import EpisodeCase, ModelPlaceholder, VoteCount
 from extensions.search.fallible_model import ErrorRates
-from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.scripted_models import ScriptedBehaviour
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.budget import Budget
 from runner.live.episode_player import ModelAnswer
 from runner.live.progress_display import ProgressDisplay

@@ -26,7 +26,7 @@ from extensions.generation.yield_table import AGREE
 from extensions.search.fallible_model import ErrorRates, FallibleModel
 from extensions.search.search import Gone, Propose, SearchLimits, SearchObserver, Trail, search
 from runner.episodes.dialogue import Dialogue
-from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, Request
 from runner.models.conversation import ConversationSettings

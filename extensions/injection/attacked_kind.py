@@ -9,8 +9,8 @@ from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.profile import Profile
 from envs.calls import Call, read_call
 from extensions.injection.attack import Attack, is_shown, normal
-from runner.episodes.entry_kinds import ComparedState, JudgingResult, Outcomes
-from runner.episodes.rejudged import RejudgedEpisode, RejudgedTurns
+from runner.episodes.entry_kinds import JudgingResult, MultiTurnKind, Outcomes
+from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.models.tools import Toolbox
 
 
-class AttackedEntryKind(ComparedState):
+class AttackedEntryKind(MultiTurnKind):
     """Entry kind that judges states as usual and also measures whether the attack succeeded."""
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
@@ -60,7 +60,7 @@ class AttackedEntryKind(ComparedState):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AttackedTurns(RejudgedTurns):
+class AttackedTurns(RejudgedMultiTurn):
     """Attacked episode that was judged again."""
 
     def _diagnosis(self) -> Diagnosis | None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from extensions.injection.attack import Attack
 from extensions.injection.proof import hijacked
-from runner.episodes.scripts import Script, oracle
+from runner.episodes.script_playback import Script, oracle
 from trajectories.schema import Trajectory
 
 Policy = Callable[[Trajectory, Attack], Script]

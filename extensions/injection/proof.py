@@ -12,8 +12,8 @@ from extensions.injection import attack_families
 from extensions.injection.attack import Attack, Path, is_shown, normal, texts_of
 from extensions.injection.attack_families import MAX_CHARS
 from extensions.injection.attacked_kind import KIND, AttackedEntryKind
-from runner.episodes.evaluate import STATE
-from runner.episodes.scripts import Script, oracle, play, start_episode
+from runner.episodes.judging import STATE
+from runner.episodes.script_playback import Script, oracle, play, start_episode
 from runner.models.conversation import Observe
 from trajectories.dataset import Dataset
 from trajectories.prepare import PreparedTrajectory, prepare

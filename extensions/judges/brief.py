@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 from checkers.causes.trace import TracedTurn
 from envs.state import Difference, brief
 from runner.analysis.view import view
-from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.models.base import CHARACTERS_PER_TOKEN
 from runner.models.tools import own_documents
 from runner.records.record import EpisodeRecord, call_text
@@ -116,7 +116,7 @@ class BriefWriter:
         self._show = show
         self._closings = closings
 
-    def turns(self, examined: RejudgedTurns) -> Brief:
+    def turns(self, examined: RejudgedMultiTurn) -> Brief:
         """Return the brief of an episode of several turns."""
         done = examined.model.turns if examined.model else ()
         changes: dict[int, list[Sequence[Difference]]] = {}
@@ -140,7 +140,7 @@ class BriefWriter:
             parts += self._write_ending(number)
         return Brief(tuple(parts))
 
-    def pairs(self, examined: RejudgedCalls) -> Brief:
+    def pairs(self, examined: RejudgedSingleTurn) -> Brief:
         """Return the brief of an episode of one turn."""
         parts = [*_write_heading(0, examined.trajectory.turns[0])]
         docs = {document["name"]: _summarize(document) for document in examined.functions}

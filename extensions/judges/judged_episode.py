@@ -23,7 +23,7 @@ from extensions.judges.label_rules import (
 )
 from extensions.judges.votes import Vote
 from runner.analysis.replayed_runs import ReplayedEpisode
-from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.record import EpisodeRecord, Key, call_text
 from trajectories.errors import DataError
 from trajectories.schema import FACTS, Category, Trajectory, Turn
@@ -230,12 +230,12 @@ class _TurnEndings:
     def __init__(self, record: EpisodeRecord) -> None:
         self._record = record
 
-    def turns(self, examined: RejudgedTurns) -> Sequence[TurnEnding]:
+    def turns(self, examined: RejudgedMultiTurn) -> Sequence[TurnEnding]:
         """Return the ends of several turns."""
         traced = examined.model.turns if examined.model else ()
         return find_endings(self._record, traced, len(examined.trajectory.turns))
 
-    def pairs(self, examined: RejudgedCalls) -> Sequence[TurnEnding]:
+    def pairs(self, examined: RejudgedSingleTurn) -> Sequence[TurnEnding]:
         """Return the end of a single turn; empty if the request failed."""
         words, problem, failed = examined.paired.said
         note = f"No call could be parsed in the answer: {problem}" if problem else ""
@@ -248,7 +248,7 @@ class _ActFinder:
     def __init__(self, closings: Sequence[TurnEnding]) -> None:
         self._words = tuple([closing.words for closing in closings])
 
-    def turns(self, examined: RejudgedTurns) -> EpisodeActions:
+    def turns(self, examined: RejudgedMultiTurn) -> EpisodeActions:
         """Return the actions in several turns."""
         traced = examined.model.turns if examined.model else ()
         milestones = sum(
@@ -264,7 +264,7 @@ class _ActFinder:
         calls = [tuple([call_text(each.call) for each in turn.calls]) for turn in traced]
         return self._count(calls, milestones, good)
 
-    def pairs(self, examined: RejudgedCalls) -> EpisodeActions:
+    def pairs(self, examined: RejudgedSingleTurn) -> EpisodeActions:
         """Return the actions in a single turn."""
         made = [pair for pair in examined.paired.pairs if pair.call is not None]
         milestones = sum(pair.expected is not None and pair.problem is None for pair in made)

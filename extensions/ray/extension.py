@@ -9,7 +9,7 @@ from runner.extension import Extension
 
 if TYPE_CHECKING:
     from extensions.ray import cluster, ray_workers
-    from runner.episodes.limits import EntryLimits
+    from runner.episodes.judging_limits import TimeAndMemoryLimits
     from runner.live.workers import Workers
 else:
     cluster = lazy_module("extensions.ray.cluster")
@@ -21,7 +21,9 @@ class RayExtension(Extension):
 
     name = "ray"
 
-    def engine(self, address: str | None, workers: int | None, allowance: EntryLimits) -> Workers:
+    def engine(
+        self, address: str | None, workers: int | None, allowance: TimeAndMemoryLimits
+    ) -> Workers:
         """Return the workers of a Ray cluster. Raises DataError if Ray is not installed."""
         cluster.library(address)
         return ray_workers.RayWorkers(cluster.Cluster(address, workers), allowance)

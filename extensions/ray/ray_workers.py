@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from checkers.profile import Profile
 from extensions.ray.cluster import ActorPool, Cluster, NoResult, connected, library
-from runner.episodes.limits import ALLOWANCE, EntryLimits
+from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits
 from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
 from runner.episodes.worker_processes import WorkerPool
 from runner.live.budget import Budget, BudgetQuota, BudgetShare
@@ -49,7 +49,7 @@ class RayWorkers(NamedTuple):
     """Workers of a Ray cluster, connected at first use."""
 
     where: Cluster
-    allowance: EntryLimits = ALLOWANCE
+    allowance: TimeAndMemoryLimits = ALLOWANCE
 
     def judge(
         self, dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run
@@ -125,7 +125,7 @@ class RayWorkers(NamedTuple):
 
 
 def _on_cluster(
-    size: int, allowance: EntryLimits, judge: ChunkJudge, parts: Sequence[Chunk]
+    size: int, allowance: TimeAndMemoryLimits, judge: ChunkJudge, parts: Sequence[Chunk]
 ) -> Iterator[Found]:
     early: dict[int, Found] = {}
     due = 0

@@ -9,7 +9,7 @@ from itertools import cycle
 from typing import Any, NamedTuple, Self
 
 from extensions.ray.cluster import STARTING, TRIES, Cluster, connected, library
-from runner.episodes.limits import ENTRY_TIMEOUT
+from runner.episodes.judging_limits import ENTRY_TIMEOUT
 from runner.rollouts.env import Action, Observation, RolloutEnv, Transition
 
 _Call = Callable[[Any, list[int]], Any]

@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 from envs.calls import Call
 from envs.errors import BackendFault
 from extensions.search.record import FINISH, GIVE_UP
-from runner.episodes.dialogue import AnswerOutcome, Dialogue
+from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.models.base import Reply, Request, Usage
 from runner.models.prompting import checked_texts, read_texts
 from trajectories.errors import DataError
@@ -75,7 +75,7 @@ class TriedAnswer(NamedTuple):
     """The answer of the model."""
     heard: Reply
     """The answer that is used: a call of ``finish`` becomes plain text."""
-    taken: AnswerOutcome
+    taken: ExecutedAnswer
     after: Dialogue | None
     """Dialogue after the answer; None if the answer gave up the branch."""
 
@@ -198,7 +198,7 @@ class _Tree:
         reply = asked.conversation.heard(await self.propose(request))
         self.model_calls += 1
         heard = self._heard(asked, reply)
-        unread = AnswerOutcome(asked.episode.turn, (), None)
+        unread = ExecutedAnswer(asked.episode.turn, (), None)
         tried = TriedAnswer(
             node.trail,
             asked,

@@ -20,14 +20,14 @@ from envs.calls import Call
 from envs.state import brief
 from extensions.sql.comparison import MAX_DIFFERENCES, check_statements
 from runner.episodes.entry_kinds import JudgingResult, RecordedAnswers
-from runner.episodes.rejudged import RejudgedCalls
-from runner.episodes.single_turn import ComparedCalls
+from runner.episodes.rejudged_episode import RejudgedSingleTurn
+from runner.episodes.single_turn import ComparedCallsKind
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 from trajectories.right_step import to_tool_calls
 
 
-class SqlEntryKind(ComparedCalls):
+class SqlEntryKind(ComparedCallsKind):
     """Entry kind with one turn of SQL statements, which are executed if the profile says so."""
 
     def examine(
@@ -36,7 +36,7 @@ class SqlEntryKind(ComparedCalls):
         found: JudgingResult,
         profile: Profile,
         recorded: RecordedEpisode | None,
-    ) -> RejudgedCalls:
+    ) -> RejudgedSingleTurn:
         """Return the calls with their results, paired with the expected ones."""
         examined = super().examine(prepared, found, profile, recorded)
         if not _is_executed(prepared, profile):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from extensions.tau.entries import TaskDataset, TaskEntry
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.judging import judge_recorded
 from trajectories.prepare import prepare
 
 Cheater = Callable[[TaskEntry], Sequence[Step]]

@@ -37,9 +37,9 @@ from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
-from runner.episodes.episode import Episode
-from runner.episodes.rejudged import RejudgedTurns
-from runner.episodes.scripts import trace_recorded
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
+from runner.episodes.script_playback import trace_recorded
+from runner.episodes.turn_loop import TurnLoop
 from runner.models.user import SAY, User
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
@@ -89,7 +89,7 @@ class DialogueKind(EntryKind):
         return JudgingResult(verdict, trace=played._replace(turns=turns))
 
     def judge_played(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
         """Judge a finished episode."""
         if not episode.terminated:
@@ -102,9 +102,9 @@ class DialogueKind(EntryKind):
         found: JudgingResult,
         profile: Profile,
         recorded: RecordedEpisode | None,
-    ) -> RejudgedTurns:
+    ) -> RejudgedMultiTurn:
         """Return the dialogue with the ground truth."""
-        return RejudgedTurns(
+        return RejudgedMultiTurn(
             prepared=prepared,
             profile=profile,
             verdict=found.verdict,

@@ -11,8 +11,8 @@ from extensions.traces.conversation import RecordedTrace
 from extensions.traces.feature import ImportedTrace, ImportFeature, ResultDifference
 from extensions.traces.recorded_results import RecordedSession
 from runner.episodes.dialogue import Dialogue
-from runner.episodes.evaluate import describe_error, judge_recorded
 from runner.episodes.info_verdict import find_reported_info
+from runner.episodes.judging import describe_error, judge_recorded
 from runner.live.episode_log import end_of, step_of
 from runner.live.live_run import RunPlan
 from runner.models.messages import RecordedAnswer, RecordedTurn, match_entry

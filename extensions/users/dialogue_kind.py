@@ -22,13 +22,13 @@ from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME, DialogueScenario, read_scenario
 from extensions.users.session import with_answers
 from runner.episodes.entry_kinds import (
-    ComparedState,
     JudgingResult,
     JudgingTerms,
+    MultiTurnKind,
     RecordedAnswers,
 )
-from runner.episodes.episode import Episode, ExecutedStep
-from runner.episodes.scripts import start_episode, trace
+from runner.episodes.script_playback import start_episode, trace
+from runner.episodes.turn_loop import ExecutedStep, TurnLoop
 from runner.models.user import SAY, User
 from runner.records.codec import read
 from trajectories.errors import DataError
@@ -46,7 +46,7 @@ class Rules(NamedTuple):
     """Text with which the gold agent refuses a request."""
 
 
-class UserDialogue(ComparedState):
+class UserDialogue(MultiTurnKind):
     """Kind of an entry whose only turn is a dialogue with a user."""
 
     def user(self, trajectory: Trajectory, trial: int = 0) -> User:
@@ -81,18 +81,18 @@ class UserDialogue(ComparedState):
         return JudgingResult(verdict, episode.outcomes, played._replace(turns=turns))
 
     def judge_played(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
         """Judge a finished episode."""
         return self._judge(prepared, episode, answers.extensions.get(NAME))
 
     def passes_so_far(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
         """Judge the finished dialogue."""
         return self.judge_played(prepared, episode, answers).valid
 
-    def _judge(self, prepared: PreparedTrajectory, episode: Episode, record: Any) -> Verdict:
+    def _judge(self, prepared: PreparedTrajectory, episode: TurnLoop, record: Any) -> Verdict:
         entry, rules = prepared.trajectory, rules_of(prepared.trajectory)
         events = list(list_events(episode.steps))
         heard = _with_answers(prepared, [each.text for each in events if each.side == "user"])
@@ -161,7 +161,7 @@ def _decode(decode: Any, step: Step) -> Sequence[Call | MalformedCall]:
         return ()
 
 
-def _take(episode: Episode, calls: Sequence[Call | MalformedCall]) -> None:
+def _take(episode: TurnLoop, calls: Sequence[Call | MalformedCall]) -> None:
     spoken = [call for call in calls if isinstance(call, Call)]
     if spoken and spoken[0].name == SAY:
         results = tuple(episode.session.play(spoken))
@@ -194,7 +194,7 @@ def _with_answers(prepared: PreparedTrajectory, said: Sequence[str]) -> Prepared
 
 
 def _find_failure(
-    entry: Trajectory, rules: Rules, events: Sequence[ConductEvent], episode: Episode
+    entry: Trajectory, rules: Rules, events: Sequence[ConductEvent], episode: TurnLoop
 ) -> Failure | None:
     said = "\n".join(each.text for each in events if each.side == "agent")
     missing = reader.list_unreported(entry.turns[0].tells, said)

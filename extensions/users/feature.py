@@ -13,7 +13,7 @@ from extensions.users.model_user import ModelUser
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME, Knobs
 from runner.commands.options import option
-from runner.episodes.evaluate import kind_of
+from runner.episodes.judging import kind_of
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunPlan
 from runner.models.base import Model, Reply, Request

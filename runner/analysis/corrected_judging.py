@@ -14,8 +14,8 @@ from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
 from runner.analysis.figures import RunFigures
 from runner.episodes.entry_kinds import JudgingTerms
-from runner.episodes.evaluate import evaluate, judge_again
 from runner.episodes.info_verdict import fail_without_info
+from runner.episodes.judging import evaluate, judge_again
 from runner.records.record import EpisodeRecord
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset

@@ -15,7 +15,7 @@ from envs.results import Result
 from envs.state import ABSENT, Difference, brief
 from runner import extension
 from runner.analysis.view import WHOLE, EpisodeMoment, EpisodePart, TurnView, view
-from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.extension import Extension
 from runner.records.record import EpisodeRecord, RecordedEpisode, StepRecord, call_text
 from runner.show.terminal import OutputLine, Tone, fitted
@@ -44,7 +44,7 @@ class EpisodeText:
     source: str
     part: EpisodePart = WHOLE
 
-    def turns(self, examined: RejudgedTurns) -> Iterator[OutputLine]:
+    def turns(self, examined: RejudgedMultiTurn) -> Iterator[OutputLine]:
         """Yield the lines for turns."""
         shown = self.part.of(view(examined))
         environments = f"; {', '.join(examined.trajectory.environments)}"
@@ -53,7 +53,7 @@ class EpisodeText:
         )
         return self._lines(examined, environments, course, _turns_ending(examined))
 
-    def pairs(self, examined: RejudgedCalls) -> Iterator[OutputLine]:
+    def pairs(self, examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
         """Yield the lines for one answer."""
         self.part.check_single(examined.trajectory.id)
         shown = _answer_lines(examined, only_diff=self.part.only_diff)
@@ -88,7 +88,7 @@ class EpisodeJson:
     source: str
     part: EpisodePart = WHOLE
 
-    def turns(self, examined: RejudgedTurns) -> Json:
+    def turns(self, examined: RejudgedMultiTurn) -> Json:
         """Return turns as a JSON object."""
         diagnosis = examined.diagnosis
         shown = self.part.of(view(examined))
@@ -99,7 +99,7 @@ class EpisodeJson:
             "turns": [_turn_json(turn) for turn in shown],
         }
 
-    def pairs(self, examined: RejudgedCalls) -> Json:
+    def pairs(self, examined: RejudgedSingleTurn) -> Json:
         """Return one answer as a JSON object."""
         self.part.check_single(examined.trajectory.id)
         paired, diagnosis, only_diff = examined.paired, examined.diagnosis, self.part.only_diff
@@ -227,7 +227,7 @@ def _unjudged_ending(record: EpisodeRecord) -> Iterator[OutputLine]:
     )
 
 
-def _turns_ending(examined: RejudgedTurns) -> Iterator[OutputLine]:
+def _turns_ending(examined: RejudgedMultiTurn) -> Iterator[OutputLine]:
     verdict = examined.verdict
     if verdict.failure and verdict.failed_turn is None:
         yield _failed(verdict.failure)
@@ -247,7 +247,7 @@ def _cause_lines(examined: RejudgedEpisode) -> Iterator[OutputLine]:
         yield OutputLine(examined.data_error)
 
 
-def _answer_lines(examined: RejudgedCalls, *, only_diff: bool) -> Iterator[OutputLine]:
+def _answer_lines(examined: RejudgedSingleTurn, *, only_diff: bool) -> Iterator[OutputLine]:
     yield OutputLine("")
     yield from asked_lines(examined)
     for pair in examined.paired.pairs:
@@ -256,7 +256,7 @@ def _answer_lines(examined: RejudgedCalls, *, only_diff: bool) -> Iterator[Outpu
     yield from answered_lines(examined)
 
 
-def asked_lines(examined: RejudgedCalls) -> Iterator[OutputLine]:
+def asked_lines(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
     """Yield the messages, the functions and the expectation of a single turn."""
     yield from _messages(examined.trajectory.turns[0].messages)
     yield OutputLine(f"  functions: {', '.join(examined.paired.offered) or 'none'}", "faint")
@@ -282,7 +282,7 @@ def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[OutputLine]:
         yield OutputLine(f"{_INDENT}  {fitted(text, width)}", _BAD)
 
 
-def answered_lines(examined: RejudgedCalls) -> Iterator[OutputLine]:
+def answered_lines(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
     """Yield the text of the answer, or its parse error."""
     words, problem, _ = examined.paired.said
     if problem is not None:
@@ -299,7 +299,7 @@ def _describe(argument: ArgumentPair) -> str:
     return f"{argument.parameter}: expected {right}{optional}, got {given} ({argument.problem})"
 
 
-def answer_ending(examined: RejudgedCalls) -> Iterator[OutputLine]:
+def answer_ending(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
     """Yield the verdict on one answer, with the cause of a failure."""
     failure = examined.verdict.failure
     if failure is None:

@@ -20,7 +20,7 @@ from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_ru
 from runner.analysis.view import EpisodeMoment, view
 from runner.data.choose import Notify
 from runner.data.parameters import require_type
-from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING
 from runner.records.record import RecordedEpisode, call_text
 from runner.records.recorded_run import Run, is_run, open_run
@@ -150,13 +150,13 @@ def _classify_answer(trajectory: Trajectory, recorded: RecordedEpisode) -> str |
 
 
 class _CallRows:
-    def turns(self, examined: RejudgedTurns) -> Iterator[Row]:
+    def turns(self, examined: RejudgedMultiTurn) -> Iterator[Row]:
         for turn in view(examined):
             for moment in turn.moments:
                 if moment.traced is not None:
                     yield _call_row(moment)
 
-    def pairs(self, examined: RejudgedCalls) -> Iterator[Row]:
+    def pairs(self, examined: RejudgedSingleTurn) -> Iterator[Row]:
         made = [pair for pair in examined.paired.pairs if pair.call is not None]
         for number, pair in enumerate(made):
             yield _pair_row(number, pair)

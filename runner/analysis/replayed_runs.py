@@ -11,10 +11,10 @@ from envs.lazy_modules import lazy_module
 from runner.analysis.corrected_judging import CorrectedJudging
 from runner.data import choose
 from runner.data.choose import Notify, profile_for
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import describe_error
 from runner.episodes.info_verdict import add_reported_info, fail_examined_without_info
+from runner.episodes.judging import describe_error
 from runner.episodes.offline import examine_recorded
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import recorded_features
 from runner.records import bfcl_result_file
 from runner.records.record import EpisodeRecord, Key, RecordedEpisode
@@ -27,7 +27,7 @@ from trajectories.schema import Category, Trajectory
 
 if TYPE_CHECKING:
     from runner.data import wording
-    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.models.conversation import Observe
 else:
     # Few runs need it.

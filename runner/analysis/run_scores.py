@@ -22,8 +22,8 @@ from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.data import choose
 from runner.data.choose import Notify, profile_for
 from runner.data.errata import open_errata
-from runner.episodes.evaluate import evaluate, run_recorded
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
+from runner.episodes.judging import evaluate, run_recorded
 from runner.records import bfcl_result_file
 from runner.records.codec import read
 from runner.records.record import EpisodeRecord, InfoReport, Outcome, RunProgress

@@ -16,7 +16,7 @@ from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from checkers.verdict import Failure
 from envs.notices import Notice, list_notices
 from envs.state import Difference, Snapshot
-from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from trajectories.errors import DataError
 from trajectories.schema import Turn
 
@@ -100,7 +100,7 @@ class TurnView(NamedTuple):
         return bool(strays or self.failure or (self.judged and self.differences))
 
 
-def view(examined: RejudgedTurns) -> list[TurnView]:
+def view(examined: RejudgedMultiTurn) -> list[TurnView]:
     """Return the turns of an episode."""
     asked, verdict = examined.trajectory.turns, examined.verdict
     failed = verdict.failed_turn
@@ -220,11 +220,11 @@ class StatefulPart:
 
     purpose: str
 
-    def turns(self, examined: RejudgedTurns) -> RejudgedTurns:
+    def turns(self, examined: RejudgedMultiTurn) -> RejudgedMultiTurn:
         """Return the episode."""
         return examined
 
-    def pairs(self, examined: RejudgedCalls) -> RejudgedTurns:
+    def pairs(self, examined: RejudgedSingleTurn) -> RejudgedMultiTurn:
         """Reject a single turn. Always raises DataError."""
         id, category = examined.trajectory.id, examined.trajectory.category
         message = f"{id} is a single turn ({category}): it has no state {self.purpose}"

@@ -18,7 +18,7 @@ from runner.commands.options import given_flags
 from runner.commands.shared import note
 from runner.data import choose, services
 from runner.data.choose import profile_for
-from runner.episodes.evaluate import run_recorded
+from runner.episodes.judging import run_recorded
 from runner.episodes.offline import run_null, run_oracle, run_scripted
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.extension import RunFeature, add_members

@@ -18,7 +18,7 @@ from runner.commands import BELOW, DONE, OVER_BUDGET, RUN_ERROR
 from runner.commands.shared import WorkOptions, note
 from runner.data import choose
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
-from runner.episodes.limits import ENTRY_TIMEOUT, EntryLimits
+from runner.episodes.judging_limits import ENTRY_TIMEOUT, TimeAndMemoryLimits
 from runner.live.workers import Workers, workers_of
 from runner.records.files import written
 from runner.records.record import EpisodeRecord, RecordedEpisode
@@ -46,7 +46,7 @@ def workers_for(options: WorkOptions) -> Workers:
     local = options.engine == "local"
     if options.entry_timeout is not None and local and options.workers is None:
         raise DataError("--entry-timeout", "needs --workers N; add --workers 1")
-    allowance = EntryLimits(options.entry_timeout or ENTRY_TIMEOUT, options.memory)
+    allowance = TimeAndMemoryLimits(options.entry_timeout or ENTRY_TIMEOUT, options.memory)
     return workers_of(options.engine, options.address, options.workers, allowance)
 
 

@@ -15,9 +15,9 @@ from runner.commands.options import argument
 from runner.commands.shared import DataOptions, JudgingOptions, category_option, note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.episodes.evaluate import describe_error
+from runner.episodes.judging import describe_error
 from runner.episodes.offline import examine_recorded, examine_truth
-from runner.episodes.rejudged import RejudgedEpisode
+from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.records.bfcl_result_file import categories_of
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset

@@ -16,7 +16,7 @@ from runner.commands import DONE
 from runner.commands.one_episode import EpisodeOptions, execute_episode, execute_truth
 from runner.commands.options import index, option, positive, switch
 from runner.commands.shared import JsonOption, show
-from runner.episodes.rejudged import RejudgedEpisode
+from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.show.terminal import say_json, whole_texts
 
 EXAMPLE = "turnwise replay multi_turn_base_0 --run runs/mine"

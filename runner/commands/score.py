@@ -16,7 +16,7 @@ from runner.commands.options import argument, option
 from runner.commands.shared import REASONS, DatasetOption, WorkOptions, note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.episodes.evaluate import run_recorded
+from runner.episodes.judging import run_recorded
 from runner.records import bfcl_result_file
 from runner.records.files import check_writable
 from runner.records.record import EpisodeRecord

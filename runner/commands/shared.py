@@ -15,8 +15,8 @@ from checkers.profile import PROFILES
 from checkers.reasons import Reason
 from envs.lazy_modules import lazy_module
 from runner.commands.options import above_zero, index, option, positive, switch
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.limits import limited_memory
+from runner.episodes.judging_limits import limited_memory
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.show.terminal import OutputLine, paint, tell, visible, wants_colour
 from trajectories.schema import Subset
 

@@ -18,8 +18,8 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from runner.episodes.entry_kinds import RecordedAnswers
-from runner.episodes.episode import Episode, ExecutedStep
-from runner.episodes.evaluate import kind_of
+from runner.episodes.judging import kind_of
+from runner.episodes.turn_loop import ExecutedStep, TurnLoop
 from runner.models.base import Reply, Request
 from runner.models.calling_formats.base import NOTED
 from runner.models.conversation import ConversationSettings, conversation_of
@@ -30,7 +30,7 @@ from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import ExpectedCalls
 
 
-class AnswerOutcome(NamedTuple):
+class ExecutedAnswer(NamedTuple):
     """Calls of one answer, with their results."""
 
     turn: int
@@ -66,7 +66,7 @@ class Dialogue:
         session = prepared.template.fork()
         if style.session:
             session = style.session(session, prepared.trajectory.id)
-        self.episode = Episode(
+        self.episode = TurnLoop(
             prepared.trajectory, session, profile, step_limit, style.observe, prepared.offering
         )
         self._kind = kind_of(prepared.trajectory)
@@ -112,16 +112,16 @@ class Dialogue:
             return episode.offers
         return [name for name in episode.session.tools if name in offered - before]
 
-    def take(self, reply: Reply) -> AnswerOutcome:
+    def take(self, reply: Reply) -> ExecutedAnswer:
         """Take an answer like ``hear``; raises DataError if the user needs a model of its own."""
         try:
             next(self.hear(reply))
         except StopIteration as end:
-            taken: AnswerOutcome = end.value
+            taken: ExecutedAnswer = end.value
             return taken
         raise DataError("user", "a model plays it, so only live runs can play this episode")
 
-    def hear(self, reply: Reply) -> Generator[UserRequest, Reply, AnswerOutcome]:
+    def hear(self, reply: Reply) -> Generator[UserRequest, Reply, ExecutedAnswer]:
         """Take the answer to the last request, and execute its calls or end the turn.
 
         A single-turn trajectory ends after one answer, or, if the style asks repeatedly, after the
@@ -147,8 +147,8 @@ class Dialogue:
         return taken._replace(results=results)
 
     def _exchange(
-        self, taken: AnswerOutcome, text: str
-    ) -> Generator[UserRequest, Reply, AnswerOutcome]:
+        self, taken: ExecutedAnswer, text: str
+    ) -> Generator[UserRequest, Reply, ExecutedAnswer]:
         assert self._user is not None
         episode = self.episode
         made = yield from exchange(self._user, text, episode.session)
@@ -206,7 +206,7 @@ class Dialogue:
         forked.result = [steps.copy() for steps in self.result]
         return forked
 
-    def _read(self, reply: Reply) -> AnswerOutcome:
+    def _read(self, reply: Reply) -> ExecutedAnswer:
         step = self.conversation.read(reply)
         steps = self.result[self.episode.turn]
         if self._compared:
@@ -219,7 +219,7 @@ class Dialogue:
             steps.append(step)
         calls, problem = self._decoded(step)
         meant = not isinstance(step, str) and bool(step)
-        return AnswerOutcome(self.episode.turn, calls, problem, meant=meant)
+        return ExecutedAnswer(self.episode.turn, calls, problem, meant=meant)
 
     def _decoded(self, step: Step) -> tuple[list[Call | MalformedCall], str | None]:
         profile = self.episode.profile

@@ -16,9 +16,16 @@ from checkers.replies.decoding import Step
 from checkers.turn import judge
 from checkers.verdict import TurnOutcome, Verdict
 from envs.lazy_modules import lazy_module
-from runner.episodes.episode import STEP_LIMIT, Episode
-from runner.episodes.scripts import Script, oracle, play, start_episode, trace, trace_recorded
-from runner.episodes.scripts import recorded as script_of
+from runner.episodes.script_playback import (
+    Script,
+    oracle,
+    play,
+    start_episode,
+    trace,
+    trace_recorded,
+)
+from runner.episodes.script_playback import recorded as script_of
+from runner.episodes.turn_loop import STEP_LIMIT, TurnLoop
 from runner.records.record import ExtensionData, RecordedEpisode, ServerRejection
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
@@ -27,15 +34,15 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from checkers.causes.trace import Trace
     from checkers.replies.single_turn import FormatReader
-    from runner.episodes import rejudged
-    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.episodes import rejudged_episode
+    from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.models.conversation import Observe
     from runner.models.tools import Toolbox
     from runner.models.user import User
     from trajectories.dataset import Dataset
     from trajectories.schema import Trajectory
 else:
-    rejudged = lazy_module(".rejudged", __package__)
+    rejudged_episode = lazy_module(".rejudged_episode", __package__)
 
 
 Outcomes = Sequence[TurnOutcome]
@@ -103,7 +110,7 @@ class EntryKind(ABC):
 
     @abstractmethod
     def judge_played(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
         """Judge a finished episode without executing its calls again.
 
@@ -120,7 +127,7 @@ class EntryKind(ABC):
         return Verdict.unanswered(len(prepared.trajectory.turns), fault.kind, fault.said)
 
     def passes_so_far(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
         """Tell whether the finished turns of an episode passed; raises as ``judge_played`` does."""
         return self.judge_played(prepared, episode, answers).valid
@@ -172,7 +179,7 @@ class ExecutedKind(EntryKind):
         return self.judge_outcomes(prepared, episode.outcomes, profile, episode.terminated)
 
     def judge_played(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
         """Judge an episode by the outcomes of its turns."""
         found = self.judge_outcomes(prepared, episode.outcomes, episode.profile, episode.terminated)
@@ -185,7 +192,7 @@ class ExecutedKind(EntryKind):
         """Judge the reached turns; ``terminated`` if the step limit ended the episode."""
 
 
-class ComparedState(ExecutedKind):
+class MultiTurnKind(ExecutedKind):
     """Kind with several turns, judged by states and by the results that the model has seen."""
 
     is_single_turn = False
@@ -200,7 +207,7 @@ class ComparedState(ExecutedKind):
         return JudgingResult(count_extra_calls(verdict, truth, outcomes, scene), outcomes)
 
     def passes_so_far(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
         """Compare the finished turns with those of the ground truth."""
         so_far = prepared._replace(truth=prepared.truth[: len(episode.outcomes)])
@@ -215,6 +222,6 @@ class ComparedState(ExecutedKind):
     ) -> RejudgedEpisode:
         """Return the turns beside the ground truth's turns."""
         verdict, _, model = found
-        return rejudged.RejudgedTurns(
+        return rejudged_episode.RejudgedMultiTurn(
             prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded
         )

@@ -17,7 +17,7 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from checkers.answer_text import reader
     from checkers.causes import turn_endings
-    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.episodes.rejudged_episode import RejudgedEpisode
     from trajectories import missing_information
 else:
     # Most recorded runs keep no words.

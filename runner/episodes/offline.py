@@ -9,13 +9,13 @@ from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from runner.episodes.entry_kinds import ExecutedKind, JudgingResult, JudgingTerms
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import judge_again, judge_recorded, kind_of
+from runner.episodes.judging import judge_again, judge_recorded, kind_of
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 
 if TYPE_CHECKING:
-    from runner.episodes.rejudged import RejudgedEpisode
+    from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.episodes.scripted_models import ScriptedBehaviour
     from runner.models.conversation import Observe
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from checkers.profile import Profile
 from checkers.verdict import Verdict
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from checkers.known_values import KnownValues
 from envs.calls import Call
-from runner.episodes.scripts import Script
+from runner.episodes.script_playback import Script
 from runner.models.base import CHARACTERS_PER_TOKEN
 from trajectories.errors import DataError, suggest_name
 from trajectories.prepare import PreparedTrajectory
@@ -26,7 +26,7 @@ POLICIES: Mapping[str, str] = {
 """Calls of the ground truth that each policy makes."""
 
 
-class ScriptedContext(NamedTuple):
+class OfferCounts(NamedTuple):
     """Functions that a scripted model is offered."""
 
     functions: int = 1
@@ -37,7 +37,7 @@ class ScriptedContext(NamedTuple):
     strangers: Sequence[str] = ()
 
 
-USUAL = ScriptedContext()
+USUAL = OfferCounts()
 
 
 class ScriptedBehaviour(NamedTuple):
@@ -75,7 +75,7 @@ class ScriptedBehaviour(NamedTuple):
             raise DataError("--model", f"there is no scripted model {what!r}{hint}")
         return cls(None, rate, **sensitivities)
 
-    def confused(self, shown: ScriptedContext) -> float:
+    def confused(self, shown: OfferCounts) -> float:
         """Return the share of calls that go to a distractor in this context."""
         doublings = max(0.0, log2(max(1, shown.functions) / max(1, shown.needed)))
         return min(1.0, self.tools * doublings + self.middle * shown.middle)
@@ -89,7 +89,7 @@ class ScriptedBehaviour(NamedTuple):
         return min(1.0, self.error_rate + self.context * doublings)
 
     def script(
-        self, prepared: PreparedTrajectory, seed: int | str = 0, shown: ScriptedContext = USUAL
+        self, prepared: PreparedTrajectory, seed: int | str = 0, shown: OfferCounts = USUAL
     ) -> Script:
         """Return the model's calls, one per step; the same seed gives the same calls."""
         truth = [

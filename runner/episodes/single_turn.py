@@ -26,9 +26,9 @@ from runner.episodes.entry_kinds import (
     Outcomes,
     RecordedAnswers,
 )
-from runner.episodes.episode import Episode
-from runner.episodes.rejudged import RejudgedCalls
-from runner.episodes.scripts import trace_truth
+from runner.episodes.rejudged_episode import RejudgedSingleTurn
+from runner.episodes.script_playback import trace_truth
+from runner.episodes.turn_loop import TurnLoop
 from runner.records.bfcl_result_file import NO_ANSWER
 from runner.records.record import RecordedEpisode, ServerRejection
 from trajectories.errors import DataError
@@ -43,7 +43,7 @@ _AIMS = {
 }
 
 
-class ComparedCalls(EntryKind):
+class ComparedCallsKind(EntryKind):
     """Single turn whose calls are compared; nothing is executed."""
 
     is_single_turn = True
@@ -81,7 +81,7 @@ class ComparedCalls(EntryKind):
         return super().judge_unanswered(prepared, fault, profile)
 
     def judge_played(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
         """Judge the one answer."""
         return self.judge(prepared, answers, JudgingTerms(episode.profile)).verdict
@@ -92,13 +92,13 @@ class ComparedCalls(EntryKind):
         found: JudgingResult,
         profile: Profile,
         recorded: RecordedEpisode | None,
-    ) -> RejudgedCalls:
+    ) -> RejudgedSingleTurn:
         """Return the calls beside the expected calls."""
         pair = partial(_paired_calls, prepared, profile, recorded)
         return _examined(prepared, found, profile, recorded, pair)
 
 
-class ComparedResults(ExecutedKind):
+class ComparedResultsKind(ExecutedKind):
     """Single turn whose results are compared."""
 
     is_single_turn = True
@@ -119,15 +119,15 @@ class ComparedResults(ExecutedKind):
         found: JudgingResult,
         profile: Profile,
         recorded: RecordedEpisode | None,
-    ) -> RejudgedCalls:
+    ) -> RejudgedSingleTurn:
         """Return the executed calls beside the ground truth's calls."""
         pair = partial(_paired_results, prepared, profile, found.trace)
         return _examined(prepared, found, profile, recorded, pair)
 
 
 KINDS: Mapping[JudgingMethod, EntryKind] = {
-    JudgingMethod.CALLS: ComparedCalls(),
-    JudgingMethod.RESULTS: ComparedResults(),
+    JudgingMethod.CALLS: ComparedCallsKind(),
+    JudgingMethod.RESULTS: ComparedResultsKind(),
 }
 
 
@@ -168,13 +168,13 @@ def _examined(
     profile: Profile,
     recorded: RecordedEpisode | None,
     pair: Callable[[], PairedAnswer],
-) -> RejudgedCalls:
+) -> RejudgedSingleTurn:
     """Return a judged answer; ``pair`` is used only if an answer exists."""
     turns = recorded and recorded.turns
     if recorded and not (turns and len(turns) == 1 and turns[0]):
         failed = turns is None or recorded.record.fault is not None
         pair = partial(PairedAnswer, said=UnparsedReply(request_failed=failed))
-    return RejudgedCalls(
+    return RejudgedSingleTurn(
         prepared=prepared,
         profile=profile,
         verdict=found.verdict,

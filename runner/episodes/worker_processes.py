@@ -14,7 +14,7 @@ from os import _exit
 from threading import Thread
 
 from checkers.profile import Profile
-from runner.episodes.limits import ALLOWANCE, EntryLimits, limited_memory
+from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits, limited_memory
 from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
@@ -30,7 +30,7 @@ _GOING = 5.0
 
 
 @dataclass
-class _Task:
+class _ChunkProgress:
     """Chunk with the records of its finished entries."""
 
     number: int
@@ -50,13 +50,13 @@ class _Task:
 
 
 class _Worker:
-    def __init__(self, judge: ChunkJudge, allowance: EntryLimits) -> None:
+    def __init__(self, judge: ChunkJudge, allowance: TimeAndMemoryLimits) -> None:
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
         args = theirs, judge, allowance.megabytes
         self._process = context.Process(target=_work, args=args, daemon=True)
         self._seconds = allowance.seconds
-        self.task: _Task | None = None
+        self.task: _ChunkProgress | None = None
         self.deadline = 0.0
         self.begun = False
         try:
@@ -65,7 +65,7 @@ class _Worker:
             raise DataError("--workers", f"a process cannot be started: {error}") from None
         theirs.close()
 
-    def take(self, task: _Task) -> None:
+    def take(self, task: _ChunkProgress) -> None:
         self.task = task
         self.extend()
         with suppress(OSError):  # `hear` reports a dead process
@@ -107,7 +107,7 @@ def evaluate_in_processes(
     run: Run,
     *,
     workers: int,
-    allowance: EntryLimits = ALLOWANCE,
+    allowance: TimeAndMemoryLimits = ALLOWANCE,
 ) -> Iterator[EpisodeRecord]:
     """Run ``evaluate`` in several local processes.
 
@@ -127,7 +127,7 @@ def evaluate_in_processes(
 class WorkerPool:
     """Pool of worker processes, which replaces dead processes."""
 
-    def __init__(self, judge: ChunkJudge, size: int, allowance: EntryLimits) -> None:
+    def __init__(self, judge: ChunkJudge, size: int, allowance: TimeAndMemoryLimits) -> None:
         self._judge = judge
         self._size = size
         self._allowance = allowance
@@ -135,7 +135,7 @@ class WorkerPool:
 
     def judge(self, parts: Sequence[Chunk]) -> Iterator[Found]:
         """Yield the results of chunks in order. Raises DataError if a process cannot start."""
-        queue = deque(_Task(number, part) for number, part in enumerate(parts))
+        queue = deque(_ChunkProgress(number, part) for number, part in enumerate(parts))
         early: dict[int, Found] = {}
         for due in range(len(parts)):
             while due not in early:
@@ -150,7 +150,7 @@ class WorkerPool:
             worker.end()
         self._workers.clear()
 
-    def _hand_out(self, queue: deque[_Task]) -> None:
+    def _hand_out(self, queue: deque[_ChunkProgress]) -> None:
         busy = sum(worker.task is not None for worker in self._workers)
         while len(self._workers) < min(self._size, busy + len(queue)):
             self._workers.append(_Worker(self._judge, self._allowance))
@@ -165,7 +165,7 @@ class WorkerPool:
         now = time.monotonic()
         return [worker for worker in busy if worker.pipe in ready or worker.deadline <= now]
 
-    def _hear(self, worker: _Worker, queue: deque[_Task]) -> dict[int, Found]:
+    def _hear(self, worker: _Worker, queue: deque[_ChunkProgress]) -> dict[int, Found]:
         """Receive a worker's message; return the chunk if the chunk is finished."""
         task = worker.task
         assert task is not None
@@ -191,7 +191,7 @@ class WorkerPool:
         worker.task = None
         return {task.number: task.found}
 
-    def _lose(self, worker: _Worker, task: _Task, *, stalled: bool) -> None:
+    def _lose(self, worker: _Worker, task: _ChunkProgress, *, stalled: bool) -> None:
         how = "stalled" if stalled else worker.ended()
         worker.end()
         self._workers.remove(worker)

@@ -8,8 +8,8 @@ from checkers.causes.turn_endings import classify_plain_calls
 from envs.calls import MAX_TEXT, parse_calls
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Snapshot
-from runner.episodes.dialogue import AnswerOutcome
-from runner.episodes.episode import Episode
+from runner.episodes.dialogue import ExecutedAnswer
+from runner.episodes.turn_loop import TurnLoop
 from runner.models.base import Reply, Request, VerbatimText
 from runner.records.record import (
     STOPS,
@@ -31,7 +31,7 @@ def step_of(
     request: Request,
     reply: Reply,
     attempts: int,
-    taken: AnswerOutcome,
+    taken: ExecutedAnswer,
     states: tuple[Snapshot, Snapshot],
     *,
     messages: int,
@@ -71,7 +71,7 @@ def user_answer_of(earlier: UserReply) -> tuple[Reply, int]:
     return Reply(text, tuple(calls), reasoning, reason, usage, latency, cost), attempts
 
 
-def end_of(taken: AnswerOutcome, reply: Reply, episode: Episode) -> TurnEnd:
+def end_of(taken: ExecutedAnswer, reply: Reply, episode: TurnLoop) -> TurnEnd:
     """Return the reason why a turn ended without calls."""
     why: Why
     turn, problem = taken.turn, taken.problem

@@ -10,7 +10,7 @@ from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import Mode, Profile
 from envs.errors import BackendFault
 from envs.state import ABSENT
-from runner.episodes.dialogue import AnswerOutcome, Dialogue
+from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.episodes.info_verdict import find_reported_info
 from runner.live.episode_log import (
     answer_of,
@@ -119,7 +119,7 @@ class EpisodePlayer:
             except BackendFault:
                 # The answer was paid for, so it is recorded.
                 self.steps.append(
-                    self._make_step(size, request, answer, AnswerOutcome(turn, (), None))
+                    self._make_step(size, request, answer, ExecutedAnswer(turn, (), None))
                 )
                 raise
             step = self._make_step(size, request, answer, taken)
@@ -130,7 +130,7 @@ class EpisodePlayer:
             elif not taken.calls or episode.turn > turn:
                 self.turn_ends.append(end_of(taken, reply, episode))
 
-    async def _hear(self, reply: Reply) -> tuple[AnswerOutcome, list[UserReply]]:
+    async def _hear(self, reply: Reply) -> tuple[ExecutedAnswer, list[UserReply]]:
         """Take an answer, and ask the user's model unless the course has its replies."""
         number, course = len(self.steps), self._setup.course
         known: Any = course[number].step.user if number < len(course) else ABSENT
@@ -184,7 +184,7 @@ class EpisodePlayer:
             self._setup.put_tools(request.tools.digest, request.tools.tools)
 
     def _make_step(
-        self, size: int, request: Request, answer: ModelAnswer, taken: AnswerOutcome
+        self, size: int, request: Request, answer: ModelAnswer, taken: ExecutedAnswer
     ) -> StepRecord:
         self.put_tools(request)
         session = self.dialogue.episode.session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.episodes.evaluate import kind_of
+from runner.episodes.judging import kind_of
 from runner.live.live_run import RunPlan
 from runner.live.settings import CHOICES
 from runner.models.connect import takes_choice

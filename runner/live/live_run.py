@@ -14,7 +14,7 @@ from checkers.profile import Profile
 from envs import __version__
 from runner.data.wording import Wording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue
-from runner.episodes.evaluate import describe_error, kind_of
+from runner.episodes.judging import describe_error, kind_of
 from runner.extension import RunFeature, add_members
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RunStopped

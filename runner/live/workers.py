@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from checkers.profile import Profile
 from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.episodes.evaluate import evaluate
-from runner.episodes.limits import ALLOWANCE, EntryLimits, limited_memory
+from runner.episodes.judging import evaluate
+from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits, limited_memory
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -64,7 +64,7 @@ class LocalWorkers(NamedTuple):
     """Workers on this machine."""
 
     number: int | None = None
-    allowance: EntryLimits = ALLOWANCE
+    allowance: TimeAndMemoryLimits = ALLOWANCE
 
     def judge(
         self,
@@ -104,7 +104,10 @@ class LocalWorkers(NamedTuple):
 
 
 def workers_of(
-    engine: str, address: str | None, workers: int | None, allowance: EntryLimits = ALLOWANCE
+    engine: str,
+    address: str | None,
+    workers: int | None,
+    allowance: TimeAndMemoryLimits = ALLOWANCE,
 ) -> Workers:
     """Return the workers of an engine: ``local`` or an extension's name.
 

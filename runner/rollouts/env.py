@@ -23,8 +23,8 @@ from runner import extension
 from runner.data.parameters import require_choice, require_number, require_type
 from runner.data.services import FIXTURE_ONLY, connect
 from runner.data.wording import Wording, observations_for, wording_of
-from runner.episodes.dialogue import AnswerOutcome, Dialogue
-from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.dialogue import Dialogue, ExecutedAnswer
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import RunFeature
 from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
 from runner.models.conversation import ConversationSettings, Observe
@@ -270,7 +270,7 @@ class RolloutEnv:
             self._info(taken, standing.verdict),
         )
 
-    def _count_passed(self, taken: AnswerOutcome) -> int:
+    def _count_passed(self, taken: ExecutedAnswer) -> int:
         """Return 1 if this step passed a turn and no earlier turn failed, otherwise 0."""
         outcomes = self._dialogue.episode.outcomes
         turn = taken.turn
@@ -285,7 +285,7 @@ class RolloutEnv:
         shown = tuple(copy_json(list(tools.tools))) if tools else ()
         return Observation(tuple(copy_json(list(messages))), shown)
 
-    def _info(self, taken: AnswerOutcome, verdict: Verdict | None) -> dict[str, Any]:
+    def _info(self, taken: ExecutedAnswer, verdict: Verdict | None) -> dict[str, Any]:
         return {
             "turn": taken.turn,
             "calls": [str(call) for call in taken.calls],

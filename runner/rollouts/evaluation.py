@@ -27,8 +27,8 @@ from runner.data.parameters import (
     require_type,
 )
 from runner.data.services import FIXTURE_ONLY, require_up
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.judging import judge_recorded
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import RunFeature
 from runner.live.live_run import RunPlan
 from runner.live.progress_display import ProgressDisplay

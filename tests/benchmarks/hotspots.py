@@ -21,7 +21,7 @@ from typing import Any
 
 from checkers.profile import BFCL
 from runner.data import choose
-from runner.episodes.scripts import oracle
+from runner.episodes.script_playback import oracle
 from runner.records import bfcl_result_file
 from runner.records.recorded_run import open_run
 from runner.show.terminal import table

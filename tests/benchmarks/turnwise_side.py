@@ -23,7 +23,7 @@ ROUNDS = 3
 def judge(workload):
     """Execute and judge every recorded entry; a trajectory is prepared once for all its runs."""
     import envs.schema  # noqa: F401 - loaded on demand otherwise, and start-up is not timed
-    from runner.episodes.evaluate import judge_recorded
+    from runner.episodes.judging import judge_recorded
     from trajectories.dataset import load_bfcl
     from trajectories.prepare import prepare
     from trajectories.schema import Category

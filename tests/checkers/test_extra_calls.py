@@ -5,7 +5,7 @@ from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, Functi
 from checkers.profile import BFCL, STRICT
 from checkers.verdict import Hallucinations, Verdict
 from envs.calls import parse_call
-from runner.episodes.entry_kinds import ComparedState
+from runner.episodes.entry_kinds import MultiTurnKind
 from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
@@ -40,7 +40,7 @@ def made_up(*turns, profile=STRICT):
     dataset = Dataset("test", "0", "", {HANDED_OVER.id: HANDED_OVER})
     prepared = prepare(dataset, HANDED_OVER, profile)
     script = [[[parse_call(text)] for text in turn] for turn in turns]
-    return ComparedState().judge_script(prepared, script, profile).verdict.hallucinated
+    return MultiTurnKind().judge_script(prepared, script, profile).verdict.hallucinated
 
 
 def answered(kind, *texts, mode="prompt"):
@@ -115,7 +115,7 @@ def beyond(*turns):
     dataset = Dataset("test", "0", "", {DESK.id: DESK})
     prepared = prepare(dataset, DESK, STRICT)
     script = [[[parse_call(text)] for text in turn] for turn in turns]
-    return ComparedState().judge_script(prepared, script, STRICT).verdict.irreversible
+    return MultiTurnKind().judge_script(prepared, script, STRICT).verdict.irreversible
 
 
 def test_the_ground_truth_does_nothing_beyond_itself():

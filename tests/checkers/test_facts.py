@@ -11,8 +11,8 @@ from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.verdict import Verdict
 from envs.calls import parse_call
-from runner.episodes.evaluate import kind_of
-from runner.episodes.scripts import Script
+from runner.episodes.judging import kind_of
+from runner.episodes.script_playback import Script
 from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
 from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn

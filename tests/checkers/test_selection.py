@@ -11,8 +11,8 @@ from checkers.reasons import Reason
 from checkers.verdict import FunctionSelection, Verdict
 from envs.calls import parse_call
 from runner.data.choose import load_dataset
-from runner.episodes.entry_kinds import ComparedState
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.entry_kinds import MultiTurnKind
+from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import judge_truth, run_null
 from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
@@ -39,7 +39,7 @@ def chosen(*turns, profile=STRICT):
     dataset = Dataset("test", "0", "", {DESK.id: DESK})
     prepared = prepare(dataset, DESK, profile)
     script = [[[parse_call(text)] for text in turn] for turn in turns]
-    return ComparedState().judge_script(prepared, script, profile).verdict.selected
+    return MultiTurnKind().judge_script(prepared, script, profile).verdict.selected
 
 
 @pytest.mark.parametrize("profile", [STRICT, BFCL], ids=lambda profile: profile.name)

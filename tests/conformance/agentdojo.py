@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from checkers.profile import STRICT
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import evaluate, run_recorded
+from runner.episodes.judging import evaluate, run_recorded
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.recorded_run import Run, open_run
 
 SAMPLE = 20

@@ -19,8 +19,8 @@ from typing import NamedTuple
 
 from checkers.causes.diagnosis import MISSING, Cause, Diagnosis
 from checkers.profile import BFCL
-from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.prepare import prepare

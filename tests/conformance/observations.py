@@ -12,7 +12,7 @@ from envs.calls import Call
 from envs.long_context import LongContextPack
 from runner.data.literals import load_texts
 from runner.data.wording import Wording, read_table
-from runner.episodes.scripts import recorded
+from runner.episodes.script_playback import recorded
 from runner.records import bfcl_result_file
 from tests.conformance.known import rewritten
 from tests.conformance.sides import Script, play_on_bfcl

@@ -14,7 +14,7 @@ from extensions.judges.label_rules import TurnObservation
 from extensions.judges.scripted_judge import ScriptedJudge
 from extensions.judges.votes import JUDGE_FILE, VOTES_FILE, JudgeDefinition, Vote, VoteStore
 from runner.analysis.replayed_runs import replay_episodes
-from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.recorded_run import open_run, read_run
 from runner.records.run_file_mask import SecretMask
 from tests.conftest import bfcl_files

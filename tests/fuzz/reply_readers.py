@@ -21,7 +21,7 @@ from extensions.experiments import paraphrase_drafts
 from extensions.formats.registry import PROTOCOLS
 from extensions.retired.rest import fixture, http_sender
 from extensions.serving import operator_api
-from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models import agent, connect
 from runner.models.apis import APIS

@@ -9,7 +9,7 @@ import pytest
 from checkers.profile import STRICT
 from envs.calls import Call, read_call
 from extensions.authoring.held_back import unpack
-from runner.episodes.entry_kinds import ComparedState
+from runner.episodes.entry_kinds import MultiTurnKind
 from tools.solutions import Solution, SolverResult, read_solutions, summary
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
@@ -52,7 +52,7 @@ def test_what_ended_right_still_does():
         script = [[[read_call(text)] for text in turn.calls] for turn in solution.turns]
         assert all(isinstance(call, Call) for turn in script for [call] in turn), solution.entry
         prepared = prepare(data(), data().trajectories[solution.entry], STRICT)
-        found = ComparedState().judge_script(prepared, script, STRICT, None)
+        found = MultiTurnKind().judge_script(prepared, script, STRICT, None)
         assert found.verdict.valid, (solution.entry, solution.solver, found.verdict)
 
 

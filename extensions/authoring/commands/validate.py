@@ -26,7 +26,7 @@ from runner.commands.options import argument, option, switch
 from runner.commands.shared import JsonOption, note
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import DATA, Dataset

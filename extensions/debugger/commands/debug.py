@@ -11,7 +11,7 @@ from envs.lazy_modules import lazy_module
 from runner.commands import DONE
 from runner.commands.one_episode import EpisodeOptions, execute_episode, execute_truth
 from runner.commands.options import index, option
-from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class _Screen:
     source: str
     where: str
 
-    def turns(self, examined: RejudgedTurns) -> App[None]:
+    def turns(self, examined: RejudgedMultiTurn) -> App[None]:
         """Return the screen of a multi-turn entry.
 
         Raises DataError if the episode has no recorded steps.
@@ -71,7 +71,7 @@ class _Screen:
         with require_extra("debug", "debug"):
             return app.Debugger(examined, self.source)
 
-    def pairs(self, examined: RejudgedCalls) -> App[None]:
+    def pairs(self, examined: RejudgedSingleTurn) -> App[None]:
         """Return the screen of a single-turn entry."""
         with require_extra("debug", "debug"):
             return single_turn_app.SingleTurnDebugger(examined, self.source)

@@ -11,7 +11,7 @@ from envs.calls import Call
 from extensions.injection.dojo import verdicts
 from extensions.injection.dojo.entries import DojoEntry
 from extensions.injection.dojo.worlds import DojoBackend
-from runner.episodes import rejudged
+from runner.episodes import rejudged_episode
 from runner.episodes.entry_kinds import (
     EntryKind,
     JudgingResult,
@@ -19,9 +19,9 @@ from runner.episodes.entry_kinds import (
     Outcomes,
     RecordedAnswers,
 )
-from runner.episodes.episode import Episode
-from runner.episodes.rejudged import RejudgedEpisode
-from runner.episodes.scripts import oracle, trace, trace_recorded
+from runner.episodes.rejudged_episode import RejudgedEpisode
+from runner.episodes.script_playback import oracle, trace, trace_recorded
+from runner.episodes.turn_loop import TurnLoop
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 
@@ -51,7 +51,7 @@ class DojoKind(EntryKind):
         return JudgingResult(_verdict(prepared, outcomes, said), outcomes, played)
 
     def judge_played(
-        self, prepared: PreparedTrajectory, episode: Episode, answers: RecordedAnswers
+        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
         """Judge a finished episode by its state, calls and last answer."""
         return _verdict(prepared, episode.outcomes, _answer(answers))
@@ -64,7 +64,7 @@ class DojoKind(EntryKind):
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
         """Return the turn with the ground truth's calls."""
-        return rejudged.RejudgedTurns(
+        return rejudged_episode.RejudgedMultiTurn(
             prepared=prepared,
             profile=profile,
             verdict=found.verdict,

@@ -33,7 +33,7 @@ from runner.commands.shared import EntriesOptions, JsonOption, JudgingOptions, O
 from runner.commands.variants import remaining_budget, with_budget
 from runner.data import choose
 from runner.data.choose import profile_for
-from runner.episodes.evaluate import kind_of
+from runner.episodes.judging import kind_of
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.live.live_run import EpisodeJob, RunPlan, jobs_of
 from runner.live.progress_display import ProgressDisplay

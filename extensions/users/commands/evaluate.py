@@ -14,7 +14,7 @@ from extensions.users.scenario import Persona
 from runner.commands import DONE
 from runner.commands.options import argument, option
 from runner.commands.shared import JsonOption
-from runner.episodes.evaluate import kind_of
+from runner.episodes.judging import kind_of
 from runner.models.user import UserExchange
 from runner.records.files import check_writable
 from runner.records.recorded_run import Run, open_run

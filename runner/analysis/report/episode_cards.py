@@ -14,7 +14,7 @@ from envs.state import ABSENT, Difference, Snapshot, brief
 from runner.analysis.episode_output import Json
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.analysis.view import EpisodeMoment, TurnView, view
-from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.codec import members_of
 from runner.records.record import EpisodeRecord, call_text
 from runner.records.recorded_run import Run
@@ -84,7 +84,7 @@ class EpisodeCard:
     shared: SharedValues
     bounds: ValueBounds
 
-    def turns(self, examined: RejudgedTurns) -> Json:
+    def turns(self, examined: RejudgedMultiTurn) -> Json:
         """Return turns beside the ground truth's turns."""
         failure, bounds = examined.verdict.failure, self.bounds
         shown = view(examined)
@@ -96,7 +96,7 @@ class EpisodeCard:
             "turns": [self._turn(*turns) for turns in zip(shown, [None, *shown], strict=False)],
         }
 
-    def pairs(self, examined: RejudgedCalls) -> Json:
+    def pairs(self, examined: RejudgedSingleTurn) -> Json:
         """Return an answer, whose calls are paired with the expected calls."""
         bounds, paired, failure = self.bounds, examined.paired, examined.verdict.failure
         words, problem, _ = paired.said

@@ -21,7 +21,7 @@ from runner.analysis.report.episode_cards import EpisodeCard, SharedValues
 from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.report.parts import PagePart, parts_of
 from runner.analysis.report.value_bounds import ValueBounds
-from runner.episodes.rejudged import RejudgedCalls, RejudgedEpisode, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING
 from runner.records.record import RunProgress
 
@@ -233,7 +233,7 @@ def _place(examined: RejudgedEpisode) -> list[int | None] | None:
     A single turn is one page without places.
     """
     place = examined.place
-    if place is None or examined.model is None or isinstance(examined, RejudgedCalls):
+    if place is None or examined.model is None or isinstance(examined, RejudgedSingleTurn):
         return None
     if place.kind == "call":
         return [place.turn, place.step, place.call]
@@ -246,11 +246,11 @@ def _recorded_otherwise(episode: ReplayedEpisode) -> str | None:
 
 
 class _Count:
-    def turns(self, examined: RejudgedTurns) -> tuple[int, int]:
+    def turns(self, examined: RejudgedMultiTurn) -> tuple[int, int]:
         turns = examined.model.turns if examined.model else ()
         return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)
 
-    def pairs(self, examined: RejudgedCalls) -> tuple[int, int]:
+    def pairs(self, examined: RejudgedSingleTurn) -> tuple[int, int]:
         calls = sum(pair.call is not None for pair in examined.paired.pairs)
         return min(1, calls), calls
 

@@ -9,8 +9,8 @@ from checkers.profile import BFCL
 from checkers.turn import judge
 from envs.calls import parse_call
 from extensions.align.alignment import AlignedRun, align, document, lines
-from runner.episodes.rejudged import RejudgedTurns
-from runner.episodes.scripts import trace
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
+from runner.episodes.script_playback import trace
 from tests.judging import null
 from trajectories.prepare import prepare
 
@@ -26,7 +26,7 @@ def aligned(dataset_of, folders):
             calls = [[[parse_call(text) for text in step] for step in turn] for turn in script]
             model = trace(ready, calls, BFCL, None)
             verdict = judge(ready.truth, [turn.outcome for turn in model.turns], BFCL, ready.scene)
-            examined = RejudgedTurns(prepared=ready, profile=BFCL, verdict=verdict, model=model)
+            examined = RejudgedMultiTurn(prepared=ready, profile=BFCL, verdict=verdict, model=model)
             columns.append(AlignedRun(f"run {number}", examined))
         return align(columns)
 

@@ -29,7 +29,7 @@ from extensions.authoring.making.build import long
 from extensions.authoring.making.maker_helpers import start
 from extensions.authoring.making.scenario_worlds import sizes
 from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
-from runner.episodes.scripts import Script, oracle
+from runner.episodes.script_playback import Script, oracle
 from tests.judging import null, run_script
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepare import PreparedTrajectory, prepare

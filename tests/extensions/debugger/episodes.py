@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from checkers.profile import BFCL, Profile
 from extensions.debugger.stepper import Stepper
-from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded, examine_truth
-from runner.episodes.rejudged import RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
+from runner.episodes.turn_loop import STEP_LIMIT
 from tests.runner.records.made import answered
 from trajectories.dataset import Dataset
 from trajectories.prepare import PreparedTrajectory, prepare
@@ -46,7 +46,7 @@ def prepared(trajectory: Trajectory = NOTES, profile: Profile = BFCL) -> Prepare
     return prepare(dataset, trajectory, profile)
 
 
-def examined(turns=RECORDED, trajectory=NOTES, profile=BFCL) -> RejudgedTurns:
+def examined(turns=RECORDED, trajectory=NOTES, profile=BFCL) -> RejudgedMultiTurn:
     """Return a recorded episode, executed once more; where there are no turns, the truth."""
     ready = prepared(trajectory, profile)
     if turns is None:

@@ -8,8 +8,8 @@ from checkers.causes.place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from envs.state import Difference
 from extensions.debugger.breakpoints import read_place, stops, visit
-from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded, examine_truth
+from runner.episodes.turn_loop import STEP_LIMIT
 from tests.runner.records.made import answered
 from trajectories.errors import DataError
 from trajectories.prepare import prepare

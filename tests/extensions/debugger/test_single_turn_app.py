@@ -9,12 +9,12 @@ import pytest
 from checkers.profile import STRICT
 from extensions.debugger.single_turn_app import SingleTurnDebugger, parts, tried
 from runner.episodes.offline import examine_recorded
-from runner.episodes.rejudged import RejudgedCalls
+from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from tests.extensions.debugger.test_app import driven
 from tests.runner.records.made import answered
 from trajectories.prepare import prepare
 
-Examine = Callable[[str], RejudgedCalls]
+Examine = Callable[[str], RejudgedSingleTurn]
 
 
 @pytest.fixture
@@ -27,16 +27,16 @@ def examine(single_turn, dataset_of) -> Examine:
     entry = single_turn("python", document, {"wait": {"n": [5], "unit": ["s", ""]}})
     prepared = prepare(dataset_of(entry), entry, STRICT)
 
-    def judged(answer: str) -> RejudgedCalls:
+    def judged(answer: str) -> RejudgedSingleTurn:
         recorded = answered(entry.id, [[answer]], mode="prompt")
         found = examine_recorded(prepared, recorded, STRICT, 1)
-        assert isinstance(found, RejudgedCalls)
+        assert isinstance(found, RejudgedSingleTurn)
         return found
 
     return judged
 
 
-def walk(examined: RejudgedCalls, *groups: str) -> list[str]:
+def walk(examined: RejudgedSingleTurn, *groups: str) -> list[str]:
     """Press groups of keys, and return the screen after each."""
     return driven(SingleTurnDebugger(examined, "made-up"), groups, size=(100, 24))
 

@@ -12,11 +12,11 @@ import pytest
 from checkers.profile import BFCL, STRICT
 from extensions.experiments.function_counts import MAX_FUNCTIONS, Widening, widened
 from runner.data.choose import load_dataset
-from runner.episodes.entry_kinds import ComparedState
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.entry_kinds import MultiTurnKind
+from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import judge_truth, run_null
+from runner.episodes.script_playback import oracle
 from runner.episodes.scripted_models import ScriptedBehaviour
-from runner.episodes.scripts import oracle
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import prepare
@@ -168,7 +168,7 @@ def test_what_calls_no_distractor_is_judged_as_in_the_plain_entry(data, profile)
         plain = prepare(data, data.trajectories[id], profile)
         script = scripted.script(plain)
         verdicts = [
-            ComparedState().judge_script(prepared, script, profile).verdict
+            MultiTurnKind().judge_script(prepared, script, profile).verdict
             for prepared in (plain, prepare(data, entry, profile))
         ]
         one, other = verdicts

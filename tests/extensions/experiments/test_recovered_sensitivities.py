@@ -13,7 +13,7 @@ from checkers.verdict import TurnOutcome
 from extensions.experiments.axes import Levels, vary_dataset
 from extensions.experiments.level_statistics import slope_within
 from runner.data.choose import load_dataset
-from runner.episodes.scripted_models import ScriptedBehaviour, ScriptedContext
+from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour
 from trajectories.prepare import prepare
 from trajectories.replay_queries import list_own_functions, needed
 
@@ -39,7 +39,7 @@ def entries():
             entry = made[level].trajectories[id]
             need, there = needed(entry), list_own_functions(entry)
             others = tuple(name for name in there if name not in need)
-            sights[level] = ScriptedContext(len(there), len(need), False, others)
+            sights[level] = OfferCounts(len(there), len(need), False, others)
         found[id] = prepare(data, data.trajectories[id], STRICT), sights
     return found
 

@@ -15,7 +15,7 @@ from envs.session import Session
 from extensions.faults.drift import Drift
 from extensions.faults.faults import FINAL, KINDS, TEXTS, Disturbances, FaultSettings, find_kind
 from runner.cli import main
-from runner.episodes.episode import Episode
+from runner.episodes.turn_loop import TurnLoop
 from runner.records.recorded_run import open_run
 from trajectories.prepare import prepare
 from trajectories.replay_queries import read_truth_calls
@@ -113,7 +113,7 @@ def test_other_options_are_refused(text):
 def play(prepared, faults: FaultSettings, *, retries: bool):
     """Return the verdict on an agent that makes the right calls, and the number of faults."""
     session = Disturbances(faults).wrap(prepared.template.fork(), prepared.trajectory.id)
-    episode = Episode(prepared.trajectory, session, STRICT, None)
+    episode = TurnLoop(prepared.trajectory, session, STRICT, None)
     injected = 0
     for turn in prepared.trajectory.turns:
         for call in read_truth_calls(turn):

@@ -16,7 +16,7 @@ import pytest
 from checkers.profile import STRICT
 from envs.calls import Call
 from runner.cli import main
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.judging import judge_recorded
 from runner.records.recorded_run import open_run
 from trajectories.errors import DataError
 from trajectories.prepare import prepare

@@ -26,7 +26,7 @@ from checkers.profile import STRICT
 from envs.calls import parse_call
 from extensions.serving.episode_run import EpisodeServerSettings
 from runner.cli import main
-from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.live_run import RunPlan
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts

@@ -11,7 +11,7 @@ import pytest
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from checkers.reasons import Reason
 from runner.data import choose
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import examine_truth, judge_truth, run_null, run_oracle
 from runner.models.tools import toolbox_of
 from tests.conftest import bfcl_files

@@ -9,7 +9,7 @@ from extensions.users.extension import EXTENSION
 from extensions.users.gold import list_texts, play
 from extensions.users.rules import RuleUser
 from runner.cli import main
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.judging import judge_recorded
 from trajectories.prepare import prepare
 
 DATA = EXTENSION.dataset("dialogues", ())

@@ -17,8 +17,8 @@ from envs.session import Session
 from runner.analysis.report.episode_cards import EpisodeCard, SharedValues
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.cli import main
-from runner.episodes.episode import Episode
 from runner.episodes.offline import examine_truth
+from runner.episodes.turn_loop import TurnLoop
 from runner.records.record import EpisodeRecord
 from runner.rollouts.env import RolloutEnv, single_dataset
 from trajectories.prepare import prepare
@@ -94,7 +94,7 @@ def test_an_agent_gets_the_verdict_that_its_time_deserves(case, agent):
     before, after, passes = AGENTS[agent]
     trajectory = entry(case)
     prepared = prepare(single_dataset(trajectory), trajectory, STRICT)
-    episode = Episode(trajectory, prepared.template.fork(), STRICT, None)
+    episode = TurnLoop(trajectory, prepared.template.fork(), STRICT, None)
     for text in (*before, *case.acts, *after):
         episode.act([parse_call(text)])
     episode.end_turn()

@@ -8,8 +8,8 @@ from typing import Any
 
 from checkers.profile import PROFILES
 from envs import __version__
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.judging import judge_recorded
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.definition import DatasetReference, RunDefinition
 from runner.records.record import EpisodeRecord
 from runner.records.store import RunStore

@@ -11,10 +11,10 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from runner.analysis.episode_output import EpisodeJson, EpisodeText
 from runner.analysis.view import EpisodePart
-from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded, examine_truth
-from runner.episodes.rejudged import RejudgedEpisode, RejudgedTurns
-from runner.episodes.scripts import oracle, trace
+from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
+from runner.episodes.script_playback import oracle, trace
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.show.terminal import whole_texts
 from tests.judging import null, run_recorded
 from tests.runner.records.made import answered
@@ -44,7 +44,7 @@ def examined(dataset_of):
         model = trace(ready, script, profile, limit)
         outcomes = [turn.outcome for turn in model.turns]
         verdict = judge(ready.truth, outcomes, profile, ready.scene, terminated=model.terminated)
-        return RejudgedTurns(prepared=ready, profile=profile, verdict=verdict, model=model)
+        return RejudgedMultiTurn(prepared=ready, profile=profile, verdict=verdict, model=model)
 
     return run
 

@@ -7,7 +7,7 @@ import pytest
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from runner.analysis.replayed_runs import dataset_of
-from runner.episodes.evaluate import judge_recorded
+from runner.episodes.judging import judge_recorded
 from runner.records.recorded_run import Run, open_run
 from tests.runner.analysis.replayed_runs import (
     definition,

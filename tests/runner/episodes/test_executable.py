@@ -12,7 +12,7 @@ from checkers.profile import STRICT
 from checkers.verdict import Verdict
 from envs.calls import parse_call
 from envs.registry import backend_class
-from runner.episodes.scripts import oracle
+from runner.episodes.script_playback import oracle
 from tests.judging import run_script
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepare import prepare

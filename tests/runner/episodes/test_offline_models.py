@@ -8,7 +8,7 @@ import pytest
 
 from checkers.calls.types import MissingGrammar
 from checkers.profile import BFCL, STRICT
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.single_turn import oracle_step
 from trajectories.dataset import Dataset, load_embedded

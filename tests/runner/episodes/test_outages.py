@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.profile import STRICT
-from runner.episodes.scripts import oracle, play, start_episode
+from runner.episodes.script_playback import oracle, play, start_episode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepare import PreparedTrajectory, prepare

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from checkers.profile import STRICT
-from runner.episodes.episode import STEP_LIMIT
 from runner.episodes.offline import examine_recorded
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import EpisodeRecord, RecordedEpisode, TurnEnd
 from tests.planted_faults import ANYWHERE, KINDS, Planted, planted
 from trajectories.dataset import load_embedded

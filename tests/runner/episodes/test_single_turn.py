@@ -8,7 +8,7 @@ import pytest
 from checkers.calls.types import UnjudgeableEntry
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.calling_formats.base import NOTED

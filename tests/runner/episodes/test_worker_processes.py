@@ -13,8 +13,8 @@ import pytest
 from checkers.profile import STRICT
 from runner.cli import main
 from runner.episodes import parallel
-from runner.episodes.evaluate import evaluate
-from runner.episodes.limits import EntryLimits
+from runner.episodes.judging import evaluate
+from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.episodes.offline import run_oracle
 from runner.episodes.worker_processes import TRIES, evaluate_in_processes
 from runner.records.record import EpisodeRecord
@@ -24,8 +24,8 @@ from trajectories.errors import DataError
 from trajectories.schema import Category
 
 ORACLE = partial(run_oracle, profile=STRICT)
-AT_ONCE = EntryLimits(seconds=4.0)
-LITTLE = EntryLimits(megabytes=200)
+AT_ONCE = TimeAndMemoryLimits(seconds=4.0)
+LITTLE = TimeAndMemoryLimits(megabytes=200)
 
 
 _PARENT = """
@@ -165,7 +165,7 @@ def test_a_complaint_ends_the_run():
 
 def test_a_process_that_cannot_begin_is_told(monkeypatch):
     monkeypatch.setattr("runner.episodes.worker_processes._STARTING", 0.0)
-    none = EntryLimits(seconds=1e-9)
+    none = TimeAndMemoryLimits(seconds=1e-9)
     with pytest.raises(DataError, match="--workers: a process stalled before its start"):
         list(evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=1, allowance=none))
 

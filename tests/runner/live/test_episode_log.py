@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from checkers.profile import STRICT
-from runner.episodes.dialogue import AnswerOutcome
-from runner.episodes.scripts import start_episode
+from runner.episodes.dialogue import ExecutedAnswer
+from runner.episodes.script_playback import start_episode
 from runner.live.episode_log import end_of
 from runner.models.base import Reply, Usage
 from trajectories.prepare import prepare
@@ -26,4 +26,4 @@ from trajectories.prepare import prepare
 def test_the_stop_reason_of_the_server_says_why_a_turn_ended(dataset_of, folders, text, stop, why):
     episode = start_episode(prepare(dataset_of(folders), folders, STRICT), STRICT, 20)
     reply = Reply(text, (), None, stop, Usage(), 0.5)
-    assert end_of(AnswerOutcome(0, (), None), reply, episode).why == why
+    assert end_of(ExecutedAnswer(0, (), None), reply, episode).why == why

@@ -14,7 +14,7 @@ from checkers.turn import make_force_terminated_verdict
 from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import MAX_TEXT, parse_call
-from runner.episodes.episode import STEP_LIMIT
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, Request, RequestError, ToolCall, Usage, VerbatimText
 from runner.models.conversation import ConversationSettings

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from checkers.profile import BFCL, STRICT
 from envs.calls import Call, parse_call
 from envs.state import copy_json
-from runner.episodes.scripts import oracle
+from runner.episodes.script_playback import oracle
 from runner.rollouts.env import REWARDS, RolloutEnv
 from tests.envs.test_results import spoil
 from tests.examples import examples

@@ -13,7 +13,7 @@ import pytest
 from checkers.profile import STRICT
 from extensions.ray.cluster import TRIES
 from extensions.ray.ray_workers import RayWorkers
-from runner.episodes.limits import EntryLimits
+from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.live.live_run import RunPlan
 from runner.live.run_control import execute_run, open_jobs
 from runner.live.settings import Settings
@@ -125,7 +125,7 @@ class Runs:
     """Does runs on the cluster, each in a folder of its own."""
 
     def __init__(self, cluster, server, folder):
-        self.there = RayWorkers(cluster, EntryLimits(seconds=PATIENCE))
+        self.there = RayWorkers(cluster, TimeAndMemoryLimits(seconds=PATIENCE))
         self.server = server
         self.folder = folder
         self.workers = folder / "workers"

@@ -13,8 +13,8 @@ from checkers.profile import STRICT
 from extensions.ray.ray_workers import RayWorkers
 from runner.cli import main
 from runner.episodes import parallel
-from runner.episodes.evaluate import evaluate
-from runner.episodes.limits import EntryLimits
+from runner.episodes.judging import evaluate
+from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.worker_processes import TRIES
 from runner.records.record import EpisodeRecord
@@ -79,7 +79,7 @@ def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monke
 
 
 def test_what_stalls_is_an_error_and_the_rest_goes_on(cluster):
-    run, allowance = partial(run_and_stall, profile=STRICT), EntryLimits(seconds=4.0)
+    run, allowance = partial(run_and_stall, profile=STRICT), TimeAndMemoryLimits(seconds=4.0)
     there = RayWorkers(cluster, allowance).judge(DATA, ALL[:3], STRICT, run)
     first, second, third = there
     message = "judging took more than 4 seconds (--entry-timeout)"

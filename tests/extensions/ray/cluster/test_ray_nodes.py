@@ -14,7 +14,7 @@ from ray.cluster_utils import Cluster as Nodes
 from checkers.profile import STRICT
 from extensions.ray.cluster import Cluster
 from extensions.ray.ray_workers import RayWorkers
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_oracle
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category

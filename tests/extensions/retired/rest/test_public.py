@@ -18,7 +18,7 @@ from extensions.retired.functions.web import WebRequest
 from extensions.retired.rest import http_sender
 from extensions.retired.rest.http_sender import HttpSender
 from runner.data.services import FIXTURE_ONLY, AllowedServices, connect, require_up
-from runner.episodes.scripts import oracle
+from runner.episodes.script_playback import oracle
 from runner.extension import bfcl_readers
 from tests.judging import run_script
 from trajectories import bfcl

@@ -9,7 +9,7 @@ from extensions.retrieval.evaluation import load_query_set, measure
 from extensions.retrieval.policy import Retrieval, RetrievalPolicy, measure_ceiling
 from extensions.retrieval.rankings import Ranking
 from runner.data import choose
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_oracle
 from trajectories.schema import Category
 

@@ -13,9 +13,9 @@ from envs.registry import BACKENDS, list_tools
 from extensions.retrieval.policy import Retrieval, RetrievalPolicy, measure_ceiling
 from runner.cli import main
 from runner.data import choose
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null, run_oracle
-from runner.episodes.scripts import start_episode
+from runner.episodes.script_playback import start_episode
 from tests.runner.commands.running import run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -13,7 +13,7 @@ from checkers.replies.decoding import Decoder, Step
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.lazy_modules import lazy_module
-from runner.episodes.episode import STEP_LIMIT, Episode
+from runner.episodes.turn_loop import STEP_LIMIT, TurnLoop
 from trajectories.prepare import PreparedTrajectory
 from trajectories.replay_queries import read_retried_calls
 from trajectories.schema import Trajectory
@@ -63,13 +63,13 @@ def start_episode(
     profile: Profile,
     step_limit: int | None,
     observe: Observe | None = None,
-) -> Episode:
+) -> TurnLoop:
     """Return a new episode in its own session."""
     session, offering = prepared.template.fork(), prepared.offering
-    return Episode(prepared.trajectory, session, profile, step_limit, observe, offering)
+    return TurnLoop(prepared.trajectory, session, profile, step_limit, observe, offering)
 
 
-def play(script: Script, episode: Episode) -> None:
+def play(script: Script, episode: TurnLoop) -> None:
     """Run a script in an episode until either ends."""
     for turn in script:
         for calls in turn:
@@ -127,7 +127,7 @@ def trace_truth(prepared: PreparedTrajectory, profile: Profile) -> Trace:
     return trace(prepared._replace(offering=None), script, allow_all_functions(profile), None)
 
 
-def _traced_turn(episode: Episode, turn: Sequence[Sequence[Call | MalformedCall]]) -> TracedTurn:
+def _traced_turn(episode: TurnLoop, turn: Sequence[Sequence[Call | MalformedCall]]) -> TracedTurn:
     before, offered = episode.session.snapshot(), episode.offered
     steps = []
     for calls in turn:

@@ -6,7 +6,7 @@ from checkers.causes.diagnosis import Cause
 from checkers.causes.place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from runner.episodes.offline import examine_recorded, examine_truth
-from runner.episodes.rejudged import RejudgedCalls, RejudgedTurns
+from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.record import TurnEnd
 from tests.runner.analysis.entries import ANSWER, WAIT, WRONG, executed_entry
 from tests.runner.records.made import answered
@@ -16,10 +16,10 @@ from trajectories.prepare import prepare
 class Names:
     """A surface that says which of its two layouts it was asked for."""
 
-    def turns(self, examined: RejudgedTurns) -> str:
+    def turns(self, examined: RejudgedMultiTurn) -> str:
         return f"turns of {examined.trajectory.id}"
 
-    def pairs(self, examined: RejudgedCalls) -> str:
+    def pairs(self, examined: RejudgedSingleTurn) -> str:
         return f"pairs of {examined.trajectory.id}"
 
 
@@ -47,7 +47,7 @@ def test_a_kind_says_how_it_is_shown(dataset_of, entries, kind, layout):
 def test_turns_say_where_they_left_the_ground_truth_and_why(dataset_of, folders):
     ready = prepare(dataset_of(folders), folders, BFCL)
     found = examine_recorded(ready, answered(folders.id, [["No."], []], "prompt"), BFCL, 20)
-    assert isinstance(found, RejudgedTurns)
+    assert isinstance(found, RejudgedMultiTurn)
     assert found.place == EpisodePlace(0, "end")
     assert found.diagnosis is not None
     assert found.diagnosis.turn == 0
@@ -87,7 +87,7 @@ def test_calls_are_paired_and_explained_by_argument(dataset_of, entries):
     entry = entries["calls"]
     ready = prepare(dataset_of(entry), entry, STRICT)
     found = examine_recorded(ready, answered(entry.id, [[WRONG]]), STRICT, 20)
-    assert isinstance(found, RejudgedCalls)
+    assert isinstance(found, RejudgedSingleTurn)
     assert found.place == EpisodePlace(0, "call")
     [pair] = found.paired.pairs
     assert [argument.given for argument in pair.arguments] == [6]

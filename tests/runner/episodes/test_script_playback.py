@@ -8,8 +8,8 @@ from checkers.profile import BFCL, STRICT
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.session import Session
-from runner.episodes.episode import Episode
-from runner.episodes.scripts import oracle, play, recorded
+from runner.episodes.script_playback import oracle, play, recorded
+from runner.episodes.turn_loop import TurnLoop
 from tests.judging import null
 from trajectories.schema import Turn
 
@@ -92,7 +92,7 @@ def played(trajectory, script, profile=BFCL, step_limit=20):
     """Return the episode that a script makes."""
     checks = profile.execution.checks_arguments
     session = Session.load(trajectory.environments, trajectory.config, checks_arguments=checks)
-    episode = Episode(trajectory, session, profile, step_limit)
+    episode = TurnLoop(trajectory, session, profile, step_limit)
     play(script, episode)
     return episode
 

@@ -7,7 +7,7 @@ from envs.bounds import BOUNDS
 from envs.calls import Call, parse_call
 from envs.errors import InvalidArgument, MalformedCall, UnknownFunction
 from envs.session import Session
-from runner.episodes.episode import STEP_LIMIT, Episode, ExecutedStep
+from runner.episodes.turn_loop import STEP_LIMIT, ExecutedStep, TurnLoop
 
 both = pytest.mark.parametrize("profile", [BFCL, STRICT], ids=lambda profile: profile.name)
 LOOK = [Call("ticket_get_login_status")]
@@ -17,7 +17,7 @@ def begin(trajectory, profile, step_limit=STEP_LIMIT):
     """Return a trajectory's episode at its start."""
     checks = profile.execution.checks_arguments
     session = Session.load(trajectory.environments, trajectory.config, checks_arguments=checks)
-    return Episode(trajectory, session, profile, step_limit)
+    return TurnLoop(trajectory, session, profile, step_limit)
 
 
 def calls(*texts):

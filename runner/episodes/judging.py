@@ -15,14 +15,14 @@ from envs.lazy_modules import lazy_module
 from envs.state import cut
 from runner import extension
 from runner.episodes.entry_kinds import (
-    ComparedState,
     EntryKind,
     JudgingResult,
     JudgingTerms,
+    MultiTurnKind,
     RecordedAnswers,
 )
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.scripts import trace_recorded
+from runner.episodes.script_playback import trace_recorded
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import EpisodeRecord, RecordedEpisode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -139,7 +139,7 @@ def _judge(
     return JudgingResult(verdict, trace=played.trace)
 
 
-STATE = ComparedState()
+STATE = MultiTurnKind()
 
 
 def kind_of(trajectory: Trajectory) -> EntryKind:

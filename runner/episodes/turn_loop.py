@@ -36,7 +36,7 @@ class ExecutedStep(NamedTuple):
     results: tuple[Result, ...]
 
 
-class Episode:
+class TurnLoop:
     """One trajectory in progress.
 
     Args:

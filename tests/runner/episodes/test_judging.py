@@ -11,10 +11,10 @@ from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call, read_call
 from envs.errors import BackendFault, InvalidArgument
-from runner.episodes.episode import STEP_LIMIT
-from runner.episodes.evaluate import evaluate
+from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null
-from runner.episodes.scripts import oracle
+from runner.episodes.script_playback import oracle
+from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
 from trajectories.errors import DataError

@@ -18,7 +18,7 @@ from checkers.profile import Profile
 from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
 from runner.data import errata
-from runner.episodes.scripts import trace_truth
+from runner.episodes.script_playback import trace_truth
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
@@ -33,13 +33,13 @@ else:
 Shown = TypeVar("Shown", covariant=True)
 
 
-class EpisodeLayout(Protocol[Shown]):
+class EpisodeRenderer(Protocol[Shown]):
     """Layout of an episode: as lines, JSON or a page."""
 
-    def turns(self, examined: RejudgedTurns) -> Shown:
+    def turns(self, examined: RejudgedMultiTurn) -> Shown:
         """Lay out turns beside the ground truth's turns."""
 
-    def pairs(self, examined: RejudgedCalls) -> Shown:
+    def pairs(self, examined: RejudgedSingleTurn) -> Shown:
         """Lay out the calls of one answer beside the expected calls."""
 
 
@@ -90,7 +90,7 @@ class RejudgedEpisode(ABC):
         return errata.describe_data_error(self.trajectory)
 
     @abstractmethod
-    def show(self, surface: EpisodeLayout[Shown]) -> Shown:
+    def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
         """Lay out the episode."""
 
     def _diagnosis(self) -> Diagnosis | None:
@@ -98,7 +98,7 @@ class RejudgedEpisode(ABC):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RejudgedTurns(RejudgedEpisode):
+class RejudgedMultiTurn(RejudgedEpisode):
     """Episode of several turns, judged by state."""
 
     @cached_property
@@ -106,7 +106,7 @@ class RejudgedTurns(RejudgedEpisode):
         """Trace of the ground truth."""
         return trace_truth(self.prepared, self.profile)
 
-    def show(self, surface: EpisodeLayout[Shown]) -> Shown:
+    def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
         """Lay out the turns."""
         return surface.turns(self)
 
@@ -119,7 +119,7 @@ class RejudgedTurns(RejudgedEpisode):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RejudgedCalls(RejudgedEpisode):
+class RejudgedSingleTurn(RejudgedEpisode):
     """Single turn, judged by its calls or their results."""
 
     pair: Callable[[], PairedAnswer]
@@ -135,7 +135,7 @@ class RejudgedCalls(RejudgedEpisode):
         """Function documents that the model was given."""
         return tools.documents_for(self.trajectory)
 
-    def show(self, surface: EpisodeLayout[Shown]) -> Shown:
+    def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
         """Lay out the calls."""
         return surface.pairs(self)
 

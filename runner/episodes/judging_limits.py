@@ -19,7 +19,7 @@ _SIZES = Path("/proc/self/statm")
 _MEGABYTE = 2**20
 
 
-class EntryLimits(NamedTuple):
+class TimeAndMemoryLimits(NamedTuple):
     """Limits on judging an entry."""
 
     seconds: float = ENTRY_TIMEOUT
@@ -28,7 +28,7 @@ class EntryLimits(NamedTuple):
     """Memory limit beyond the process's initial use; None for no limit."""
 
 
-ALLOWANCE = EntryLimits()
+ALLOWANCE = TimeAndMemoryLimits()
 
 
 @contextmanager
