@@ -1,4 +1,4 @@
-"""Checks that users write as Python functions over an episode's state, calls and words."""
+"""Checks that users write as Python functions of an episode's state, calls and answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class EpisodeCheck(NamedTuple):
     def find_failure(
         self, state: Mapping[str, Any], calls: Sequence[Call], words: Sequence[str], entry: str
     ) -> str | None:
-        """Return a description of the episode's error, or None.
+        """Return the error that the function found in an episode, or None.
 
         Raises SimulatorError if the function breaks or returns neither a truth value nor a string.
         """
@@ -72,7 +72,7 @@ def check(function: Callable[..., object] | None = None, *, weight: float = 1.0)
 
 
 def _check_of(function: Callable[..., object], weight: float) -> EpisodeCheck:
-    """Return a function as a check. Raises TypeError if it takes other parameters."""
+    """Return a function as a check. Raises TypeError if the function takes an unknown parameter."""
     if not callable(function):
         raise DataError("function", f"must be a function, but is {function!r:.60}")
     inputs = tuple(inspect.signature(function).parameters)

@@ -1,4 +1,4 @@
-"""Interface for the checkers' questions about an entry."""
+"""Interface for the checkers' queries about an entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Made = Call | MalformedCall
 
 
 class CallPosition(NamedTuple):
-    """Point right after a call of an episode; position -1 is the start of the turn."""
+    """Place right after a call of an episode; position -1 is the start of the turn."""
 
     turn: int
     position: int
@@ -28,7 +28,7 @@ class ObservedCall(NamedTuple):
 
 
 class EntryQueries(Protocol):
-    """Queries about an entry; an answer may need a replay in a copy of the session.
+    """Queries about an entry; some queries replay calls in a copy of the session.
 
     A ground-truth call is identified by its turn and its position in the turn.
     """
@@ -45,33 +45,33 @@ class EntryQueries(Protocol):
     def withheld(self, turn: int) -> Collection[str]:
         """Return the existing functions that the model may not call in a turn.
 
-        The first turn has the most withheld functions.
+        Later turns never withhold more functions than earlier turns.
         """
 
     def parameters(self, function: str) -> Collection[str]:
-        """Return the parameters of an existing function."""
+        """Return the names of a function's parameters; the function must exist."""
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the unordered fields of a backend's results and state."""
+        """Return the fields of a backend's results and state that hold unordered lists."""
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return the arguments that fit the called function, by name."""
+        """Return, by name, the arguments of a call that are parameters of its function."""
 
     def filled(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by name, with the function's defaults."""
+        """Return a call's arguments by name, including the defaults of omitted arguments."""
 
     @property
     def irreversible(self) -> Collection[str]:
         """Functions whose effect no other function reverts."""
 
     def right_calls(self, functions: Collection[str]) -> list[Call]:
-        """Return the successful ground-truth calls of these functions in all turns."""
+        """Return all successful ground-truth calls of some functions."""
 
     def deed(self, call: Call) -> object:
-        """Return a key that is equal for two calls of one function with the same effect."""
+        """Return a key of a call's effect; equal keys mean that two calls have the same effect."""
 
     def asks_about(self, call: Made) -> Collection[str | int | float]:
-        """Return the values that identify the subject of a call, without enum values."""
+        """Return the argument values that identify a call's subject; enum values are left out."""
 
     def acts(self, turn: int, position: int) -> bool:
         """Tell whether a ground-truth call changes state or shows something to the user."""
@@ -83,28 +83,31 @@ class EntryQueries(Protocol):
         """Return the accepted alternatives to a ground-truth call, executed in its place."""
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return the text parameters of a ground-truth call that have no effect."""
+        """Return the parameters of a ground-truth call whose text has no effect."""
 
     def prohibited(self, turn: int) -> Sequence[Call]:
-        """Return the calls (with only some arguments) that the user has ruled out up to a turn."""
+        """Return the calls that the user has prohibited up to a turn.
+
+        Such a call may have only some of the arguments.
+        """
 
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
         """Return the groups of ground-truth calls whose order the user dictates.
 
-        In a group of one call, the order of the items of its arguments counts.
+        In a group of one call, the order of list items in the arguments counts.
         """
 
     def only_asks(self, turn: int) -> bool:
         """Tell whether a turn only asks about earlier results."""
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return the parameters of a function whose value the user has yet to give in a turn."""
+        """Return the parameters of a function whose values the user gives only after a turn."""
 
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[TurnOutcome]
     ) -> Iterator[tuple[CallPosition, Result]]:
         """Yield the results of a call at the start of an episode and after each later change.
 
-        The call runs in the session state of a ground-truth turn, such as its working directory.
-        Only changes of the call's backend count.
+        The call runs with the working directory of a ground-truth turn. Only changes of the call's
+        backend count.
         """

@@ -31,7 +31,7 @@ class StateEvidence:
         return isinstance(other, StateEvidence) and self.differences == other.differences
 
     def __hash__(self) -> int:
-        """Hash the paths of the differences."""
+        """Return a hash of the differing paths."""
         return hash(tuple([difference.path for difference in self.differences]))
 
 
@@ -92,7 +92,7 @@ class CallEvidence(NamedTuple):
     """Evidence against each candidate for a match."""
 
     def lines(self) -> Iterator[str]:
-        """Yield the message, and the lines of its causes indented."""
+        """Yield the message and the indented messages of its causes."""
         place = ".".join(name for name in (self.function, self.parameter) if name)
         yield f"{place}: {self.message}" if place else self.message
         for cause in self.causes:

@@ -1,6 +1,6 @@
 """Counts of unrequested irreversible calls, hallucinations and function selection.
 
-All episodes are counted, passed or not.
+Passed and failed episodes are counted.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ def count_extra_calls(
     model: Sequence[TurnOutcome],
     scene: EntryQueries,
 ) -> Verdict:
-    """Return a verdict with the irreversible calls and hallucinations among executed calls.
+    """Return a verdict with the irreversible calls and hallucinations of an episode added.
 
-    In a turn that needs no calls, only calls that change the state are unneeded.
+    In a turn that needs no calls, a read does not count as an unneeded call.
     """
     deeds: list[Call] = []
     functions: list[str] = []
@@ -76,7 +76,7 @@ def count_hallucinations(
 
 
 def _list_unrequested(deeds: Sequence[Call], scene: EntryQueries) -> tuple[str, ...]:
-    """Return the irreversible calls, as strings, that the ground truth never makes.
+    """Return the strings of irreversible calls that the ground truth does not make.
 
     Each call of the ground truth allows one call of the model.
     """
@@ -93,7 +93,7 @@ def _list_unrequested(deeds: Sequence[Call], scene: EntryQueries) -> tuple[str, 
 def _remove_matches(
     deeds: Sequence[Call], right: list[Call], told_by: Callable[[Call], object] | None = None
 ) -> list[Call]:
-    """Return the calls without a match among the right calls; remove the matched right calls."""
+    """Remove matching pairs from two lists of calls; return the first list's unmatched calls."""
     left: list[object] = [*map(told_by, right)] if told_by else [*right]
     beyond = []
     for call in deeds:
@@ -107,7 +107,7 @@ def _remove_matches(
 
 
 def _list_unknown_parameters(call: Call, known: Collection[str]) -> Iterator[str]:
-    """Yield the names of unknown arguments, and the positions of surplus arguments."""
+    """Yield the names of unknown arguments and the positions of surplus positional arguments."""
     for position in range(len(known), len(call.args)):
         yield f"{_shorten(call.name)}.{position + 1}"
     for name in call.kwargs:
@@ -122,7 +122,7 @@ def _shorten(name: str) -> str:
 def count_selection(
     truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
 ) -> FunctionSelection:
-    """Count how well executed calls select functions and arguments.
+    """Count the needed calls whose function was called, and the ones with right arguments.
 
     A needed call counts if its function is called in its turn. The arguments are right if all
     values are equal, including defaults.

@@ -1,6 +1,6 @@
 """Check of facts: the `strict` profile's rule for reads.
 
-A ground-truth call that changed the state is judged by the state. A read is judged by the **facts**
+A ground-truth call that changes the state is judged by the state. A read is judged by the **facts**
 in its result: the fields and their values. The model knows the facts if it has seen an equal
 result, an accepted alternative, or every single fact. These results must still be current. To test
 this, the ground truth's call is repeated after each later call, in a copy of the model's state.
@@ -64,7 +64,7 @@ def find_missing_facts(
 
 
 def _list_unmatched(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
-    """Return the positions of ground-truth results for which the model saw no equal text.
+    """Return the positions of ground-truth results that equal no result text the model saw.
 
     Results of equal calls are matched first.
     """
@@ -91,7 +91,7 @@ def _list_unmatched(truth: TurnOutcome, model: TurnOutcome) -> list[int]:
 def _list_undone(
     outcome: TurnOutcome, left: Sequence[int], turn: int, scene: EntryQueries
 ) -> set[int]:
-    """Return the changes that the state at the end of the turn does not show.
+    """Return the ground-truth calls whose changes are missing in the state at the end of the turn.
 
     Changes may undo each other, so combinations are tested, too.
     """
@@ -172,7 +172,7 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> CallPosition:
-        """Earliest position since which the call has always returned this result.
+        """Earliest position from which on the call always returns this result.
 
         The result must be current at the end of the turn, or at its start if the ground truth reads
         before its first change. Calls that change the state are not repeated.
@@ -194,7 +194,7 @@ class _RequiredResult:
         return since or CallPosition(self.turn, len(self.model[self.turn].calls))
 
     def _is_known(self, since: CallPosition) -> bool:
-        """Tell whether the model knows the facts from results or messages after a position."""
+        """Tell whether results or messages after a position contain the facts."""
         shown = self._shown(since)
         telling = _is_telling(self.result.held)
         for answer in shown:
@@ -242,7 +242,7 @@ class _RequiredResult:
         )
 
     def _best(self, shown: Sequence[ObservedCall]) -> set[Path]:
-        """Return the largest set of facts that a single shown object has."""
+        """Return the largest set of facts that one object in the results contains."""
         best: set[Path] = set()
         for answer in self._own(shown):
             for held in map(_collect_facts, _list_objects(answer.result.held)):
@@ -270,13 +270,13 @@ class _RequiredResult:
         return is_alike(self.facts[path], held[path], self.unordered, path[-1])
 
     def _own(self, shown: Iterable[ObservedCall]) -> Iterator[ObservedCall]:
-        """Yield the successful results of the call's backend."""
+        """Yield the successful calls of the same backend."""
         for answer in shown:
             if answer.result.ok and self.scene.backend(answer.call) == self.backend:
                 yield answer
 
     def _is_in_more(self, value: Any, since: CallPosition) -> bool:
-        """Tell whether the lines of a result occur in a longer result about the same subject."""
+        """Tell whether a longer result about the same subject contains the lines of a result."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
             return False
@@ -327,7 +327,7 @@ def _list_objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_telling(value: Any) -> bool:
-    """Tell whether a value is distinctive, such as a name, an id or a large number."""
+    """Tell whether a value rarely occurs by chance, such as a name, an id or a large number."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, str):

@@ -1,7 +1,7 @@
 """Detection of guesses: invented argument values and calls of functions that do not exist.
 
-The comparison of state and results does not find all guesses. So this module checks turns that wait
-for information or a function, and arguments without effect.
+The comparison of state and results does not find all guesses. This module checks two more places:
+turns that wait for information or a function, and arguments without effect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def check_waiting(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure 
     """Check the last turn, which needs no calls.
 
     The turn fails if a called function does not exist, or if the model invents a value that the
-    user has yet to give. Other reads are allowed.
+    user gives later. Other reads are allowed.
     """
     turn = len(model) - 1
     for position, (call, result) in enumerate(zip(model[-1].calls, model[-1].results, strict=True)):
@@ -40,7 +40,7 @@ def check_waiting(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure 
 def check_untraced(
     truth: Sequence[TurnOutcome], model: Sequence[TurnOutcome], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn, whose state is right, for guesses that the state does not show."""
+    """Check the last turn, whose state is right, for guesses that do not affect the state."""
     turn, made = len(model) - 1, model[-1].calls
     for position, result in enumerate(truth[-1].results):
         if not result.changed:
@@ -71,7 +71,7 @@ def _check_arguments(
     scene: EntryQueries,
     right: Call | None = None,
 ) -> Failure | None:
-    """Check the arguments of a call in the last turn for values that were unknown before the call.
+    """Return a failure if a call in the last turn has an argument unknown before the call.
 
     Any value is allowed if the right call has an unknown value, too.
     """

@@ -1,4 +1,4 @@
-"""Values known at one point of a conversation, from user messages and results.
+"""Values that are known from user messages and results at one point of a conversation.
 
 ``contains_value`` tells whether a string contains a value literally; makers of trajectories use it.
 ``KnownValues`` is more tolerant: it ignores case, punctuation, number formats, number words, dates
@@ -68,7 +68,7 @@ _EXPIRY = re.compile(r"(\d{1,2})/(\d{2,4})")
 
 
 def list_literals(value: Any) -> Iterator[str | int | float]:
-    """Yield the strings and numbers in a value, without booleans and null."""
+    """Yield the strings and numbers in a value; booleans and null are left out."""
     if isinstance(value, Mapping):
         for member in value.values():
             yield from list_literals(member)
@@ -80,26 +80,26 @@ def list_literals(value: Any) -> Iterator[str | int | float]:
 
 
 def unescape_text(text: str) -> str:
-    """Return a result's text without escapes."""
+    """Return a result's text with resolved escape sequences."""
     if "\\u" in text:
         text = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
     return text.replace("\\n", "\n").replace('\\"', '"')
 
 
 def clip_text(text: str, limit: int = 80) -> str:
-    """Return a string in one line of limited length."""
+    """Return a string as one line, cut to a maximum length."""
     return cut(" ".join(text[: 4 * limit].split()), limit)
 
 
 def contains_value(literal: str | float, text: str) -> bool:
-    """Tell whether a string contains a value: a string anywhere, a number only as a whole."""
+    """Tell whether a string contains a value; a number must not be part of a longer number."""
     if isinstance(literal, str):
         return literal in text
     return _is_written({repr(literal), f"{literal:g}"}, text, r"(?!\w|\.\d)")
 
 
 class OriginNote(NamedTuple):
-    """Note on a value of unclear origin."""
+    """Note on a value whose origin is unclear."""
 
     serious: bool
     """Whether a person has to review the value."""
@@ -107,7 +107,7 @@ class OriginNote(NamedTuple):
 
 
 class KnownValues:
-    """Values known at one point of a conversation, and in a string known from the start."""
+    """Values that are known at one point of a conversation."""
 
     def __init__(self, known: str = "") -> None:
         self.heard = ""
@@ -124,7 +124,7 @@ class KnownValues:
         self.seen.append(unescape_text(text))
 
     def doubt(self, literal: str | float, document: str = "") -> OriginNote | None:
-        """Return a note on a literal of unclear origin, else None."""
+        """Return a note on a literal whose origin is unclear, or None if the origin is known."""
         if isinstance(literal, str):
             return self._text_doubt(literal, document)
         if self._knows_number(literal) or _has_number(literal, document):
@@ -153,7 +153,7 @@ class KnownValues:
         return OriginNote(False, f"a text of known words except {unknown}")
 
     def _pieced_doubt(self, text: str, words: list[str], sources: list[str]) -> OriginNote | None:
-        """Return a note on a value of known words in a new order, which may add single words."""
+        """Return a note on a string that consists of known words in a new order."""
         pieces = _split_pieces(words, [_normalise(source) for source in sources])
         if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
             return None
@@ -174,7 +174,7 @@ class KnownValues:
         return any(_has_number(number, source) for source in [self.heard, *self.seen])
 
     def _is_told_otherwise(self, text: str) -> bool:
-        """Tell whether a date, currency or number in a string is known in another form."""
+        """Tell whether a date, currency or number is known in another notation."""
         low = self.heard.casefold()
         if date := _DATE.fullmatch(text):
             month, day = int(date[2]), int(date[3])
@@ -194,7 +194,7 @@ class KnownValues:
             return False
 
     def _tells_day(self, words: str, month: int, day: int) -> bool:
-        """Tell whether a day of a month is known: as a date, a last day or a distance."""
+        """Tell whether a day is known, for example as a date or as the last day of a month."""
         days = self._spoken_days(words)
         if day in days or (day >= _DAYS[month - 1] and "last day" in words):
             return True
@@ -212,7 +212,7 @@ class KnownValues:
         }
 
     def _worked_out(self, number: float) -> str:
-        """Return a calculation of a number from two known numbers, or an empty string."""
+        """Return the calculation that gives a number from two known numbers, or an empty string."""
         recent = " ".join([text[-_MAX_RESULT_CHARS:] for text in self.seen[1:][-_MAX_RESULTS:]])
         found = {_parse_value(match) for match in _NUMBER.findall(recent)}
         known = sorted({*self._spoken, *found})[:_MAX_OPERANDS]
@@ -226,7 +226,7 @@ class KnownValues:
 
 
 def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
-    """Split words into the longest pieces that occur in a source, from the left."""
+    """Split words, from the left, into the longest phrases that occur in a source."""
     pieces: list[list[str]] = []
     for word in words:
         longer = [*pieces[-1], word] if pieces else [word]
@@ -238,7 +238,7 @@ def _split_pieces(words: list[str], sources: list[str]) -> list[list[str]]:
 
 
 def list_spoken_numbers(words: str) -> set[float]:
-    """Return the numbers in a user's message, in digits or words, with scales such as k and %."""
+    """Return the numbers in a user's message; "5k" gives 5 and 5,000."""
     low = words.casefold()
     found: set[float] = set()
     for digits, scale in _AMOUNT.findall(low):

@@ -1,6 +1,6 @@
 """Judging profiles: ``bfcl``, which agrees with BFCL, and ``strict``.
 
-Each field is one named rule. Replacing one rule at a time shows why two verdicts differ.
+Each field is one named rule. To find out why two verdicts differ, replace one rule at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Mode = Literal["fc", "prompt"]
 
 
 class RuleSet(StrEnum):
-    """Implementation of a rule: BFCL's or the correct one."""
+    """Choice between BFCL's implementation of a rule and the correct implementation."""
 
     AS_BFCL = "as_bfcl"
     RIGHT = "right"
@@ -200,5 +200,5 @@ PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (BFCL, S
 
 
 def allow_all_functions(profile: Profile) -> Profile:
-    """Return a copy of the profile that allows calls of all functions."""
+    """Return a copy of a profile that also allows calls of functions that are not offered."""
     return profile._replace(execution=profile.execution._replace(only_offered=False))

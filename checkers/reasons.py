@@ -7,7 +7,7 @@ from typing import Self
 
 
 class ExplainedEnum(StrEnum):
-    """String enum whose members carry their meaning."""
+    """String enum whose members have the attribute ``meaning``."""
 
     meaning: str
     """One clause without a full stop."""
@@ -21,7 +21,7 @@ class ExplainedEnum(StrEnum):
 
 
 class Reason(ExplainedEnum):
-    """Reasons for a failure: BFCL's error types, and our own, which are marked."""
+    """Reasons for a failure: BFCL's error types and Turnwise's additions."""
 
     INFERENCE_ERROR = (
         "multi_turn:inference_error",

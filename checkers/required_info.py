@@ -21,8 +21,8 @@ class Number:
 
     Attributes:
         number: Exact value.
-        unit: Unit or currency under any usual name (``USD``, ``gallon``, ``%``), or the counted
-            thing (``messages``). An answer may omit the unit, but may not use another unit.
+        unit: Unit or currency under a usual name (``USD``, ``gallon``, ``%``), or the counted thing
+            (``messages``). An answer may omit the unit, but not use another unit.
         decimals: Minimum decimals of a rounded number; None forbids rounding.
         tolerance: Maximum absolute difference.
     """
@@ -51,7 +51,7 @@ class Text:
     """A string, reported by its words regardless of case, punctuation and markup.
 
     Attributes:
-        text: Text of the result.
+        text: Text that the result contains.
         alternatives: Other wordings.
     """
 
@@ -69,7 +69,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A list, reported by all of its items; an answer may have more.
+    """A list, reported by all of its items; an answer may contain further items.
 
     Attributes:
         items: Strings and numbers, at least one.
@@ -102,9 +102,10 @@ class YesNo:
     Attributes:
         yes: Whether the statement is true.
         about: Wordings of the statement: ``locked``, ``logged in``.
-        opposite: Wordings of the opposite, besides negations (``not locked``) and common opposites
-            (``unlocked``).
-        subject: Subject of the statement if an answer may have several: ``rear left``.
+        opposite: Wordings of the opposite. Negations (``not locked``) and common opposites
+            (``unlocked``) are known without this field.
+        subject: Subject of the statement if an answer may have several subjects, such as ``rear
+            left``.
     """
 
     yes: bool

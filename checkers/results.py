@@ -1,6 +1,6 @@
 """Comparison of the results of executed single-turn calls with the ground truth's.
 
-An entry passes if the results match the ground truth's results one to one, in any order.
+An entry passes if each result matches one result of the ground truth, in any order.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Comparison(NamedTuple):
 def check_results(
     truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[Comparison]
 ) -> CallEvidence | None:
-    """Compare a model's results with the ground truth's; each ground-truth result has a comparison.
+    """Compare a model's results with the ground truth's results, each by its comparison.
 
     Raises UnjudgeableEntry if a ground-truth call was refused.
     """
@@ -77,7 +77,7 @@ def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEv
 
 
 def _is_wrapped(value: object) -> bool:
-    """Tell whether an answer is a field of an object, alone or beside a status."""
+    """Tell whether a result is an object with one field, or with one field and a status."""
     if not isinstance(value, Mapping):
         return False
     return len(value) == 1 or "result" in value or {"status", "body"}.issubset(value)

@@ -1,7 +1,7 @@
 """Scores with confidence intervals, and tests for comparing runs.
 
-Entries from one base entry tend to pass or fail together, and so do trials of one entry. Resampling
-and sign flipping therefore work on clusters of entries.
+Entries made from the same base entry tend to pass or fail together, and so do trials of one entry.
+Resampling and sign flips therefore work on clusters of entries.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> float:
 def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
     """Return a 95% percentile interval of pass@1 from resampling clusters with a fixed seed.
 
-    If all clusters agree, each counts as one trial of a Wilson interval.
+    If all clusters have the same rate, the result is a Wilson interval with one trial per cluster.
     """
     # Sorted, so that the order and names of entries do not matter.
     return resample_share(tuple(sorted(sum_clusters(sorted(entries)).values())))
@@ -80,10 +80,10 @@ Stratum = tuple[float, Sequence[TrialCounts]]
 
 
 def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a weighted mean of pass@1 of sets of entries.
+    """Return a 95% percentile interval of the weighted mean of several sets' pass@1.
 
-    Clusters are resampled across the sets, which may share them. With equal weights per entry, the
-    result equals the interval of one set.
+    Sets may share clusters, so clusters are resampled across all sets. If all entries have the same
+    weight, the result equals the interval of one set with all entries.
     """
     strata = [(weight, entries) for weight, entries in strata if weight and entries]
     shares = [weight / len(entries) for weight, entries in strata]
@@ -108,7 +108,7 @@ def strata_interval(strata: Sequence[Stratum]) -> tuple[float, float]:
 
 @lru_cache(maxsize=16)
 def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, float]:
-    """Return a 95% percentile interval of a share, given the sum and size of each cluster."""
+    """Return a 95% percentile interval of a share, given the successes and size of each cluster."""
     shares = {total / count for total, count in clusters}
     if len(shares) == 1:
         return wilson(shares.pop() * len(clusters), len(clusters))
@@ -127,7 +127,7 @@ def resample_share(clusters: tuple[tuple[float, int], ...]) -> tuple[float, floa
 
 
 def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
-    """Return the sums of counts over resampled clusters, with a fixed seed."""
+    """Resample clusters of counts with a fixed seed; return the sums of counts for each sample."""
     # Counts are packed into one number; sorted, so that the order does not matter.
     wholes = sorted(sum(n << _BITS * place for place, n in enumerate(each)) for each in clusters)
     length = len(clusters[0]) if clusters else 0
@@ -137,7 +137,7 @@ def resample_counts(clusters: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 2.5th and 97.5th percentiles of values; None without values."""
+    """Return the 2.5th and 97.5th percentiles of values, or None if there are no values."""
     ranked = sorted(values)
     if not ranked:
         return None
@@ -151,9 +151,9 @@ _BATCH_DRAWS = 5_000
 
 
 def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
-    """Return ``sum(source.choices(values, k=len(values)))`` for each round in less time.
+    """Return ``sum(source.choices(values, k=len(values)))`` for each round, but faster.
 
-    There are few distinct values, so the first byte of a random number usually decides.
+    Because there are few distinct values, the first byte of a random number usually decides.
     """
     size, kinds = len(values), sorted(set(values))
     if not values or len(kinds) > _OPEN:
@@ -176,13 +176,13 @@ def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:
 
 
 def _index(drawn: bytes, place: int, size: int) -> int:
-    """Return the index that ``Random.choices`` draws for the bytes of one random number."""
+    """Return the index that ``Random.choices`` would draw with the bytes of one random number."""
     number = int.from_bytes(drawn[8 * place : 8 * place + 8], "little")
     return floor((((number & 0xFFFFFFFF) >> 5) * 2**26 + (number >> 38)) / 2**53 * size)
 
 
 def sampling_error(rate: float, size: int, population: int) -> float:
-    """Return the 95% margin of a sample with finite population correction."""
+    """Return the 95% margin of error of a sample, with finite population correction."""
     if size >= population or not size:
         return 0.0
     correction = (population - size) / (population - 1)
@@ -193,7 +193,7 @@ def sampling_error(rate: float, size: int, population: int) -> float:
 
 
 def sum_clusters(entries: Sequence[TrialCounts]) -> Mapping[str, tuple[float, int]]:
-    """Return the sum of entries' rates and the number of entries per cluster."""
+    """Return, for each cluster, the sum of its entries' pass rates and the number of entries."""
     clusters: dict[str, tuple[float, int]] = {}
     for entry in entries:
         total, count = clusters.get(entry.cluster, (0.0, 0))
@@ -223,7 +223,7 @@ class EntryPair(NamedTuple):
 
 
 class RunDifference(NamedTuple):
-    """Second run minus the first."""
+    """Difference between two runs: the second minus the first."""
 
     entries: int
     first: float
@@ -250,7 +250,7 @@ class RunDifference(NamedTuple):
 
 
 def compare(pairs: Sequence[EntryPair]) -> RunDifference:
-    """Compare two runs over their common entries, of which there is at least one."""
+    """Compare two runs that have at least one entry in common."""
     differences = [pair.difference for pair in pairs]
     worse, better = sum(d < 0 for d in differences), sum(d > 0 for d in differences)
     single = all(pair.first.trials == pair.second.trials == 1 for pair in pairs)
@@ -272,7 +272,7 @@ def compare(pairs: Sequence[EntryPair]) -> RunDifference:
 
 
 def cluster_test(pairs: Sequence[EntryPair]) -> float:
-    """Return the p-value of the difference of two runs, by flipping signs of clusters."""
+    """Return the p-value of the difference of two runs, from sign flips of clusters."""
     return sign_flip(_by_cluster(pairs))
 
 
@@ -284,9 +284,9 @@ def mcnemar(worse: int, better: int) -> float:
 
 
 def sign_flip(differences: Sequence[int]) -> float:
-    """Return the exact two-sided p-value of Fisher's randomization test of a sum.
+    """Return the exact two-sided p-value of Fisher's randomization test for a sum of differences.
 
-    For terms of 1 and -1, the test equals McNemar's.
+    If all differences are 1 or -1, the test equals McNemar's test.
     """
     sizes = [abs(difference) for difference in differences if difference]
     most = (sum(sizes) - abs(sum(differences))) // 2
@@ -304,7 +304,7 @@ def sign_flip(differences: Sequence[int]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for multiple testing, in their order (Holm, 1979)."""
+    """Return p-values corrected for multiple testing (Holm, 1979), in the given order."""
     corrected = [1.0] * len(p_values)
     least = 0.0
     for rank, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -322,7 +322,9 @@ def compute_bonett_price_interval(worse: int, better: int, pairs: int) -> tuple[
 
 
 def count_connor_pairs(discordant: float, difference: float) -> float:
-    """Return the pairs that McNemar's test needs at 5% (two-sided) and 80% power (Connor, 1987).
+    """Return the number of pairs that McNemar's test needs at 5% (two-sided) and 80% power.
+
+    The formula is from Connor (1987).
 
     ``discordant`` is the share of pairs that differ.
     """
@@ -332,9 +334,9 @@ def count_connor_pairs(discordant: float, difference: float) -> float:
 
 
 def count_needed_entries(pairs: Sequence[EntryPair]) -> int | None:
-    """Return the number of entries needed to show the difference; None without a difference.
+    """Return the number of entries needed for significance; None without a difference.
 
-    The result is Connor's number of pairs times the variance inflation by clusters.
+    The result is Connor's number of pairs, times the variance inflation due to clusters.
     """
     sums = _by_cluster(pairs)
     if not sum(sums):

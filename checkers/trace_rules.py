@@ -1,7 +1,7 @@
-"""Rules on calls that the state does not show: prohibited calls and dictated orders.
+"""Rules on calls whose violation the state does not show: prohibited calls and dictated orders.
 
 A prohibited call fails the turn even if it is undone. An order applies to calls that equal
-ground-truth calls. Other calls are judged by the state alone.
+ground-truth calls. Only the state decides about other calls.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from envs.calls import Call
 
 
 def check_prohibited(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
-    """Check the last turn for a successful call that the user has ruled out."""
+    """Check the last turn for a successful call that the user has prohibited."""
     prohibited = scene.prohibited(len(model) - 1)
     if not prohibited:
         return None
@@ -33,7 +33,7 @@ def check_prohibited(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failu
 
 
 def check_order(model: Sequence[TurnOutcome], scene: EntryQueries) -> Failure | None:
-    """Check the last turn for calls or items of an argument in a wrong order."""
+    """Check the last turn for calls, or list items in an argument, in a wrong order."""
     for right in scene.ordered(len(model) - 1):
         done = _list_done(model[-1])
         failure = (
@@ -52,7 +52,7 @@ def _list_done(outcome: TurnOutcome) -> list[Call]:
 
 
 def _includes(given: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Tell whether arguments have the expected values, and lists contain all expected items."""
+    """Tell whether arguments have the expected values; a list may have further items."""
     return all(
         name in given
         and (

@@ -1,4 +1,4 @@
-"""Checks of a turn, in order, and the verdict on an episode of several turns."""
+"""Judging of a multi-turn episode: ordered checks of each turn, and the verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def judge(
     *,
     terminated: bool = False,
 ) -> Verdict:
-    """Compare a model's turns with the ground truth's, up to the first failed turn.
+    """Compare a model's turns with the ground truth's turns, up to the first failed turn.
 
     ``terminated`` is true if the step limit ended the episode.
     """
@@ -45,7 +45,7 @@ def judge(
 
 
 def make_force_terminated_verdict(turns: int) -> Verdict:
-    """Return the verdict on an episode whose record has a wrong number of turns."""
+    """Return the verdict on an episode whose record lacks turns or has too many."""
     return _failed(Failure(Reason.FORCE_TERMINATED), None, turns, 0)
 
 
@@ -60,7 +60,7 @@ def check_turn(
     profile: Profile,
     scene: EntryQueries,
 ) -> Failure | None:
-    """Check the last turn; the first failing check decides."""
+    """Check the last turn; return the failure of the first check that fails."""
     expected, actual = truth[-1], model[-1]
     traces = profile.state.judges_trace and actual.acted
     if traces and (breach := trace_rules.check_prohibited(model, scene)):

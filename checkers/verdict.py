@@ -1,4 +1,4 @@
-"""Verdicts on episodes, outcomes of turns and reasons for failures."""
+"""Records of verdicts, failures and outcomes of turns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Plain = TypeVar("_Plain")
 
 
 class TurnOutcome(NamedTuple):
-    """Calls of one turn, their results and the final state."""
+    """Calls of one turn, their results and the state after them."""
 
     results: tuple[Result, ...]
     snapshot: Snapshot
@@ -69,7 +69,7 @@ class Failure(NamedTuple):
 
 
 class Hallucinations(NamedTuple):
-    """Hallucinations of an episode, listed once per occurrence, passed or not."""
+    """Hallucinations of a passed or failed episode, listed once per occurrence."""
 
     functions: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ NOTHING_MADE_UP = Hallucinations()
 
 
 class FunctionSelection(NamedTuple):
-    """Counts of a model's choices among the functions, passed or not."""
+    """Counts of needed calls and of right choices of functions and arguments."""
 
     needed: int = 0
     functions: int = 0
@@ -114,7 +114,7 @@ class Verdict(NamedTuple):
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
-        """Return the verdict on a single-turn entry, failed if there is evidence."""
+        """Return the verdict on a single-turn entry, which fails if there is evidence."""
         if evidence is None:
             return cls(True, None, None, 1, 1)
         return cls(False, Failure(evidence.reason, evidence), 0, 1, 0)
@@ -137,7 +137,7 @@ class Verdict(NamedTuple):
         return cls(False, Failure(reason, RejectionEvidence(said)), None, turns, 0)
 
     def __repr__(self) -> str:
-        """Return the verdict with turn and reason of a failure."""
+        """Return a short text with the result, and with the turn and reason of a failure."""
         if self.failure is None:
             return f"Verdict(passed: {self.turns} turns)"
         turn = "" if self.failed_turn is None else f" in turn {self.failed_turn + 1}"

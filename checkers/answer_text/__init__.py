@@ -1,1 +1,1 @@
-"""Reader of final answers: tests whether they report required information, in English only."""
+"""Reader of final answers in English, which tests whether they report required information."""

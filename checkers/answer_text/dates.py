@@ -1,4 +1,4 @@
-"""Dates in an answer: 2024-06-01, 1 June, June 1st 2024, 06/01/2024."""
+"""Reader of dates in an answer, such as "2024-06-01", "1 June", "June 1st 2024" or "06/01/2024"."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class DateMention(NamedTuple):
 
 
 def list_days(text: str) -> Iterator[DateMention]:
-    """Yield possible dates; ambiguous numeric dates are yielded twice."""
+    """Yield the possible dates in a string; an ambiguous date such as "06/01/2024" counts twice."""
     for match in _YEAR_FIRST.finditer(text):
         yield DateMention(int(match[1]), int(match[3]), int(match[4]), *match.span(), certain=True)
     for match in _NUMERIC.finditer(text):
@@ -80,6 +80,6 @@ def _read_month(match: re.Match[str]) -> tuple[int | None, int]:
 
 
 def is_day(mention: DateMention, date: str) -> bool:
-    """Tell whether a mention matches an ISO date."""
+    """Tell whether a date in an answer matches a date in ISO format."""
     year, month, day = map(int, date.split("-"))
     return (mention.month, mention.day) == (month, day) and mention.year in (None, year)

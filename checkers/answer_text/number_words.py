@@ -1,4 +1,4 @@
-"""Numbers written as words: three, twenty-four, a hundred and five, two dollars fifty, half."""
+"""Reader of numbers in words, such as "three", "a hundred and five" or "two dollars fifty"."""
 
 from __future__ import annotations
 

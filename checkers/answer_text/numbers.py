@@ -1,4 +1,4 @@
-"""Numbers in an answer, in digits or words, with their units.
+"""Reader of the numbers in an answer, in digits or words, and of their units.
 
 Digits in names (``USR305``), times, dates, versions, ordinals and list markers do not count.
 """
@@ -66,7 +66,7 @@ class NumberMention(NamedTuple):
 
 
 def list_mentions(answer: FinalAnswer) -> list[NumberMention]:
-    """Return possible numbers in order; an ambiguous number is listed twice."""
+    """Return the possible numbers in an answer, in order; an ambiguous number is listed twice."""
     text = answer.text
     found = [*_read_fractions(text), *_read_digits(text)]
     for value, start, end in list_number_words(answer):
@@ -97,7 +97,7 @@ def _read_digits(text: str) -> Iterator[NumberMention]:
 
 
 def _read_sign(text: str, start: int) -> int:
-    """Return the sign of a number; 0 for digits inside a name."""
+    """Return 1 or -1 as the sign of a number; return 0 for digits inside a name."""
     place = start - 1
     while place >= 0 and text[place] in SIGNS and text[place] not in "%'\"°":
         place -= 1
@@ -119,7 +119,7 @@ def _is_in_name(text: str, end: int) -> bool:
 
 
 def _read_values(digits: str) -> Iterator[tuple[Decimal, int]]:
-    """Yield the possible values of digits with separators, and their decimals."""
+    """Yield each possible value of digits with separators, together with its number of decimals."""
     if " " in digits or _COMMA.fullmatch(digits):
         digits = digits.replace(" ", "").replace(",", ".")
     elif _THOUSANDS.fullmatch(digits):
@@ -147,7 +147,7 @@ def _make_mention(text: str, value: Decimal, decimals: int, start: int, end: int
 
 
 def _read_scale(text: str, start: int, letters: str) -> int:
-    """Return the factor that letters right after digits stand for."""
+    """Return the factor of the letters right after digits, such as 1,000 for ``k``."""
     if letters == "M" or (letters == "m" and text[start - 1 : start] in ("$", "€", "£")):
         return SCALES["million"]
     return SCALES.get(letters.casefold(), 1)
@@ -156,7 +156,7 @@ def _read_scale(text: str, start: int, letters: str) -> int:
 def list_matching_mentions(
     fact: Number, answer: FinalAnswer, found: list[NumberMention]
 ) -> Iterator[NumberMention]:
-    """Yield the mentions that report a number."""
+    """Yield the numbers in an answer that report a required number."""
     wanted = find_named_units(fact.unit) if fact.unit else frozenset()
     thing = [word.text for word in words(fact.unit)][-1:] if fact.unit and not wanted else []
     owners = _find_owners(thing[0], answer, found) if thing else set()
@@ -174,7 +174,7 @@ def list_matching_mentions(
 
 
 def _is_value(fact: Number, mention: NumberMention, text: str) -> bool:
-    """Tell whether a mention equals a fact's number within its rounding and tolerance."""
+    """Tell whether a number in an answer equals a fact's number within the tolerance."""
     number, value = Decimal(str(fact.number)), mention.value
     if number < 0 < value and _LESS.search(_get_clause(text, mention)):
         value = -value
@@ -192,9 +192,9 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 
 
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
-    """Return the start positions of the numbers that count a thing.
+    """Return the start positions of the numbers that count a thing, such as messages.
 
-    A name belongs to the number shortly before it in the clause, else to the number after it.
+    The thing's name belongs to the nearest number before it in the clause, or else after it.
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:
@@ -227,7 +227,7 @@ def _is_same_clause(text: str, start: int, end: int) -> bool:
 
 
 def _find_zeros(thing: list[str], answer: FinalAnswer) -> Iterator[NumberMention]:
-    """Yield zeros in words, such as "no messages" and "not any messages"."""
+    """Yield a zero for each phrase such as "no messages" or "not any messages"."""
     places = [match.span() for match in _NONE.finditer(answer.text)]
     for word in answer.words:
         if thing and singular(word.text) == singular(thing[0]):

@@ -1,8 +1,8 @@
-"""Reader of yes or no in an answer, which counts negations.
+"""Reader of "yes" or "no" in an answer, which counts negations.
 
-Every clause with a wording of the fact gives a vote: yes, or no after an odd number of negations.
-Suppositions, offers and questions give no vote. If votes disagree, a yes or no at the start of the
-answer decides, else the last clause.
+Every clause that mentions the fact gives a vote: "yes", or "no" after an odd number of negations.
+Suppositions, offers and questions give no vote. If votes disagree, a "yes" or "no" at the start of
+the answer decides. Otherwise, the last clause decides.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ _PREFIXES = ("un", "in", "im", "dis", "non")
 
 
 def is_confirmed(fact: YesNo, answer: FinalAnswer) -> bool:
-    """Tell whether an answer confirms a fact."""
+    """Tell whether an answer gives the right yes or no for a fact."""
     text = answer.text
     sentences = [_Clause(match[0], match.start()) for match in _SENTENCE.finditer(text)]
     reader = _VoteCounter(fact, text)
@@ -159,7 +159,7 @@ class _VoteCounter:
         return [vote for _, votes in found for vote in votes]
 
     def echoes(self, sentence: _Clause) -> list[bool]:
-        """Return the votes of clauses such as ``they are`` and ``the other is not``."""
+        """Return the votes of short clauses such as "they are" and "the other is not"."""
         if not self._concerns(sentence) or sentence.text.rstrip().endswith("?"):
             return []
         parts = [part.text for part in _split_clauses(sentence)]
@@ -187,7 +187,7 @@ class _VoteCounter:
         return votes
 
     def _vote(self, part: _Clause, start: int, end: int) -> bool | None:
-        """Return whether the clause affirms a wording; None for a supposition or a question."""
+        """Return whether a clause affirms the fact; return None for a supposition or a question."""
         if value := _VALUE.match(self._text, end):
             return value["value"].lower() in _TRUE
         whole = part.text[max(0, start - _BEFORE) : start]
@@ -219,7 +219,7 @@ def _negates(before: Sequence[str], place: int) -> bool:
 
 
 def _read_head(sentences: Sequence[_Clause]) -> bool | None:
-    """Return the first plain yes or no at the start of a sentence."""
+    """Return the first "yes" or "no" at the start of a sentence."""
     for sentence in sentences:
         if _NO.match(sentence.text):
             return False

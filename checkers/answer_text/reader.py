@@ -54,7 +54,7 @@ class _AnswerReader:
         yield from self._answer.find_reordered(text)
 
     def _range(self, item: str | float, fact: Items) -> Iterator[Span]:
-        """Yield the ranges, such as 301 to 304, that contain a number and consist of items only."""
+        """Yield the ranges, such as "301 to 304", that contain a number and consist of items."""
         for match in _RANGE.finditer(self._answer.text):
             numbers = range(int(match[1]), int(match[2]) + 1)
             if item in numbers and len(numbers) <= len(fact.items) and {*numbers} <= {*fact.items}:
@@ -68,7 +68,7 @@ class _AnswerReader:
 
 
 def _list_clock_times(text: str) -> Iterator[str]:
-    """Yield other forms of a time of day: 17.40, 5:40 pm, 5:40 p.m."""
+    """Yield the other formats of a time of day, such as "17.40", "5:40 pm" and "5:40 p.m."."""
     time = _TIME.fullmatch(text)
     if time is None or int(time[1]) > 23:
         return
@@ -83,7 +83,7 @@ def _list_clock_times(text: str) -> Iterator[str]:
 
 
 def _is_ordered(places: Sequence[Sequence[Span]]) -> bool:
-    """Tell whether one span of each item can be chosen in order."""
+    """Tell whether the items occur in order, given all positions of each item."""
     reached = 0
     for spans in places:
         ends = [end for start, end in spans if start >= reached]
@@ -94,9 +94,9 @@ def _is_ordered(places: Sequence[Sequence[Span]]) -> bool:
 
 
 def _is_disjoint(places: Sequence[Sequence[Span]]) -> bool:
-    """Tell whether one span of each item can be chosen without nesting.
+    """Tell whether each item has a position that no other item uses.
 
-    Longer items choose first, so that an item inside another item needs its own span.
+    Longer items choose first, so an item that is part of a longer item must occur again.
     """
     if not all(places):
         return False

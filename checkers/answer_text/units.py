@@ -1,4 +1,4 @@
-"""Units and currencies, and the words and signs for them."""
+"""Table of units and currencies with their words and signs."""
 
 from __future__ import annotations
 
@@ -112,13 +112,13 @@ def find_units(text: str, start: int, end: int) -> frozenset[str]:
 
 
 def units(word: str) -> frozenset[str]:
-    """Return the possible units for a word in the singular or plural."""
+    """Return the units that a word, in the singular or plural, can mean."""
     low = word.casefold()
     return UNITS.get(low) or UNITS.get(singular(low)) or frozenset()
 
 
 def find_named_units(unit: str) -> frozenset[str]:
-    """Return the units that the name or sign in a fact may stand for."""
+    """Return the units that a name or sign in a fact can mean."""
     whole = unit.casefold()
     exact = {name for name in _NAMES if name.casefold() in (whole, singular(whole))}
     return frozenset(exact) or units(unit)

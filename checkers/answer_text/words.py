@@ -1,4 +1,4 @@
-"""Words of an answer: plain text without markup, and positions of phrases."""
+"""Splitting of an answer into words without markup, and search for phrases."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAX_NEGATED_WORDS = 4
 
 
 class Word(NamedTuple):
-    """One word of a string, without case and accents."""
+    """One word of a string, in lower case and without accents."""
 
     text: str
     start: int
@@ -79,10 +79,12 @@ class FinalAnswer:
                 yield found[0].start, found[-1].end
 
     def find_reordered(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Yield start and end of a rephrased "rhubarb tart", such as "tart made with rhubarb".
+        """Yield the start and end of each rephrased occurrence of a phrase.
 
-        Words may be in the plural. Swapped words need a comma or a small word between them, except
-        for directions.
+        For example, "tart made with rhubarb" rephrases "rhubarb tart".
+
+        Words may be in the plural. Swapped words need a comma or a small word between them, unless
+        they are directions.
         """
         wanted = [_make_singular(word.text) for word in words(phrase.translate(_MARKS))]
         if len(wanted) < 2 or not all(word.isalpha() and len(word) > 2 for word in wanted):
@@ -113,7 +115,7 @@ class FinalAnswer:
                 yield start, end
 
     def turned_down(self, start: int) -> bool:
-        """Tell whether a negation precedes a position."""
+        """Tell whether a negation precedes a position in the answer."""
         before = self.before(start)
         while before and before[-1] in _FILLERS:
             before.pop()
@@ -125,7 +127,7 @@ class FinalAnswer:
         )
 
     def before(self, start: int, most: int = 4) -> list[str]:
-        """Return the words before a position, back to the last punctuation mark except quotes."""
+        """Return the words between the last punctuation mark (quotes excepted) and a position."""
         place = bisect_left(self.words, start, key=_start)
         found: list[str] = []
         for word in reversed(self.words[max(0, place - most) : place]):
@@ -137,7 +139,7 @@ class FinalAnswer:
 
 
 def words(text: str) -> list[Word]:
-    """Split a string into words; a number with its separators is one word."""
+    """Split a string into words; a number such as "1,000.5" is one word."""
     found = []
     for match in _WORD.finditer(text):
         token = match[0]
@@ -148,7 +150,7 @@ def words(text: str) -> list[Word]:
 
 
 def fold_text(text: str) -> str:
-    """Return a string without case and accents."""
+    """Return a string in lower case and without accents."""
     if text.isascii():
         return text.lower()
     bare = normalize("NFKD", text.casefold())
@@ -166,7 +168,7 @@ def stems(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Return the stem of a word: locked, locks and locking become lock."""
+    """Return the stem of a word, such as "lock" for "locked", "locks" and "locking"."""
     for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) > 2 and word[-2:] != "ss":
             word = word[: -len(ending)]

@@ -1,4 +1,4 @@
-"""Verdict on a single-turn entry: the model's calls are matched one to one with expected calls."""
+"""Judging of a single-turn entry, which matches calls one to one with expected calls."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def judge(
     reader: FormatReader | None = None,
     check: Check | None = None,
 ) -> Verdict:
-    """Judge a model's answer.
+    """Judge a model's answer to a single-turn entry.
 
     Args:
-        task: Entry.
+
         step: Recorded tool calls or text; None if the model gave no answer.
-        mode: ``fc`` if the model has seen function names without dots.
+        mode: ``fc`` if the function names that the model saw have underscores in place of dots.
         profile: Rules for reading and comparing calls.
-        reader: Reader of another calling format in text.
+        reader: Reader of text in a calling format other than BFCL's.
         check: Check to use instead of the category's.
 
     Raises:
@@ -65,7 +65,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
 ) -> FunctionSelection:
-    """Count the expected calls whose function was called, and those with right arguments.
+    """Count the expected calls whose function was called, and the ones with right arguments.
 
     Each expected call is matched with one call of its function, preferably a right call.
     """
@@ -118,7 +118,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 
 
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Return matches from expected to actual index, up to the first index without a match.
+    """Match expected calls with actual calls by index, up to the first call without a match.
 
     Earlier matches change to make room for later ones.
     """
@@ -204,7 +204,7 @@ def _check_parallel(
 def check_call_made(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules
 ) -> CallEvidence | None:
-    """Check that a call was made if a function fits, and none otherwise."""
+    """Check that a call was made if a function fits, and that no call was made otherwise."""
     if task.kind is ComparisonKind.IRRELEVANCE:
         return make_call_evidence(f"called {brief(str(calls[0]))}") if calls else None
     offered = [get_shown_name(document.name, rules) for document in task.documents]
@@ -216,10 +216,10 @@ def check_call_made(
 
 
 def make_call_evidence(did: str) -> CallEvidence:
-    """Return the failure of an entry in which no function fits."""
+    """Return the evidence against calls in an entry in which no function fits."""
     return CallEvidence(Reason.CALL_MADE, f"no function fits, but the model {did}")
 
 
 def make_no_call_evidence(why: str) -> CallEvidence:
-    """Return the failure of an entry in which a function fits."""
+    """Return the evidence against a missing call in an entry in which a function fits."""
     return CallEvidence(Reason.NO_CALL_MADE, f"a function fits, but {why}")

@@ -36,9 +36,10 @@ class EntryRules(NamedTuple):
 def check_call(
     call: Call, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> CallEvidence | None:
-    """Compare a call with an expected call, whose function the document describes.
+    """Compare a call with an expected call; the document describes the expected function.
 
-    Raises UnjudgeableEntry if the document has a type that is unknown or not implemented by BFCL.
+    Raises UnjudgeableEntry if the document has an unknown type or a type that BFCL does not
+    implement.
     """
     name = get_shown_name(document.name, rules)
     if call.name != name:
@@ -156,7 +157,7 @@ def normalise(text: str) -> str:
 
 
 def normalise_but_numbers(text: str) -> str:
-    """Normalise a string but keep signs and decimal points: 1.5 is not 15, -5 is not 5."""
+    """Normalise a string but keep signs and decimal points, so that "1.5" differs from "15"."""
     kept = _SIGN_OR_POINT.sub(lambda mark: _POINT if mark[0] == "." else _SIGN, text)
     return normalise(kept)
 
@@ -209,7 +210,7 @@ def _has_type(value: object, type_: type, profile: CallRules) -> bool:
 
 
 def _has_fraction(value: object, allowed: Sequence[Any], expected: ExpectedType) -> bool:
-    """Tell whether a nested integer is written with a fraction that the expected values lack."""
+    """Tell whether a nested integer is written with decimals but no expected value has decimals."""
     if isinstance(value, list) and expected.items is not None:
         within = [member for option in allowed if isinstance(option, list) for member in option]
         return any(_has_nested_fraction(each, within, expected.items) for each in value)
@@ -229,7 +230,7 @@ def _has_nested_fraction(value: object, allowed: Sequence[Any], expected: Expect
 
 
 def _options_of(allowed: Sequence[Any], name: str) -> list[Any]:
-    """Return the right values of a field, as an object of the expected call lists them."""
+    """Return the right values of a field in an object of the expected call."""
     members = [option[name] for option in allowed if isinstance(option, dict) and name in option]
     return [
         each for member in members for each in (member if isinstance(member, list) else [member])
@@ -345,7 +346,7 @@ def _is_one_of(value: Any, allowed: Sequence[Any], profile: CallRules) -> bool:
 
 
 def normalise_value(value: Any, profile: CallRules) -> Any:
-    """Normalise a value, so that equivalent values become equal."""
+    """Return a normalised value, so that equivalent values are equal."""
     if isinstance(value, str):
         return _NORMALISE[profile.normalise](value)
     if not profile.compares_deeply:

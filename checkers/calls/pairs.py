@@ -24,7 +24,7 @@ MAX_PAIRS = 50
 
 
 class ArgumentPair(NamedTuple):
-    """Right values of a parameter and the given value."""
+    """Right values of a parameter, and the value that the model gave."""
 
     parameter: str
     allowed: tuple[Any, ...]
@@ -51,7 +51,7 @@ class CallPair(NamedTuple):
 
 
 def pair_answers(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> tuple[CallPair, ...]:
-    """Pair a model's calls with the answers of an entry.
+    """Pair a model's calls with the expected calls of an entry.
 
     Raises:
         UnjudgeableEntry: A function has no document, or a document has an unknown type.
@@ -63,7 +63,10 @@ def pair_answers(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> t
 def pair_results(
     truth: TracedTurn, model: TracedTurn, comparisons: Sequence[Comparison]
 ) -> tuple[CallPair, ...]:
-    """Pair executed calls with the ground truth's, each of which has a comparison."""
+    """Pair executed calls with the ground truth's calls by their results.
+
+    Each ground-truth call has a comparison.
+    """
     return _Results(list_effects(truth), list_effects(model)[:MAX_PAIRS], comparisons).pairs(
         match_best
     )
@@ -79,7 +82,7 @@ class _Sides(ABC):
 
     @abstractmethod
     def problem(self, one: int, other: int) -> str | None:
-        """Return the error of a pair, None if it is right."""
+        """Return the error of a pair, or None if the calls match."""
 
     @abstractmethod
     def distance(self, one: int, other: int) -> int | None:
@@ -87,10 +90,10 @@ class _Sides(ABC):
 
     @abstractmethod
     def pair(self, one: int | None, other: int | None) -> CallPair:
-        """Return the pair of two indices, one of which may be None."""
+        """Return the pair of calls with two indices, one of which may be None."""
 
     def pairs(self, match: Callable[[int, int, Fits], dict[int, int]]) -> tuple[CallPair, ...]:
-        """Return each expected call with the closest actual call, then the surplus calls."""
+        """Return each expected call with the closest actual call, followed by the surplus calls."""
         found = match(self.wanted, self.given, lambda *both: self.problem(*both) is None)
         free = [other for other in range(self.given) if other not in found.values()]
         for is_near in (True, False):
@@ -203,7 +206,7 @@ def _pair_arguments(
 def _pair_argument(
     name: str, given: Any, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> ArgumentPair:
-    """Check one argument by a call that has no other arguments."""
+    """Check one argument in a call without other arguments."""
     parameters = {key: schema for key, schema in document.parameters.items() if key == name}
     required = [key for key in document.required if key == name]
     allowed = {key: values for key, values in answer.allowed.items() if key == name}
@@ -215,7 +218,7 @@ def _pair_argument(
 
 
 def _split_values(values: Sequence[Any], *, is_required: bool) -> tuple[tuple[Any, ...], bool]:
-    """Return the right values, and whether the parameter is optional."""
+    """Return the right values of a parameter, and whether it is optional."""
     optional = not is_required and "" in values
     return tuple([value for value in values if not (optional and value == "")]), optional
 
@@ -243,7 +246,7 @@ def _pair_executed_argument(
 
 
 def _format_answer(name: str, answer: ExpectedCall, document: FunctionDocument) -> str:
-    """Return an answer as a call with all right values, and with optional ones in brackets."""
+    """Format an expected call with all right values; optional parameters are in brackets."""
     shown = []
     for parameter, values in answer.allowed.items():
         right, optional = _split_values(values, is_required=parameter in document.required)

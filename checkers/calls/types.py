@@ -1,4 +1,4 @@
-"""Types of single-turn entries, and exceptions for unreadable outputs and invalid entries."""
+"""Records of single-turn entries, and exceptions for unreadable outputs and invalid entries."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ComparisonKind(StrEnum):
 
 
 class FunctionDocument(NamedTuple):
-    """Description of a function in an entry."""
+    """Document of a function in an entry."""
 
     name: str
     parameters: Mapping[str, Mapping[str, Any]]
@@ -127,7 +127,7 @@ class CallEntry(NamedTuple):
 
     @property
     def named(self) -> frozenset[str]:
-        """Words in the user's message that may be names of variables."""
+        """Words in the user's message that can be names of variables."""
         return frozenset(_VARIABLE.findall(self.question)) - _VALUES
 
     def document(self, name: str) -> FunctionDocument:
@@ -141,7 +141,7 @@ class CallEntry(NamedTuple):
         raise UnjudgeableEntry(f"an answer calls {name}, which has no document")
 
     def document_of(self, answer: ExpectedCall) -> FunctionDocument:
-        """Return the document of an expected call's function, or the only document.
+        """Return the document of an expected call's function; a single document fits any call.
 
         Raises UnjudgeableEntry if the function has no document.
         """
@@ -197,10 +197,10 @@ _WORDS = {
 def expected(
     schema: Mapping[str, Any], language: Language, allowed: Sequence[object] = ()
 ) -> ExpectedType:
-    """Read a type from a schema.
+    """Return the type in a schema.
 
-    Without a type, the first accepted value of a Python parameter decides. Raises UnjudgeableEntry
-    if a type is missing or unknown.
+    If a Python parameter has no type, its first accepted value gives the type. Raises
+    UnjudgeableEntry if a type is missing or unknown.
     """
     word = schema.get("type")
     if "type" not in schema and language is Language.PYTHON:

@@ -1,4 +1,4 @@
-"""Wrong numbers that are right at another scale or in another unit."""
+"""Classification of wrong numbers that are right at another scale or in another unit."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _ROUNDED = 0.005
 
 
 def classify_wrong_amount(expected: object, got: object) -> str | None:
-    """Return ``scale`` for a factor of 100, ``unit`` for a unit conversion, else None.
+    """Return ``scale`` if two numbers differ by a factor of 100, ``unit`` if by a unit conversion.
 
-    A string such as ``5%`` stands for the number before the sign.
+    Other numbers give None. A string such as ``5%`` counts as the number 5.
     """
     if isinstance(got, str) and (percent := _PERCENT.fullmatch(got.strip())):
         got = float(percent[1])

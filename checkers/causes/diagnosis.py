@@ -1,7 +1,7 @@
-"""Diagnosis of failed episodes: one cause out of a closed list, derived from the record.
+"""Diagnosis of failed episodes, which derives one cause of a closed list from the record.
 
 Rules apply in order, and the first match gives the cause. Wrong calls come before missing calls.
-Calls in an earlier turn that needed no calls come before both.
+Wrong calls in an earlier turn that needed no calls come first.
 """
 
 from __future__ import annotations
@@ -200,8 +200,8 @@ def diagnose(
 
     Args:
         truth: Trace of the ground truth.
-        model: Trace of the model under the profile of the verdict; None if nothing was recorded.
-        verdict: Verdict of the checker.
+        model: Trace of the model under the verdict's profile; None without recorded steps.
+        verdict: Verdict on the episode.
         said: Messages of the user, one string per turn.
     """
     if verdict.failure is None:
@@ -270,13 +270,13 @@ def make_diagnosis(
     call: int | None,
     evidence: Mapping[str, Any],
 ) -> Diagnosis:
-    """Return a diagnosis with its evidence cut to the maximum length and without ABSENT values."""
+    """Return a diagnosis with evidence of bounded length and without ABSENT values."""
     known = {name: bound_evidence(value) for name, value in evidence.items() if value is not ABSENT}
     return Diagnosis(cause, detail, turn, step, call, known)
 
 
 def bound_evidence(value: Any) -> Any:
-    """Return a piece of evidence as a JSON value of bounded length."""
+    """Return a piece of evidence as a JSON value, cut to the maximum length."""
     if isinstance(value, (str, Call)):
         return cut(str(value), _MAX_CHARS)
     text = brief(value, _MAX_CHARS)
@@ -287,10 +287,10 @@ def bound_evidence(value: Any) -> Any:
 
 
 class _FailedTurn:
-    """Failed turn, with the calls that explain the failure.
+    """Failed turn together with the calls that explain the failure.
 
     Attributes:
-        said: Messages of the user so far, one text per turn.
+        said: Messages of the user so far, one string per turn.
         missing: Unmatched calls of the ground truth.
         extra: Unmatched calls of the model.
         displaced: Pairs of equal calls with different effects, the ground truth's first.
@@ -399,7 +399,7 @@ def _find_breach(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call in a turn that needed no calls, if this call decided the failure."""
+    """Find the call that decided the failure if it was made in a turn that needed no calls."""
     if case.failure.reason is Reason.CHANGE_IN_EMPTY_TURN:
         changed = [act for act in case.acts if act.traced.result.changed]
         return _report_idle_act(case, case.turn, changed[0])
@@ -422,7 +422,7 @@ def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_guess(case: _FailedTurn) -> Diagnosis | None:
-    """Explain a failure whose evidence names the call."""
+    """Diagnose a failure whose evidence names the wrong call."""
     wrong = case.failure.calls
     acts = [act for act in case.acts if wrong and act.name == wrong.function]
     if wrong is None or not acts:
@@ -438,14 +438,14 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield each call, with its turn, of the directly preceding turns that needed no calls."""
+    """Yield the turn and call of each call in the directly preceding turns that needed no calls."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Return the first of the preceding turns that needed no calls, else the failed turn."""
+    """Return the first of the directly preceding turns that needed no calls, else the failed turn."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -453,7 +453,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return the differences that existed before the turn and that the ground truth keeps."""
+    """Return the differences from before the turn that the ground truth does not change."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -464,7 +464,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the wrong state changes that right calls made."""
+    """Return the state differences that right calls caused, for example in a wrong order."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -508,7 +508,7 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """Return the name of an existing object that a call created again, if no read showed it."""
+    """Return the name of an existing object that a call created again, unless a read showed it."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -538,7 +538,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call is right except for the needed call nested in it."""
+    """Tell whether a call differs from the ground truth only by the needed call nested in it."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -546,7 +546,7 @@ def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> b
 
 
 def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call differs from a nested call only in parts that were called before."""
+    """Tell whether a call is right except for inner calls, which the model made separately."""
     if act.name != needed.name or not act.ok:
         return False
     made = {each.text for each in case.acts}
@@ -581,7 +581,7 @@ def _find_malformed_call(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _explains(case: _FailedTurn, left_out: CallEffect) -> bool:
-    """Tell whether a missing call explains the failure: later calls need its effect or result."""
+    """Tell whether later calls need the effect or result of a missing call."""
     return (
         left_out.moved
         or left_out in case.needed
@@ -643,7 +643,7 @@ def _find_loop(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call of a function that was not offered, if no later call succeeded."""
+    """Find a call of a function that was not offered, unless a later call succeeded."""
     called = {act.name for act in case.extra}
     if not case.needed or case.needed[0].name in called:
         return None
@@ -657,7 +657,7 @@ def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_surrender(case: _FailedTurn) -> Diagnosis | None:
-    """Find an answer that is empty or declines although a call was needed."""
+    """Find an empty answer or a refusal although a call was needed."""
     answer = case.played.answer
     if answer is None or not case.needed:
         return None
@@ -675,7 +675,7 @@ def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
 def _list_refused_aims(
     case: _FailedTurn,
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
-    """Yield each refused call, the needed call that it aimed at, and the missing calls before that.
+    """Yield each refused call, the needed call it resembles, and the missing calls before that.
 
     The third item tells whether the arguments are wrong.
     """
@@ -694,7 +694,10 @@ def _list_refused_aims(
 
 
 def _find_unseen(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call that was refused for a value which a missing read call would have shown."""
+    """Find a call that was refused because of a value.
+
+    A missing read call would have shown the right value.
+    """
     called = {act.name for act in case.acts}
     for act, aim, is_wrong, before in _list_refused_aims(case):
         looks = [step for step in before if is_wrong and step.ok and not step.moved]
@@ -730,7 +733,7 @@ def _find_stand_in(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_stand_in(needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether another function of the backend was called with a needed call's arguments."""
+    """Tell whether a call has the arguments of a needed call, but another function of the backend."""
     related = act.name != needed.name and _get_backend(act) == _get_backend(needed)
     return related and needed.moved and _has_equal_values(act, needed)
 
@@ -765,7 +768,7 @@ def _report_refused_call(case: _FailedTurn, act: CallEffect) -> Diagnosis:
 
 
 def _find_refused_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find the refused call that is closest to a needed call and was never corrected."""
+    """Find the refused call closest to a needed call, unless the model corrected it later."""
     last = {act.name: act.step for act in case.extra if act.ok}
     refused = [act for act in case.extra if act.step >= last.get(act.name, 0)]
     for needed in case.needed:
@@ -909,9 +912,9 @@ def _collect_argument_evidence(expected: CallEffect, act: CallEffect) -> dict[st
 def _find_unread_source(
     case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object
 ) -> CallEffect | None:
-    """Return the ground truth's read call for a value that the model has not seen.
+    """Return the ground truth's read call that shows a value, if the model has not seen the value.
 
-    A refusal after the wrong call shows the value too late.
+    A value that only the refusal of the wrong call shows counts as not seen.
     """
     if not is_telling(value):
         return None
@@ -942,7 +945,7 @@ def _has_common_argument(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_relay(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether another call passes a string argument of this call to another backend."""
+    """Tell whether two calls pass the same string argument to different backends."""
     if _get_backend(one) == _get_backend(other):
         return False
     given = [text for text in other.arguments.values() if isinstance(text, str)]
@@ -958,7 +961,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two calls read the same object, or the other's result includes the first's."""
+    """Tell whether two calls read the same object, or the second result includes the first."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))

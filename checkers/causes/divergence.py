@@ -1,7 +1,7 @@
-"""Divergence of an episode from its ground truth: matched calls and the first wrong call.
+"""Matching of an episode's calls with the ground truth's, and search for the first wrong call.
 
-The calls of a turn may come in any order. So a value is *off the path* only if the ground truth
-never has it during the turn.
+The calls of a turn may come in any order. A value is therefore *off the path* only if the ground
+truth never has this value during the turn.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ class CallEffect(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The call as a Python expression; the parse error of a malformed call."""
+        """The call as a Python expression, or the parse error of a malformed call."""
         return str(self.traced.call)
 
     @property
     def result(self) -> str:
-        """Result text that the model read."""
+        """Text of the result, as the model read it."""
         return self.traced.result.text
 
 
@@ -67,7 +67,7 @@ class CallAlignment(NamedTuple):
 
 
 class ArgumentMismatch(NamedTuple):
-    """One wrong argument."""
+    """A wrong argument of a call."""
 
     parameter: str
     expected: Any
@@ -75,7 +75,7 @@ class ArgumentMismatch(NamedTuple):
 
 
 def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str:
-    """Describe a wrong argument; without ``allowed`` values, the argument should not be given."""
+    """Describe a wrong argument; empty ``allowed`` means that the argument should not be given."""
     name = cut(parameter, 100)
     if not allowed:
         return f"{name} should not be given, but is {_show(given)}"
@@ -84,12 +84,12 @@ def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str
 
 
 def _show(value: Any) -> str:
-    """Return a short form of a value; an inner call stays as written."""
+    """Format a value in short form; an inner call is not shortened."""
     return cut(str(value), 60) if isinstance(value, Call) else brief(value, 60)
 
 
 def join_descriptions(wrong: Sequence[str]) -> str:
-    """Join the descriptions of the first wrong arguments."""
+    """Join the descriptions of the first few wrong arguments."""
     shown = "; ".join(wrong[:_SHOWN])
     return f"{shown}; and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else shown
 
@@ -120,9 +120,9 @@ def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
 
 
 def list_mismatches(expected: CallEffect, actual: CallEffect) -> list[ArgumentMismatch]:
-    """Return the differing arguments of two calls of one function, in the parameters' order.
+    """Return the arguments in which two calls of one function differ, in the parameters' order.
 
-    Missing arguments come first, since a call is refused for them. Inner calls come last.
+    Missing arguments come first, because they make a call fail. Inner calls come last.
     """
     pairs = [
         ArgumentMismatch(
@@ -143,12 +143,12 @@ def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> Call
 def filter_touching(
     changes: Iterable[Difference], others: Iterable[Difference]
 ) -> list[Difference]:
-    """Return the differences at, above or below the path of a given difference."""
+    """Return the differences whose path equals, contains or extends another's path."""
     return list(filter(make_touch_test(others), changes))
 
 
 def make_touch_test(others: Iterable[Difference]) -> Callable[[Difference], bool]:
-    """Return a predicate for differences at, above or below one of these paths."""
+    """Return a test for differences whose path equals, contains or extends one of these paths."""
     places = {other.path for other in others}
     above = {outer for place in places for outer in _list_outer_paths(place)}
     return lambda change: (
@@ -243,9 +243,9 @@ def find_divergence(truth: Trace, model: Trace) -> EpisodePlace | None:
 
 
 def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
-    """Return the values of a state that the ground truth never has during a turn.
+    """Return the values in a state that the ground truth never has during a turn.
 
-    The result holds differences from the ground truth's state at the end of the turn.
+    Each value is given as a difference from the ground truth's state at the end of the turn.
     """
     off = truth_turn.after.differences(state)
     for moment in (truth_turn.before, *[call.after for call in truth_turn.calls[:-1]]):

@@ -1,4 +1,4 @@
-"""Kinds of missing calls: calls that the user asked for, and implicit calls."""
+"""Classification of missing calls: calls that the user asked for, and implicit calls."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether words contain half of the name of a call's function, or a changed value.
+    """Tell whether words contain half of a call's function name, or a value that the call changed.
 
-    Words in the names of ``later`` functions do not count.
+    Words that also occur in the names of ``later`` functions do not count.
     """
     spoken = set(stems(words))
     others = [_split_name(other) for other in later if other.name != act.name]

@@ -1,6 +1,6 @@
 """Diagnosis of failed single-turn entries.
 
-A wrong number of calls is reported before a wrong call.
+A wrong number of calls takes precedence over a wrong call.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_SHOWN_CHARS = 100
 
 
 class UnparsedReply(NamedTuple):
-    """Reply of a model, apart from its parsed calls."""
+    """Parts of a model's reply other than its parsed calls."""
 
     answer: str | None = None
     problem: str | None = None

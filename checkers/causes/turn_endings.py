@@ -79,7 +79,7 @@ _MEMBER = re.compile(r'"(name|function|arguments|parameters)"\s*:')
 
 
 def is_question(answer: str) -> bool:
-    """Tell whether an answer asks the user; offers of more help do not count."""
+    """Tell whether an answer asks the user a question; offers of more help do not count."""
     return any(
         sentence.endswith("?") or _REQUEST.search(sentence)
         for sentence in _SENTENCE.findall(_plain(answer))
@@ -88,7 +88,7 @@ def is_question(answer: str) -> bool:
 
 
 def asks_for(answer: str, names: Collection[str]) -> bool:
-    """Tell whether an answer asks for a thing, or says that it is missing, by one of its names."""
+    """Tell whether an answer asks for a thing by one of its names, or calls it missing."""
     wanted = {word for name in names for word in stems(name)} - _STOP_WORDS
     return any(
         not wanted.isdisjoint(stems(sentence))
@@ -104,7 +104,7 @@ def is_refusal(answer: str) -> bool:
 
 
 def classify_answer(answer: str) -> str:
-    """Classify an answer without calls as ``silent``, ``declined``, ``asked`` or ``other``."""
+    """Classify an answer without calls: ``silent``, ``declined``, ``asked`` or ``other``."""
     if not answer.strip():
         return "silent"
     if is_refusal(answer):
@@ -113,7 +113,7 @@ def classify_answer(answer: str) -> str:
 
 
 def declines(answer: str) -> bool:
-    """Tell whether an answer refuses on principle, and not because a function is missing."""
+    """Tell whether an answer refuses for a reason other than a missing function."""
     plain = _plain(answer)
     return bool(_DECLINE.search(plain)) and not _MEANS.search(plain)
 
@@ -124,13 +124,13 @@ def classify_unparsed_calls(
     needed: Collection[str] = (),
     made: Collection[str] = (),
 ) -> str | None:
-    """Classify calls in an answer's text that were not parsed; a question has no such calls.
+    """Return the kind of unparsed calls in an answer's text; None if the answer is a question.
 
     Args:
         answer: The text.
         functions: Names of the offered functions.
         needed: Functions whose calls also count within a sentence.
-        made: Calls that were made, which sentences may mention.
+        made: Functions that were called, which sentences may mention.
 
     Returns:
         ``in_text`` for valid calls, ``escaped`` for names with backslashes, ``bad_syntax`` for
@@ -144,7 +144,7 @@ def classify_unparsed_calls(
 
 
 def classify_plain_calls(answer: str, functions: Collection[str]) -> str | None:
-    """Classify like ``classify_unparsed_calls``, but only calls outside of sentences."""
+    """Return the kind of unparsed calls, ignoring calls within sentences."""
     text = answer[-_MAX_CHARS:]
     plain = _ESCAPED.sub(r"\1", text)
     if plain != text and classify_plain_calls(plain, functions) == "in_text":

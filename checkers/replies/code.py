@@ -1,7 +1,7 @@
-"""Reader of calls in a prompting model's Java or JavaScript.
+"""Reader of Java and JavaScript calls in the text of a prompting model.
 
-Calls are a bracketed list or statements, in a code fence or after prose. Values remain strings of
-source code. The grammars are an optional extra, loaded on first use.
+Calls form a bracketed list or are statements. They may be in a code fence or follow prose. Values
+remain strings of source code. The grammars are an optional extra, loaded on first use.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ def _count_misplaced(text: str) -> int:
 
 
 def require() -> None:
-    """Check that both languages can be parsed.
+    """Check that the libraries for Java and JavaScript are installed.
 
-    Raises MissingGrammar if the libraries are not installed.
+    Raises MissingGrammar otherwise.
     """
     for language in (Language.JAVA, Language.JAVASCRIPT):
         _load_parser(language)
@@ -99,7 +99,7 @@ def list_nodes(root: Node) -> Iterator[Node]:
 
 
 def list_members(node: Node) -> list[Node]:
-    """Return the named children of a node without comments and empty statements."""
+    """Return the named children of a syntax node, without comments and empty statements."""
     return [
         child
         for child in node.named_children
@@ -123,7 +123,7 @@ _MEANINGS = {
 
 
 def unescape(text: str) -> str:
-    """Return the value of a string literal's inner text."""
+    """Resolve the escape sequences between the quotes of a string literal."""
     found = _ESCAPE.sub(_resolve_escape, text)
     # Two escaped surrogates are one character.
     return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -149,7 +149,7 @@ _CALLS = ("method_invocation", "call_expression")
 def read_code(text: str, language: Language) -> list[Call]:
     """Read the calls in a string; prose has no calls.
 
-    Raises UnreadableOutput if the text has something like calls that cannot be parsed.
+    Raises UnreadableOutput if a part of the text looks like calls but cannot be parsed.
     """
     check_length(text)
     spent = 0

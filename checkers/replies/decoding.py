@@ -1,7 +1,7 @@
-"""Decoder of a model's steps into calls for execution; ``as_bfcl`` has BFCL's version.
+"""Decoder of a model's steps into calls for execution. BFCL's version is in ``as_bfcl``.
 
-A step of a function-calling model is a list of ``{name: arguments}``, that of a prompting model is
-text. Nothing is evaluated.
+A step is a list of ``{name: arguments}`` for a function-calling model, and text for a prompting
+model. No expression is evaluated.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Decoder = Callable[[Any], list[Call | MalformedCall]]
 
 
 def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
-    """Read the tool calls of a function-calling step; text and None have no calls."""
+    """Read the tool calls of a step; a step of text or None has no calls."""
     if step is None or isinstance(step, str):
         return []
     return [tool_call(name, arguments) for member in step for name, arguments in member.items()]
 
 
 def tool_call(name: str, arguments: object) -> Call | MalformedCall:
-    """Convert a tool call to a call, or to its parse error."""
+    """Convert a tool call to a call, or return its parse error."""
     if name == UNREADABLE and isinstance(arguments, str):
         return MalformedCall(arguments)
     try:
@@ -40,10 +40,10 @@ def tool_call(name: str, arguments: object) -> Call | MalformedCall:
 
 
 def decode_text(step: Step, variables: Collection[str] = ()) -> list[Call | MalformedCall]:
-    """Read the calls in a prompting model's text; other steps have no calls.
+    """Read the calls in a step of text; other steps have no calls.
 
-    ``variables`` are names that may be used as values; each is read as a string.
+    A name in ``variables`` may be used as a value, and is read as a string.
 
-    Raises MalformedCall if the text has something like calls that cannot be parsed.
+    Raises MalformedCall if a part of the text looks like calls but cannot be parsed.
     """
     return [*parse_calls(step, variables)] if isinstance(step, str) else []

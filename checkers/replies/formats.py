@@ -1,7 +1,7 @@
 """Reader of calls in JSON or XML replies.
 
-Model output is untrusted. JSON is parsed within the limits for all calls. XML is searched for three
-elements in one pass, without entity expansion, declarations or recursion.
+Model output is untrusted. JSON is parsed within the limits that hold for all calls. The XML reader
+looks for three elements in one pass, without entity expansion, declarations or recursion.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def get_reply_text(step: Step) -> str:
 
 
 def get_tagged_text(text: str) -> str:
-    """Return the text between the tags, or an empty string.
+    """Return the text between the tags around calls; return an empty string without tags.
 
     Raises UnreadableOutput if the closing tag is missing.
     """
@@ -58,7 +58,7 @@ def read_json(text: str) -> list[Call]:
 
     The JSON may be in a code fence or follow prose.
 
-    Raises UnreadableOutput if the reply has something like calls that cannot be parsed.
+    Raises UnreadableOutput if a part of the reply looks like calls but cannot be parsed.
     """
     for stretch in list_code_parts(text, _FENCE, [("[", "]"), ("{", "}")]):
         try:
@@ -161,7 +161,7 @@ def _unescape(text: str) -> str:
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """Factory for a calling format's reader; called with the reader for Python.
+    """Factory of readers for one calling format. Call it with the reader for Python.
 
     Attributes:
         returns: Notation of calls: python, json or xml.

@@ -1,4 +1,4 @@
-"""Reader of a model's step into calls for comparison, and converter of Java and JavaScript values.
+"""Reader of the calls in a single-turn answer, and converter of Java and JavaScript values.
 
 In calls, Java and JavaScript values are strings of source code. The comparison converts them.
 """
@@ -32,14 +32,14 @@ def read_calls(
     reader: FormatReader | None = None,
     named: Collection[str] = (),
 ) -> list[Call]:
-    """Return the calls in a model's answer.
+    """Return the calls in a model's answer to a single-turn entry.
 
     Args:
-        step: Answer.
+        step: Tool calls or text of the answer.
         language: Language of calls in text.
-        mode: Way of calling functions.
+        mode: ``fc`` for tool calls, ``prompt`` for calls in text.
         rules: Rules for reading the answer.
-        reader: Reader of another calling format in text.
+        reader: Reader of text in a calling format other than BFCL's.
         named: Names in the user's message, which Python calls may use as variables.
 
     Raises:
@@ -59,7 +59,7 @@ def convert(text: str, expected: ExpectedType, language: Language, rules: CallRu
     """Return the value of a Java or JavaScript expression.
 
     Raises:
-        UnjudgeableEntry: The rules are BFCL's, which does not implement the type.
+        UnjudgeableEntry: The rules are BFCL's, and BFCL does not implement the type.
         MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
     return _CONVERTERS[language, rules.converters](text, expected)
@@ -74,7 +74,7 @@ _CONVERTERS: Mapping[tuple[Language, RuleSet], Callable[[str, ExpectedType], Any
 
 
 def read_tool_calls(step: Step) -> list[Call]:
-    """Read the tool calls of a function-calling step; text and None have no calls.
+    """Read the tool calls of a step; a step of text or None has no calls.
 
     Raises UnreadableOutput if the arguments of a call cannot be parsed.
     """
@@ -82,9 +82,9 @@ def read_tool_calls(step: Step) -> list[Call]:
 
 
 def read_text(step: Step, language: Language, named: Collection[str] = ()) -> list[Call]:
-    """Read the calls in a prompting model's text, with the named variables.
+    """Read the calls in a prompting model's text; names in ``named`` may be used as values.
 
-    Raises UnreadableOutput if the text has something like calls that cannot be parsed.
+    Raises UnreadableOutput if a part of the text looks like calls but cannot be parsed.
     """
     if language is not Language.PYTHON:
         return read_code(step, language) if isinstance(step, str) else []

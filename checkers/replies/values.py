@@ -1,7 +1,8 @@
-"""Converter of Java or JavaScript expressions to values; uses the language's grammar.
+"""Converter of Java and JavaScript expressions to values, which uses the language's grammar.
 
-Other expressions than literals and their collections remain strings, for example variables and
-calls. So do literals that cannot be assigned to the type, such as ``5L`` to a Java integer.
+Literals and collections of literals are converted. Other expressions, such as variables and calls,
+remain strings. A literal that cannot be assigned to the type, such as ``5L`` to a Java integer,
+also remains a string.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def java_value(text: str, expected: ExpectedType) -> Any:
-    """Return the value of a Java expression, assigned to a documented type."""
+    """Return the value of a Java expression, converted to a documented type."""
     return _JavaReader().convert(text, expected)
 
 
@@ -208,7 +209,7 @@ class _JavaReader(_LiteralReader):
         raise _NonLiteral
 
     def created(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
-        """Read ``new`` with a collection that is empty, copied or filled in a body."""
+        """Read a ``new`` expression whose collection is empty, copied or filled by a body."""
         type_ = node.child_by_field_name("type")
         assert type_ is not None
         name = get_text(type_).split("<")[0].split(".")[-1].strip()

@@ -1,8 +1,8 @@
-"""Decoder of a model's steps into calls for execution, with BFCL's results.
+"""Decoder of a model's steps into calls for execution, which reproduces BFCL's results.
 
-BFCL converts tool calls and text to Python source and back, and alters some of it. This module
-reproduces the changes, so that recorded runs keep their verdicts. Arithmetic, which BFCL executes,
-is computed on literals within limits.
+BFCL converts tool calls and text to Python source and back, which changes some calls. This module
+reproduces the changes, so that recorded runs keep their verdicts. BFCL also evaluates arithmetic.
+This module evaluates it for literals only, within limits.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _read_tool_call(name: str, arguments: object) -> Call | MalformedCall:
 def decode_text(step: Step) -> list[Call | MalformedCall]:
     """Read a prompting model's text like BFCL's default decoder.
 
-    For example, positional arguments are dropped, names become strings, and any sign negates. A
+    For example, positional arguments are dropped, names become strings, and every sign negates. A
     call that BFCL would convert to invalid source is returned as an error.
 
     Raises MalformedCall if the text is not a list of calls, or has an invalid value.
@@ -107,7 +107,7 @@ def add_brackets(step: Step) -> str:
 
 
 def resolve_calls(text: str) -> list[tuple[str, dict[str | None, Any]]]:
-    """Read names and arguments of a list of calls, before BFCL writes them again as source.
+    """Return the names and arguments in a list of calls, before BFCL writes them as source again.
 
     The name of an argument after ``**`` is None.
 
@@ -228,7 +228,7 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
 
 
 def _compute(node: ast.expr, depth: int) -> Any:
-    """Compute an operation on numbers and text like Python, but within limits."""
+    """Evaluate an operation on numbers and strings as Python does, but within limits."""
     if depth > _MAX_TERMS:
         raise MalformedCall(f"Arithmetic has more than {_MAX_TERMS} terms.")
     match node:
@@ -287,7 +287,7 @@ def _apply(operation: Callable[..., Any], *terms: Any) -> Any:
 
 
 def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | MalformedCall:
-    """Return the call that BFCL's source code stands for.
+    """Return the call that results from BFCL's conversion to source and back.
 
     Raises MalformedCall if an argument is an empty dict, which BFCL cannot write.
     """
@@ -302,7 +302,7 @@ def _rebuild(name: str, arguments: Mapping[str | None, Any]) -> Call | Malformed
 
 
 def _rewrite(value: Any) -> Any:
-    """Convert one argument like BFCL's source code; return the value, a call or the error.
+    """Return an argument after BFCL's conversion to source and back: a value, a call or an error.
 
     Raises MalformedCall if BFCL cannot write the value.
     """
@@ -324,7 +324,7 @@ def _rewrite(value: Any) -> Any:
 
 
 def _quote_key(key: str) -> str | None:
-    """Return the value of a key in single quotes; None for an invalid key."""
+    """Return the value of a key that BFCL puts between single quotes; None for an invalid key."""
     if key.isprintable() and "'" not in key and "\\" not in key:
         return key
     try:

@@ -1,8 +1,9 @@
-"""Reader of a model's step into calls for comparison, with BFCL's results.
+"""Reader of the calls in a single-turn answer, which reproduces BFCL's results.
 
-In Java and JavaScript, only one call is read. The Java grammar lacks the final semicolon, so that
-reading depends on its error recovery: calls with long arguments are read, short ones are not.
-Values are read by patterns. Other strings stay strings and fail as values of the wrong type.
+In Java and JavaScript, only one call is read. BFCL passes Java calls without the final semicolon to
+the grammar. The result depends on the grammar's error recovery, which reads calls with long
+arguments but no short calls. Regular expressions read values. Other strings stay strings and fail
+as values of the wrong type.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _make_call(name: str, named: Mapping[str | None, Any]) -> Call:
 def java_calls(text: str) -> list[Call]:
     """Read the first call of a Java text.
 
-    Raises UnreadableOutput if the text has a syntax error, no call, or an argument given twice.
+    Raises UnreadableOutput if the text has a syntax error, no call, or a repeated argument.
     """
     found = list_nodes(_parse_strictly(text, Language.JAVA))
     call = next((node for node in found if node.type == "method_invocation"), None)
@@ -144,9 +145,9 @@ def _join_java_field(node: Node, field: str, text: str, depth: int) -> str:
 
 
 def javascript_calls(text: str) -> list[Call]:
-    """Read the first statement of a JavaScript text that is a call.
+    """Read the first statement that is a call in a JavaScript text.
 
-    Raises UnreadableOutput if the text has a syntax error, no call, or an argument given twice.
+    Raises UnreadableOutput if the text has a syntax error, no call, or a repeated argument.
     """
     for statement in _parse_strictly(text, Language.JAVASCRIPT).children:
         first = statement.children[0] if statement.children else None
@@ -178,7 +179,7 @@ INTEGER = r"-?\d{1,1000}"
 
 
 def parse_number(text: str) -> int | float | str:
-    """Return the number in a string, else the string."""
+    """Return the number that a string represents, or else the string."""
     for number in (int, float):
         try:
             return number(text)
@@ -188,13 +189,13 @@ def parse_number(text: str) -> int | float | str:
 
 
 def unquote(text: str) -> str:
-    """Remove a pair of equal quotes around a string."""
+    """Remove the quotes around a string if both quotes are equal."""
     quoted = text[:1] in ("'", '"') and text[:1] == text[-1:]
     return text[1:-1] if quoted else text
 
 
 def parse_boolean(text: str) -> bool | str:
-    """Return the boolean in a string, else the string."""
+    """Return the boolean that a string represents, or else the string."""
     return text == "true" if text in ("true", "false") else text
 
 
