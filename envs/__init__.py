@@ -1,7 +1,9 @@
-"""Simulator: backends, their state and sessions. It imports no other package of Turnwise.
+"""Simulator with backends, their state and sessions.
 
-A backend is one simulated API. A session has the backends of one trajectory: it turns calls of
-their functions into results, and can be forked and compared.
+The package imports no other package of Turnwise.
+
+A backend is one simulated API. A session has the backends of one trajectory and executes calls of
+their functions. Sessions can be forked and compared.
 """
 
 __version__ = "0.1.0"

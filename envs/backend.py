@@ -1,9 +1,8 @@
 """Base class of backends: state fields, a loader, and functions that read or write.
 
 A backend declares its state as annotated class attributes with defaults, and its functions as
-methods marked ``@reads`` or ``@writes``. A backend has no other state, so that a copy of the fields
-is a copy of the backend. **A field's value is never changed in place**: to write, assign a new
-value.
+methods marked ``@reads`` or ``@writes``. A backend has no other state, so a copy of the fields is a
+copy of the backend. **A field's value is never changed in place**: to write, assign a new value.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Shared = TypeVar("Shared", bound="Backend")
 
 
 def reads(function: Function) -> Function:
-    """Mark a method as a function that the model can call and that does not change the state.
+    """Mark a method as a function for the model that does not change the state.
 
     Raises TypeError if the method is not a plain method or is already marked.
     """
@@ -44,7 +43,7 @@ def reads(function: Function) -> Function:
 
 
 def writes(function: Function) -> Function:
-    """Mark a method as a function that the model can call and that may change the state.
+    """Mark a method as a function for the model that may change the state.
 
     The session undoes all changes of a refused call. Raises the same errors as ``reads``.
     """
@@ -52,16 +51,15 @@ def writes(function: Function) -> Function:
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a writing method whose refused calls may change the state; takes the reason."""
+    """Mark a writing method whose refused calls may change the state, with the reason for this."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 
 def irreversible(function: Function) -> Function:
-    """Mark a writing method, above ``writes``, whose effect no other function reverts.
+    """Mark a writing method whose effect no other function reverts; put this above ``writes``.
 
-    Examples are functions that delete, use up or publish. An effect is reversible if another call
-    can restore the content, even in another form. Raises TypeError if the method is not marked as
-    writing.
+    Examples are functions that delete, consume or publish something. An effect is reversible if
+    another call can restore the content. Raises TypeError if the method is not marked as writing.
     """
     mark = find_mark(function)
     if mark is None or not mark.writes:
@@ -84,7 +82,7 @@ def _mark(function: Function, mark: ToolMark) -> Function:
 
 
 def find_mark(member: object) -> ToolMark | None:
-    """Return the mark of a method, also below ``staticmethod`` and ``classmethod``."""
+    """Return the mark of a method, which may be a ``staticmethod`` or ``classmethod``."""
     mark = getattr(getattr(member, "__func__", member), "__dict__", {}).get("_tool")
     return mark if isinstance(mark, ToolMark) else None
 
@@ -97,7 +95,7 @@ def _make_error(thing: Any, why: str) -> Exception:
 
 
 class BfclDeviations(NamedTuple):
-    """Deviations of backends from BFCL's."""
+    """Deviations of backends from BFCL's backends."""
 
     draws_in_sequence: bool
     """Whether random values come from one stream, so that additional reads change later values;
@@ -124,11 +122,11 @@ class Backend:
         FIELDS: All state fields with their defaults, collected from the class's annotations.
         KEYS: State fields by config key, for values that are copied from the config.
         TOOLS: Functions for the model by name, in the order of the source.
-        beyond_bfcl: State fields that exist only in sessions that keep all state.
-        unordered: Fields of results and state with lists, or objects of lists, whose order does
-            not matter.
+        beyond_bfcl: State fields that BFCL's backends lack; they exist only in sessions that keep
+            all state.
+        unordered: Fields of results and state whose lists have no meaningful order.
         aliases: Functions by alternative name, such as a name with a dot.
-        acts: Functions without state that show something to the user; their calls are needed even
+        acts: Functions without state that show something to the user. Their calls are needed even
             if the model knows the result.
         uses: Worlds whose state the functions read and write through ``world``.
         session_class: For a world, the class of sessions that it needs: see ``envs.worlds``.
@@ -217,14 +215,14 @@ class Backend:
         """Derive state that is not copied from the config. Backends may override this method."""
 
     def _keeps(self, field: str) -> bool:
-        """Tell whether this session has a state field that BFCL's lacks."""
+        """Tell whether this session keeps a state field that BFCL's backend lacks."""
         return field in self.__dict__
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the JSON path below the config, and the message, of each broken reference.
+        """Yield the JSON path and the message of each broken reference in a config.
 
-        The config is well typed. Backends may override this method.
+        The types in the config have been checked. Backends may override this method.
         """
         yield from ()
 
@@ -257,12 +255,12 @@ class Backend:
     def from_functions(
         cls, state: object, functions: Iterable[Callable[..., Any]], name: str | None = None
     ) -> type[Backend]:
-        """Return a backend of plain functions over a state: see ``envs.plain_functions``."""
+        """Return a backend made of plain functions on a state; see ``envs.plain_functions``."""
         return plain_functions.make_backend(Backend, state, functions, name)
 
     @classmethod
     def from_object(cls, instance: object, name: str | None = None) -> type[Backend]:
-        """Return a backend of an object's methods: see ``envs.plain_functions``."""
+        """Return a backend made of an object's methods; see ``envs.plain_functions``."""
         return plain_functions.make_backend_of_object(Backend, instance, name)
 
     def fork(self) -> Self:
@@ -277,7 +275,7 @@ _HOOKS = ("_load", "references")
 
 
 def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
-    """Raise TypeError if a field or function has the name of a part of ``Backend``."""
+    """Raise TypeError if a field or function has the name of an attribute of ``Backend``."""
     reserved = {name for name in dir(Backend) if not name.startswith("__")}
     for name in reserved.intersection(fields):
         raise _make_error(cls, f"a state field cannot have the reserved name {name}")
@@ -291,9 +289,9 @@ def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
 
 
 def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> None:
-    """Join the declarations of several base backends, unless the class has its own.
+    """Join the declarations of several base backends, unless the class repeats them.
 
-    Raises TypeError if a hook, field or function of one would hide that of another.
+    Raises TypeError if two bases define the same hook, field or function.
     """
     own = vars(cls)
     for name in {name for base in bases for name in (*base.FIELDS, *base.TOOLS, *_HOOKS)}:
@@ -319,7 +317,7 @@ def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> N
 def _wrap_for_models(backend: type[Backend], function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that converts JSON arguments to the pydantic models of its parameters.
 
-    A coroutine function becomes one that returns the result.
+    A coroutine function becomes a function that returns the result.
     """
     converts = takes_models(backend.__name__, function)
     waits = iscoroutinefunction(function)
@@ -345,7 +343,7 @@ def _is_class_variable(annotation: object) -> bool:
 
 
 def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:
-    """Return the random stream of a config's key ``random_seed``.
+    """Return a random stream whose seed is the config's value of ``random_seed``.
 
     Raises TypeError if the seed is not an integer.
     """
@@ -365,7 +363,7 @@ def check_call(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> 
 def explain_failure(
     tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
 ) -> str:
-    """Return the reason for a failed call in a backend with a possibly irregular state."""
+    """Return the reason for a failed call; the state of the backend may be irregular."""
     try:
         check_call(tool, args, kwargs)
     except ToolError as reason:

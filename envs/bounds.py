@@ -1,7 +1,7 @@
 """Limits of an episode, and the size of values.
 
-The size of a value is the number of characters in its strings, plus a constant per field. Shared
-parts count each time.
+The size of a value is the number of characters in its strings, plus a constant per field. A part
+that occurs several times counts each time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from envs.errors import MalformedCall, Refused
 
 
 class EpisodeBounds(NamedTuple):
-    """Limits of replies and episodes, at least ten times what ordinary ones need."""
+    """Limits of replies and episodes, at least ten times as high as ordinary episodes need."""
 
     text: int = 1_000_000
     """Number of characters of a reply, or of a call's arguments as text."""
@@ -44,7 +44,7 @@ _SCALARS = (bool, float, type(None))
 
 
 def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the size of a value, or more than ``most`` for a larger or too deeply nested value."""
+    """Return the size of a value; above ``most``, or for deep nesting, return over ``most``."""
     if isinstance(value, str):
         return _MEMBER + len(value)
     if isinstance(value, _SCALARS):
@@ -71,9 +71,9 @@ def measure_size(value: Any, most: int, depth: int = BOUNDS.depth) -> int:
 
 
 def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth) -> int:
-    """Return the growth of a value, without looking at shared fields.
+    """Return the growth of a value, without a look at fields that both versions share.
 
-    The result exceeds ``most`` if the growth does, or if the value is nested too deep.
+    The result exceeds ``most`` if the growth exceeds ``most`` or the value is nested too deep.
     """
     if before is after:
         return 0
@@ -116,7 +116,7 @@ class SizeAccount(NamedTuple):
     results: int = 0
 
     def refusal(self, calls: int) -> Refused | None:
-        """Return a refusal if a limit is reached at this number of calls."""
+        """Return a refusal if the session has reached a limit after this number of calls."""
         if calls > BOUNDS.calls:
             made = f"{BOUNDS.calls} calls were made, and no more calls are allowed"
         elif self.results > BOUNDS.results:

@@ -1,6 +1,6 @@
-"""Record of a tool call, and its parsing from text and JSON.
+"""Record of a tool call, and parsers of calls in text and JSON.
 
-Model output is untrusted. Nothing is evaluated or imported: only literals and plain function calls
+Model output is untrusted. Nothing is evaluated or imported. Only literals and plain function calls
 of a syntax tree are read, within fixed limits.
 """
 
@@ -94,7 +94,7 @@ class Call(NamedTuple):
 
 
 def _format_value(value: object) -> str:
-    """Return the repr of a value, with inner calls as call expressions."""
+    """Return the ``repr`` of a value, in which inner calls are call expressions."""
     if isinstance(value, Call):
         return str(value)
     if not contains_call(value):
@@ -112,10 +112,10 @@ def _format_value(value: object) -> str:
 def parse_call(text: str, variables: Collection[str] = ()) -> Call:
     """Parse one Python call expression, such as ``cd(folder='src')``; arguments may be calls.
 
-    ``variables`` are names that may be used as values; each is read as a string.
+    A name in ``variables`` may be used as a value, and is read as a string.
 
-    Raises MalformedCall if the text is not one call with literal arguments, and DataError if it
-    is not a string.
+    Raises MalformedCall if the text is not one call with literal arguments. Raises DataError if
+    ``text`` is not a string.
     """
     if not isinstance(text, str):
         raise DataError("text", f"must be a string, but is {text!r:.60}")
@@ -130,7 +130,7 @@ def parse_call(text: str, variables: Collection[str] = ()) -> Call:
 
 
 def read_call(text: str) -> Call | MalformedCall:
-    """Parse one call, or return the error."""
+    """Parse one call; return the error if the text is malformed."""
     try:
         return parse_call(text)
     except MalformedCall as error:
@@ -140,10 +140,10 @@ def read_call(text: str) -> Call | MalformedCall:
 def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
     """Parse the calls in a model's text reply: a list of calls, or one call.
 
-    Calls may be in a code fence or follow prose. ``variables`` are names that may stand for a
-    value; each is read as text.
+    Calls may be in a code fence or follow prose. A name in ``variables`` may be used as a value,
+    and is read as a string.
 
-    Raises MalformedCall if the text has something like calls that cannot be parsed.
+    Raises MalformedCall if a part of the text looks like calls but cannot be parsed.
     """
     if len(text) > MAX_TEXT:
         raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
@@ -171,7 +171,7 @@ def parse_calls(text: str, variables: Collection[str] = ()) -> list[Call]:
 
 
 def parse_plain_calls(text: str) -> list[Call]:
-    """Parse a list of plain calls; other strings give an empty list."""
+    """Parse a list of calls that need no syntax tree; return an empty list for other strings."""
     calls: list[Call] = []
     position = 1 if text.startswith("[") else len(text)
     while match := _PLAIN_CALL.match(text, position):
@@ -274,7 +274,7 @@ def _parse_arguments(name: str, text: str) -> object:
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON like ``json.loads``, but faster without surrounding whitespace.
+    """Parse JSON like ``json.loads``, but faster if no whitespace surrounds the text.
 
     Raises:
         ValueError: The text is not JSON.
@@ -324,7 +324,7 @@ def parse_expression(text: str) -> ast.expr:
 
 
 def read_call_node(node: ast.Call, variables: Collection[str] = (), depth: int = 0) -> Call:
-    """Read a call from its syntax tree, with these names as variables.
+    """Read a call from its syntax tree; names in ``variables`` may be used as values.
 
     Raises MalformedCall if an argument is neither a literal nor a call, or a limit is exceeded.
     """
@@ -344,7 +344,7 @@ def read_call_node(node: ast.Call, variables: Collection[str] = (), depth: int =
 
 
 def get_dotted_name(node: ast.expr) -> str | None:
-    """Return ``a.b.c`` for names joined by dots, None for any other expression."""
+    """Return a dotted name such as ``a.b.c``, or None for any other expression."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -485,7 +485,7 @@ def _read_whole_list(text: str, variables: Collection[str]) -> list[Call]:
 
 
 def _find_lists(text: str) -> Iterator[str]:
-    """Yield the outermost bracketed parts that start with something like a call."""
+    """Yield the outermost bracketed parts that begin like a call."""
     position = 0
     while match := _LIST_START.search(text, position):
         start = match.start()
@@ -498,7 +498,7 @@ def _find_lists(text: str) -> Iterator[str]:
 
 
 def find_closing_bracket(text: str, start: int) -> int | None:
-    """Return the position of the bracket that closes the one at ``start``, outside of strings."""
+    """Return the position of the bracket that closes the bracket at ``start``."""
     depth, quote, position = 0, "", start
     while position < len(text):
         char = text[position]

@@ -1,4 +1,4 @@
-"""Results of coroutine functions for callers that do not await."""
+"""Execution of coroutines from synchronous code."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ else:
 
 
 def finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine in an event loop of its own and return its result.
+    """Run a coroutine in a new event loop and return its result.
 
-    Inside a running loop, a thread runs the coroutine while the loop waits.
+    If an event loop is already running, a thread runs the coroutine while the loop waits.
     """
     try:
         asyncio.get_running_loop()

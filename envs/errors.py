@@ -1,4 +1,4 @@
-"""Error classes in two families.
+"""Error classes: errors for the model and errors for the user.
 
 ToolError                 for the model, as the result of its call
 ├── MalformedCall         text or arguments that cannot be parsed as a call
@@ -9,10 +9,9 @@ ToolError                 for the model, as the result of its call
     ├── AlreadyExists     the object to create exists
     └── AccessDenied      not logged in, wrong or expired token
 
-SimulatorError            for the user of the simulator
-├── ConfigError           an initial config that cannot be loaded; also a DataError
-└── BackendFault          a bug in a backend
-DataError                 bad input of the user: data, results, options, parameters
+SimulatorError for the user of the simulator ├── ConfigError an initial config that cannot be
+loaded; also a DataError └── BackendFault a bug in a backend DataError bad input of the user: data,
+results, options, parameters
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class ToolError(Exception):
 
     @property
     def message(self) -> str:
-        """Error and advice."""
+        """Text of the error, with advice."""
         if not isinstance(self._message, str):
             self._message = self._message()
         return self._message
@@ -94,7 +93,7 @@ class AccessDenied(Refused):
 class DataError(Exception):
     """A data set, results file, option or parameter that cannot be used.
 
-    ``where`` is a file with line, an option, a parameter or a JSON path.
+    ``where`` names a file and line, an option, a parameter or a JSON path.
     """
 
     def __init__(self, where: str, message: str) -> None:

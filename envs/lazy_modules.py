@@ -7,8 +7,8 @@ Modules that import pydantic or network libraries load more slowly than most com
     else:
         schema = lazy_module(".schema", __package__)
 
-The standard library's LazyLoader adds modules to ``sys.modules`` before they are loaded, and other
-threads may see partially loaded ones.
+The standard library's LazyLoader adds modules to ``sys.modules`` before they are loaded. Other
+threads could then see partially loaded modules.
 """
 
 from __future__ import annotations
@@ -28,5 +28,5 @@ class _LazyModule(ModuleType):
 
 
 def lazy_module(name: str, package: str | None = None) -> ModuleType:
-    """Return a module that is loaded on first use; its name may be relative to a package."""
+    """Return a module that is loaded on first use; ``name`` may be relative to a package."""
     return _LazyModule(resolve_name(name, package))

@@ -1,4 +1,4 @@
-"""Long-context material that a session may be loaded with."""
+"""Record of the long-context material of a session."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class LongContextPack(NamedTuple):
-    """Additions of long context to each backend; all are read-only."""
+    """Long-context material by backend; all fields are read-only."""
 
     file_suffix: str = ""
     """Text appended to the content of every loaded file."""

@@ -1,4 +1,4 @@
-"""Notices: reports on changes in a world that no call made."""
+"""Notices about changes in a world that no call caused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from envs.state import Snapshot
 
 
 class Notice(NamedTuple):
-    """A change in a world that no call made."""
+    """Report of a change in a world that no call caused."""
 
     event: str
     """Id of the event."""
@@ -20,7 +20,7 @@ class Notice(NamedTuple):
     """Time in the world, if the world has a clock."""
 
     def __str__(self) -> str:
-        """Return the notice as its reader sees it."""
+        """Return the text of the notice for its reader."""
         return f"[Notice {self.at}] {self.text}" if self.at else f"[Notice] {self.text}"
 
 

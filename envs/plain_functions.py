@@ -1,4 +1,4 @@
-"""Backends made of plain functions over a state object, or of an object's methods."""
+"""Conversion of plain functions on a state object, or of an object's methods, to backends."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def make_backend(
     functions: Iterable[Callable[..., Any]],
     name: str | None = None,
 ) -> type[Any]:
-    """Return a backend whose state fields are the fields of a state object.
+    """Return a backend class whose state has the fields of a state object.
 
     A function gets a copy of the state if its first parameter is named ``state`` or ``self``, or
     has the state's class as type. The changed copy becomes the new state. A function that is not
@@ -187,7 +187,7 @@ def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..
 
 
 def _complete_docstring(function: Callable[..., Any], names: Iterable[str]) -> str:
-    """Return a function's docstring, with placeholders for missing descriptions."""
+    """Return a function's docstring, in which placeholders replace missing descriptions."""
     known = parse_docstring(function)
     args = [f"    {name}: {known.parameters.get(name, name.replace('_', ' '))}" for name in names]
     return "\n".join(

@@ -1,8 +1,8 @@
-"""Random streams as values.
+"""Random streams that are immutable values.
 
-A stream is a seed and a position in the output of Python's Mersenne Twister, so that forks and
-snapshots are cheap. It draws the same numbers as ``random.Random(seed)``. Draws by occasion depend
-on the seed and the occasion, not on earlier draws.
+A stream is a seed and a position in the output of Python's Mersenne Twister. Forks and snapshots
+are therefore cheap. It draws the same numbers as ``random.Random(seed)``. A draw by occasion
+depends on the seed and the occasion only, not on earlier draws.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BLOCK = 64
 
 
 class _WordStream:
-    """32-bit outputs of one seed, generated on demand."""
+    """Sequence of 32-bit outputs of one seed, generated on demand."""
 
     def __init__(self, seed: int) -> None:
         self._source = Random(seed)
@@ -36,7 +36,7 @@ class _WordStream:
             return self._words[position]
 
     def bits(self, count: int, position: int) -> tuple[int, int]:
-        """Return an integer of ``count`` bits, lowest word first, and the position after it."""
+        """Return an integer of ``count`` bits, built lowest word first, and the next position."""
         if count <= _WORD:
             return self.at(position) >> (_WORD - count), position + 1
         value, shift = 0, 0
@@ -58,7 +58,7 @@ def _get_words(seed: int) -> _WordStream:
 
 
 class RandomStream(NamedTuple):
-    """Random stream; a draw returns the value and the stream after it.
+    """Random stream; each draw returns a value and the next stream.
 
     The occasion of a draw is the called function with the relevant arguments and state. Draws
     without an occasion are always in sequence.
@@ -70,7 +70,7 @@ class RandomStream(NamedTuple):
     """Whether a draw depends only on its occasion and does not advance the stream."""
 
     def uniform(self, low: float, high: float, *occasion: object) -> tuple[float, RandomStream]:
-        """Draw a float like ``Random.uniform``."""
+        """Draw a float as ``Random.uniform`` does."""
         if self.by_occasion and occasion:
             return self._at(occasion).uniform(low, high)[0], self
         words, position = _get_words(self.seed), self.position
@@ -81,7 +81,7 @@ class RandomStream(NamedTuple):
         )
 
     def randint(self, low: int, high: int, *occasion: object) -> tuple[int, RandomStream]:
-        """Draw an integer like ``Random.randint``."""
+        """Draw an integer as ``Random.randint`` does."""
         if self.by_occasion and occasion:
             return self._at(occasion).randint(low, high)[0], self
         if high < low:

@@ -1,8 +1,8 @@
-"""Registry of backends: BFCL's eight, further backends of this repository, and users' backends.
+"""Registry of backends: BFCL's eight backends, further backends of Turnwise, and users' backends.
 
-A package offers a backend under its class's name by the entry-point group ``GROUP``. Entry points
-are searched only for unknown names, or to list all backends. A class without a package is known
-after ``register``, or by its path ``module:Class``.
+A package offers a backend through the entry-point group ``GROUP``, under the name of its class.
+Entry points are searched only for unknown names, or to list all backends. A class outside of
+packages is known after ``register``, or by its path ``module:Class``.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _list_backends(package: ModuleType) -> Mapping[str, type[Backend]]:
 
 
 def names() -> list[str]:
-    """Return the names of all environments, ours first.
+    """Return the names of all environments, Turnwise's own first.
 
     Raises ConfigError if two environments have the same name.
     """
@@ -125,10 +125,11 @@ _REGISTERED: dict[str, type[Backend]] = {}
 
 
 def register(backend: BackendClass) -> BackendClass:
-    """Make a backend known in this process under its class's name; also a decorator.
+    """Register a backend under its class's name for this process; also usable as a decorator.
 
     A class that is defined again in the same place, as in a notebook, replaces the old class.
-    Raises ConfigError if another backend has the name; DataError if it is not a class.
+    Raises ConfigError if another backend has the name. Raises DataError if ``backend`` is not a
+    class.
     """
     if not isinstance(backend, type):
         raise DataError("backend", f"must be a subclass of Backend, but is {backend!r:.60}")
@@ -146,7 +147,7 @@ def register(backend: BackendClass) -> BackendClass:
 
 
 def backend_class(name: str) -> type[Backend]:
-    """Return the backend of a name, or of a path ``module:Class``.
+    """Return the backend class with a name, or at a path ``module:Class``.
 
     Raises ConfigError if the name is unknown or ambiguous, or the backend cannot be imported.
     """
@@ -178,10 +179,10 @@ def _import_path(name: str) -> type[Backend]:
 
 
 def import_local(name: str) -> object:
-    """Return the attribute ``module:name``; None if the module does not have it.
+    """Return the attribute at ``module:name``, or None if the module lacks the attribute.
 
-    A data set may be untrusted, so its entries load only modules that are already imported or that
-    lie below the current folder. Raises ConfigError for other modules.
+    A data set may be untrusted. Its entries may therefore use only modules that are already
+    imported or that lie below the current folder. Raises ConfigError for other modules.
     """
     module_name, _, member = name.partition(":")
     module = sys.modules.get(module_name)
@@ -263,7 +264,7 @@ def _make_error(name: str, message: str) -> ConfigError:
 
 @cache
 def with_worlds(environments: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of backends, followed by those of the worlds that they use.
+    """Return the names of backends, followed by the names of the worlds that they use.
 
     Raises ConfigError if another backend has the name of a world.
     """
@@ -302,7 +303,7 @@ _ROOT = Path(envs.__file__).resolve().parents[1]
 
 
 def get_file_folder(backend: type[Backend], ours: Path) -> Path:
-    """Return the folder of a backend's files: ``ours`` in ``envs``, else the module's folder."""
+    """Return the folder of a backend's files: ``ours`` for ``envs``, else its module's folder."""
     beside = Path(inspect.getfile(backend)).parent
     return ours if backend.__module__.startswith(f"{envs.__name__}.") else beside
 
@@ -313,7 +314,7 @@ def get_example_file(backend: type[Backend]) -> Path:
 
 
 def check_types(environments: object, config: object) -> None:
-    """Raise DataError unless the parameters of a session are a list of names and a dict."""
+    """Raise DataError unless a session's parameters are a list of names and a dict."""
     names = environments if isinstance(environments, (list, tuple)) else [environments, None]
     if not all(isinstance(name, str) for name in names):
         raise DataError(
@@ -355,7 +356,7 @@ def _find_clashes(environments: tuple[str, ...]) -> Sequence[ConfigProblem]:
 def load_backend(
     name: str, config: Any, pack: LongContextPack | None, behaviour: BfclDeviations
 ) -> Backend:
-    """Load one backend from a config that may be unchecked.
+    """Load one backend; its config need not be checked before.
 
     Raises ConfigError if the backend cannot be loaded.
     """

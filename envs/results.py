@@ -30,7 +30,7 @@ _chunks = _make and _make(
 
 
 def encode(value: Any) -> str:
-    """Return a value as JSON text in Python's default form, non-ASCII escaped.
+    """Return a value as JSON text in Python's default form, with escaped non-ASCII characters.
 
     Raises:
         TypeError: JSON cannot express the value.
@@ -45,7 +45,7 @@ _BULK = 200
 
 
 class _Identity:
-    """Cache key by identity, because 1 and 1.0 are equal but have different strings."""
+    """Cache key that compares values by identity, because 1 equals 1.0 but their texts differ."""
 
     __slots__ = ("value",)
 
@@ -65,7 +65,7 @@ def _encode_cached(bulk: _Identity) -> str:
 
 
 def _encode_bulky(value: dict[str, Any]) -> str:
-    """Return the JSON text of an object, with cached strings of its long tuples."""
+    """Return the JSON text of an object; the texts of long tuples are cached."""
     members = [
         f"{encode(str(name))}: {_encode_cached(_Identity(v)) if type(v) is tuple else encode(v)}"
         for name, v in value.items()
@@ -74,7 +74,7 @@ def _encode_bulky(value: dict[str, Any]) -> str:
 
 
 class DeclinedResult(dict[str, Any]):
-    """Result of a function that declines without an error; ``kind`` is a word for the reason."""
+    """Result of a function that declines without an error; ``kind`` names the reason."""
 
     def __init__(self, why: str, /, **members: Any) -> None:
         super().__init__(members)
@@ -92,7 +92,7 @@ class Result:
         error: Error, or None for a success.
         changed: Whether the call changed compared state.
         call: The call with the values of its inner calls, if it had any.
-        shown: Text for the model, if it differs from the usual text.
+        shown: Text for the model, if it differs from ``text``.
     """
 
     __slots__ = ("_text", "_value", "call", "changed", "error", "shown")
@@ -113,26 +113,26 @@ class Result:
 
     @classmethod
     def refused(cls, error: ToolError, changed: bool = False) -> Result:
-        """Return the result of a refused call."""
+        """Create the result of a refused call."""
         # Frames would keep the state alive, in a reference cycle.
         error.__traceback__ = error.__context__ = error.__cause__ = None
         return cls(None, error, changed)
 
     @property
     def value(self) -> Any:
-        """Copy of the return value, or of the error's object."""
+        """Copy of the return value, or of the object that describes the error."""
         return deepcopy(self.held)
 
     @property
     def held(self) -> Any:
-        """Read-only value, which state and other results may share."""
+        """The value itself, which state and other results may share; do not change it."""
         if self.error is not None and self._value is None:
             self._value = {**self.error.fields, "error": self.error.message}
         return self._value
 
     @property
     def members(self) -> tuple[str, ...] | None:
-        """Names of an object's fields, None for other values."""
+        """Field names of a value that is an object; None for other values."""
         if self.error is not None:
             return (*self.error.fields, "error")
         return tuple(map(str, self._value)) if isinstance(self._value, dict) else None
@@ -144,7 +144,7 @@ class Result:
 
     @property
     def text(self) -> str:
-        """Text of the value: a string as is, an object as JSON, another value as Python literal."""
+        """Text of the value: the string itself, JSON for an object, a Python literal otherwise."""
         if self._text is None:
             text = render(self._value if self.error is None else self.held)
             self._text = text = text if len(text) <= _MAX_CHARS else _too_long(text)
@@ -162,10 +162,10 @@ class Result:
 
 
 def get_inner_value(held: Any) -> Any:
-    """Return the value of an inner call as an argument of the outer one.
+    """Return the value of an inner call as an argument of the outer call.
 
-    For an object, this is its field ``result`` or its only field. Number types of libraries are
-    converted to float. Other values are unchanged.
+    An object gives its field ``result`` or its only field. Number types of libraries are converted
+    to float. Other values are unchanged.
     """
     if type(held) is not dict:
         return held
@@ -207,15 +207,15 @@ _TEXT = frozenset([str])
 
 
 def is_surely_alike(one: Any, other: Any) -> bool:
-    """Tell whether two values certainly have equal strings, without serializing them.
+    """Tell whether two values certainly have equal texts, without conversion to text.
 
-    If not, the strings may be equal, too.
+    If the function returns False, the texts may still be equal.
     """
     return type(one) is type(other) and one == other and _equals_alike(one, other)
 
 
 def _equals_alike(one: Any, other: Any) -> bool:
-    """Tell whether two equal values of one type certainly have equal strings."""
+    """Tell whether two equal values of the same type certainly have equal texts."""
     kind = type(one)
     if kind is dict:
         if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:

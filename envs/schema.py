@@ -1,6 +1,6 @@
 """Schemas of functions and initial configs, from type annotations and docstrings.
 
-Used for JSON Schema, for checking arguments and configs, and for the reference page. ``envs.tool``
+They give JSON Schemas, checks of arguments and configs, and the reference page. ``envs.tool``
 checks the types of parameters when a backend's class is created.
 """
 
@@ -33,7 +33,7 @@ class Parameter(NamedTuple):
 
 
 class Example(NamedTuple):
-    """Example call in a docstring, for the environment's example config."""
+    """Example call in a docstring, which runs with the environment's example config."""
 
     call: str
     shown: str
@@ -117,7 +117,7 @@ def list_docstring_errors(tool: Tool) -> Iterator[str]:
 
 
 def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Check arguments against a function's schema; return them by name, with pydantic models.
+    """Check arguments against a function's schema; return them by name.
 
     Raises InvalidArgument if an argument is missing, unknown, given twice, or of the wrong type.
     """
@@ -125,7 +125,7 @@ def check_arguments(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 
 
 def check_bound(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Check arguments like ``check_arguments``, given by name."""
+    """Check arguments by name, as ``check_arguments`` does."""
     try:
         fitting: dict[str, Any] = _adapter(tool).validate_python(arguments, strict=True)
         return fitting
@@ -144,7 +144,7 @@ def check_value(tool: Tool, name: str, value: Any) -> None:
 
 
 def find_result_error(tool: Tool, value: Any) -> str | None:
-    """Return the difference between a result and the function's declared type, or None."""
+    """Return the mismatch between a result and the function's declared type, or None."""
     try:
         _result_adapter(tool).validate_python(value, strict=True)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Session: the live backends of one trajectory, which executes calls and holds the state."""
+"""Session of one trajectory, which holds the live backends and executes calls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class Session:
-    """Live backends of one trajectory, whose functions are called only here.
+    """Live backends of one trajectory; only the session calls their functions.
 
     Attributes:
         backends: Backends by name, in the trajectory's order.
@@ -46,7 +46,7 @@ class Session:
         offered: Names of the functions that may be called; None for all functions.
         checks_arguments: Whether to validate arguments and to unwrap the results of inner calls.
         tolerant: Whether the initial config was not checked, so that its state may be irregular.
-        has_worlds: Whether the state may change by itself: see ``envs.worlds``.
+        has_worlds: Whether the state may change without a call; see ``envs.worlds``.
     """
 
     has_worlds: ClassVar[bool] = False
@@ -94,13 +94,15 @@ class Session:
         Raises ConfigError for an unknown name or a wrong config, DataError for a wrong type.
 
         Args:
-            environments: Names of the backends, in the order of comparison; worlds may be left out.
+            environments: Names of the backends, in the order of comparison; worlds may be omitted.
             config: Initial config by backend; default: the backend's defaults.
             pack: Long-context material, if any.
             tolerant: See the class.
-            checks_arguments: See the class; default: unless the backends behave as BFCL's.
-            checks_config: Whether the config is checked; default: unless the session is tolerant.
-            behaviour: Deviations from BFCL's backends; default: all unless the session is tolerant.
+            checks_arguments: See the class; default: True, unless the backends behave as BFCL's do.
+            checks_config: Whether the config is checked; default: True, unless the session is
+                tolerant.
+            behaviour: Deviations from BFCL's backends; default: all, unless the session is
+                tolerant.
         """
         check_types(environments, config)
         checked = not tolerant if checks_config is None else checks_config
@@ -115,7 +117,7 @@ class Session:
         return kind(backends, checks_arguments=checks, tolerant=tolerant)
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
-        """Return an independent copy, which may have another ``checks_arguments``."""
+        """Return an independent copy, optionally with another value of ``checks_arguments``."""
         copy = object.__new__(type(self))
         copy.backends = {name: backend.fork() for name, backend in self.backends.items()}
         copy.tools = self.tools
@@ -141,10 +143,10 @@ class Session:
         return f"Session({', '.join(self.backends)}: {len(self.tools)} functions)"
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute one call; errors of the model become results that it can read.
+        """Execute one call; an error of the model becomes a result that the model can read.
 
-        Raises BackendFault if a backend failed on valid arguments, and DataError for other values
-        than a call.
+        Raises BackendFault if a backend failed on valid arguments. Raises DataError if the value is
+        not a call.
         """
         if isinstance(call, MalformedCall):
             return Result.refused(call)
@@ -166,27 +168,30 @@ class Session:
         return result
 
     def restated(self, calls: Sequence[Call | MalformedCall]) -> Sequence[Call | MalformedCall]:
-        """Return calls as the documents of the functions have them, for sessions that differ."""
+        """Return calls in the form that the function documents have in this session."""
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
-        """Execute calls in order, including those after a failed one."""
+        """Execute calls in order; a failed call does not stop later calls."""
         return [self.call(call) for call in calls]
 
     @property
     def notices(self) -> Sequence[notices.Notice]:
-        """Notices so far, in sessions with worlds."""
+        """Notices so far; only sessions with worlds have notices."""
         return ()
 
     def end_turn(self) -> None:
-        """Let time pass between two turns, in sessions with worlds."""
+        """End a turn; in sessions with worlds, the worlds may then act."""
 
     def snapshot(self) -> Snapshot:
         """Return the state of all backends."""
         return Snapshot({name: backend.__dict__.copy() for name, backend in self.backends.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Restore a snapshot of this session or of a fork. Raises DataError for another type."""
+        """Restore a snapshot of this session or of a fork.
+
+        Raises DataError if the value is not a snapshot.
+        """
         if not isinstance(snapshot, Snapshot):
             raise DataError("snapshot", f"must be a Snapshot, but is {snapshot!r:.60}")
         for name, backend in self.backends.items():
@@ -261,7 +266,7 @@ class Session:
         return Result(value, None, True)
 
     def _overgrown(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolError | None:
-        """Measure a changed state; return a refusal if the state has grown too large."""
+        """Measure a changed state; return a refusal if the state is too large now."""
         account = self._account.measured(self.snapshot().compared())
         fits = account.size <= BOUNDS.state
         if not fits and measure_growth(before, after, BOUNDS.state) > 0:
@@ -272,9 +277,9 @@ class Session:
     def _blame(
         self, tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any], error: BaseException
     ) -> ToolError:
-        """Return the error in arguments or state that made a function fail.
+        """Return the error in the arguments or the state that made a function fail.
 
-        Raises BackendFault if arguments and state are valid, so that the backend has a bug.
+        Raises BackendFault if arguments and state are valid, which means a bug in the backend.
         """
         if self.tolerant:
             return InvalidArgument(lambda: explain_failure(tool, args, kwargs, error), error)

@@ -1,8 +1,8 @@
-"""Snapshots of state: comparison, differences and hash.
+"""Snapshots of state, with comparison, differences and hash.
 
 State values are plain JSON-like data that no backend changes in place; a write assigns a new value.
-A snapshot is therefore a few references. Two snapshots share unchanged values, which comparisons
-skip.
+A snapshot therefore holds only references. Two snapshots share unchanged values, and comparisons
+skip them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Difference(NamedTuple):
         return notebook.table(("place in the state", "expected", "actual"), [(self.path, *values)])
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
-        """Return a JSON object with these names for the values; absent values are omitted."""
+        """Return a JSON object; ``first`` and ``second`` name the fields of the two values."""
         values = {first: self.expected, second: self.actual}
         present = {name: to_json(value) for name, value in values.items() if value is not ABSENT}
         return {"path": self.path, **present}
@@ -101,13 +101,13 @@ class Snapshot:
         return None
 
     def __eq__(self, other: object) -> bool:
-        """Compare the compared fields of all backends."""
+        """Tell whether the compared fields of all backends are equal."""
         if not isinstance(other, Snapshot):
             return NotImplemented
         return self.states.keys() == other.states.keys() and self.first_difference(other) is None
 
     def __hash__(self) -> int:
-        """Hash the digest."""
+        """Return a hash of the digest."""
         return hash(self.digest())
 
     def digest(self) -> str:
@@ -115,11 +115,11 @@ class Snapshot:
         return sha256(write_canonical(self.compared()).encode()).hexdigest()
 
     def differences(self, actual: Snapshot) -> list[Difference]:
-        """Return the differences between this expected snapshot and an actual snapshot."""
+        """Return the differences between this snapshot (expected) and an actual snapshot."""
         return list(list_differences(self.compared(), actual.compared()))
 
     def to_json(self) -> dict[str, Any]:
-        """Return a JSON copy of the compared state: keys as text, sets as sorted lists."""
+        """Return the compared state as JSON, with keys as strings and sets as sorted lists."""
         shown: dict[str, Any] = to_json(self.compared())
         return shown
 
@@ -143,7 +143,7 @@ def has_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 
 def to_json(value: Any) -> Any:
-    """Return a JSON copy of a value: keys as text, sets as sorted lists."""
+    """Return a copy of a value as JSON, with keys as strings and sets as sorted lists."""
     if isinstance(value, Mapping):
         return {str(key): to_json(member) for key, member in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -156,7 +156,7 @@ def to_json(value: Any) -> Any:
 
 
 def list_differences(expected: Any, actual: Any, path: str = "") -> Iterator[Difference]:
-    """Yield the differences of two values below a path, in the order of the first value."""
+    """Yield the differences between two values; their paths begin with ``path``."""
     if expected is actual or expected == actual:
         return
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
@@ -187,7 +187,7 @@ def _join(path: str, key: object) -> str:
 
 
 def write_canonical(value: Any) -> str:
-    """Return a canonical text, which is the same only for equal values."""
+    """Return a canonical text of a value; two texts are equal only for equal values."""
     if isinstance(value, str):
         return encode_basestring_ascii(value)
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
@@ -208,7 +208,7 @@ def write_canonical(value: Any) -> str:
 
 
 def brief(value: Any, limit: int = 120) -> str:
-    """Return the repr of a value, cut to a maximum length."""
+    """Return the ``repr`` of a value, cut to a maximum length."""
     try:
         text = repr(value)
     except (RecursionError, ValueError):
@@ -230,7 +230,7 @@ def copy_json(value: Any) -> Any:
 
 
 def copy_lists(value: Any) -> Any:
-    """Return plain data with copies of its lists and objects."""
+    """Return a copy of plain data in which lists and objects are new, too."""
     if isinstance(value, list):
         return [copy_lists(member) for member in value]
     if isinstance(value, dict):

@@ -1,8 +1,9 @@
-"""Functions that a model may call, and the types of their parameters.
+"""Record of a function that a model may call, and checks of its parameters' types.
 
-Arguments are JSON, so that a parameter is bool, int, float, str, Literal, list, dict, TypedDict, a
-pydantic model, or a union of these, with ranges and patterns through Annotated. Types are checked
-without pydantic when a backend's class is created; ``envs.schema`` makes schemas of them.
+Arguments are JSON. A parameter is therefore a bool, int, float, str, Literal, list, dict,
+TypedDict, a pydantic model, or a union of these types. Annotated adds ranges and patterns. Types
+are checked without pydantic when a backend's class is created. ``envs.schema`` makes schemas from
+the types.
 """
 
 from __future__ import annotations
@@ -105,13 +106,13 @@ def parameter_names(tool: Tool) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 @cache
 def defaults(tool: Tool) -> Mapping[str, Any]:
-    """Return the default of each parameter; ``inspect.Parameter.empty`` for required parameters."""
+    """Return the default of each parameter, or ``inspect.Parameter.empty`` without a default."""
     return MappingProxyType({each.name: each.default for each in parameters(tool)})
 
 
 @cache
 def choices(tool: Tool) -> frozenset[str]:
-    """Return the enum parameters of a function."""
+    """Return the names of a function's enum parameters."""
     types_of = tool.function.__annotations__
     return frozenset(
         each.name
@@ -167,7 +168,7 @@ def shorten_path(file: str) -> str:
 
 
 def takes_models(environment: str, function: Callable[..., Any]) -> bool:
-    """Check the parameters of a method; tell whether a parameter takes a pydantic model.
+    """Check the types of a method's parameters; tell whether any type is a pydantic model.
 
     Raises TypeError if a parameter has no type, or a type that JSON cannot express.
     """
@@ -277,7 +278,7 @@ def _type_name(kind: Any) -> str:
 def make_unknown_function_error(
     name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None
 ) -> UnknownFunction:
-    """Return the error for a call of an unknown function, with the names of known functions."""
+    """Return the error for a call of an unknown function; the error lists known functions."""
     return UnknownFunction(lambda: _describe_unknown(name, tools, offered))
 
 

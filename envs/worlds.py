@@ -1,8 +1,8 @@
-"""Worlds: state that several backends of a session share, and that may change by itself.
+"""Worlds: state that several backends of a session share and that may change without a call.
 
 A world is a backend. Other backends declare it in ``uses`` and reach it with
-``self.world(Inventory)``. Each field therefore has one owner, under whose name config, snapshots
-and differences list the field. A world may act after each successful call and between turns. Its
+``self.world(Inventory)``. Each field thus has one owner. Config, snapshots and differences list the
+field under the owner's name. A world may act after each successful call and between turns. Its
 notices report the changes.
 """
 
@@ -30,7 +30,7 @@ class World(Backend):
     _notices: Sequence[Notice] = ()
 
     def _notify(self, notice: Notice) -> None:
-        """Record a change as a notice; the runner delivers the text to its reader."""
+        """Record a change as a notice; the runner delivers the notice."""
         self._notices = (*self._notices, notice)
 
     def _settle(self, session: WorldSession, call: Call) -> None:
@@ -45,7 +45,7 @@ class World(Backend):
 
 
 class WorldSession(Session):
-    """Session with worlds, which a refused call does not change."""
+    """Session with worlds; a refused call changes no world."""
 
     __slots__ = ()
     has_worlds = True
@@ -63,7 +63,7 @@ class WorldSession(Session):
 
     @property
     def worlds(self) -> list[World]:
-        """The worlds of the session, in its order."""
+        """The worlds of the session, in the session's order."""
         return [each for each in self.backends.values() if isinstance(each, World)]
 
     @property
@@ -72,13 +72,16 @@ class WorldSession(Session):
         return list_notices(self.snapshot())
 
     def fork(self, *, checks_arguments: bool | None = None) -> Self:
-        """Return an independent copy, which may check arguments or not."""
+        """Return an independent copy, optionally with another value of ``checks_arguments``."""
         copy = super().fork(checks_arguments=checks_arguments)
         copy._link()
         return copy
 
     def call(self, call: Call | MalformedCall) -> Result:
-        """Execute one call, and let the worlds act if it succeeded; raises as ``Session.call``."""
+        """Execute one call; if the call succeeds, let the worlds act.
+
+        See ``Session.call``.
+        """
         result = super().call(call)
         if result.error is None and isinstance(call, Call):
             before = self.snapshot()
@@ -94,7 +97,7 @@ class WorldSession(Session):
             world._end_turn(self)
 
     def act(self, what: str, run: Callable[[], object]) -> ToolError | None:
-        """Run a part of an event; if it is refused, undo its changes and return the refusal.
+        """Run a part of an event; undo its changes and return the refusal if it is refused.
 
         Raises BackendFault for any other exception.
         """

@@ -1,8 +1,8 @@
 """Reader of BFCL's data files.
 
-The folder is the published package's ``data`` folder or our cached copy. The copy also has a
-``manifest.json`` and the long-context material as ``long_context.json``. Irregular initial configs
-remain unchanged; sessions load them tolerantly.
+The folder is the ``data`` folder of BFCL's package or Turnwise's cached copy. The copy also has a
+``manifest.json``, and ``long_context.json`` with the long-context material. Irregular initial
+configs remain unchanged, and sessions accept them.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _WITHOUT_ANSWERS = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
 
 
 def files(category: Category) -> tuple[str, ...]:
-    """Return the paths of a category's files, relative to the data folder: questions, answers."""
+    """Return the paths of a category's questions and answers, relative to the data folder."""
     facts = FACTS[category]
     name = f"BFCL_v4_{facts.file}.json"
     answers = f"possible_answer/{name}"
@@ -114,7 +114,7 @@ _DOCS = {
 
 
 class EntryReader(NamedTuple):
-    """Reader of entries with one judging method."""
+    """Reader of the entries that have one judging method."""
 
     read: Callable[[Mapping[str, Any], Any, Category], Trajectory]
     truth_of: Callable[[Mapping[str, Any], Category], tuple[str, Any]]
@@ -133,7 +133,7 @@ def load(
     Args:
         folder: BFCL's data folder.
         category: One of ``CATEGORIES``.
-        readers: Readers of entries that are not judged by their state or calls.
+        readers: Readers of entries whose judging compares neither state nor calls.
     """
     question_file, *answer_files = (folder / name for name in files(category))
     reader = {**_READERS, **readers}.get(FACTS[category].judged_by)
@@ -168,7 +168,7 @@ def _read_truths(
 
 
 def read_answer(line: Mapping[str, Any], _: Category) -> tuple[str, Any]:
-    """Return the id of an entry and its right calls."""
+    """Return the id and the right calls of an entry."""
     return str(line.get("id")), line.get("ground_truth")
 
 
@@ -226,7 +226,7 @@ _READERS: Mapping[JudgingMethod, EntryReader] = {
 
 
 def _wrap_question(entry: Mapping[str, Any], number: int) -> Mapping[str, Any]:
-    """Return an entry of a file whose lines have questions without ids."""
+    """Return an entry in the usual structure, from a file whose questions have no ids."""
     message = {"role": "user", "content": entry["question"]}
     return {"id": f"chatable_{number}", "question": [[message]], "function": ()}
 
@@ -279,9 +279,9 @@ def load_pack(folder: Path) -> long_context.LongContextPack:
 
 
 def read_material(source: str) -> dict[str, Any]:
-    """Return the long-context constants of a module's source, which is never executed.
+    """Return the long-context constants in a module's source without execution of the source.
 
-    Raises ValueError if the text is not Python, or a constant is missing or not a literal.
+    Raises ValueError if the source is not Python, or a constant is missing or not a literal.
     """
     try:
         body = ast.parse(source).body

@@ -1,4 +1,4 @@
-"""Data sets: the built-in one, files in its format, and BFCL's; selection of entries."""
+"""Loading of data sets (built-in, from files, BFCL's) and selection of entries."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Dataset:
         name: Name or path, as given by the user.
         version: Version of the data, or ``unknown``.
         sha256: Hash of the files read, in hex.
-        trajectories: By id, in the order of the files.
-        tolerant: Whether the data is BFCL's, so that irregular initial configs are allowed and
+        trajectories: Trajectories by id, in the order of the files.
+        tolerant: Whether the data is BFCL's. Irregular initial configs are then allowed, and
             backends behave like BFCL's.
         folder: Folder of BFCL's data, for its long-context material.
         connect: Function that connects a session to the web services of the entry, if allowed.
-        offering: Offered functions by trajectory; None for all.
+        offering: Offered functions by trajectory; None offers all functions.
         session: Class of the sessions.
     """
 
@@ -77,11 +77,11 @@ class Dataset:
         return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
 
     def offering_of(self, trajectory: Trajectory) -> OfferedFunctions | None:
-        """Return the functions offered to a trajectory's model; None for all."""
+        """Return the functions that are offered in a trajectory; None stands for all functions."""
         return self.offering.get(trajectory.id) if self.offering else None
 
     def config(self, trajectory: Trajectory) -> Mapping[str, Mapping[str, Any]]:
-        """Return the initial config of a trajectory's session, with generated items."""
+        """Return the initial config of a trajectory's session, including generated items."""
         bulk = trajectory.long_context
         if bulk is None or bulk.source != "generated":
             return trajectory.config
@@ -92,7 +92,7 @@ class Dataset:
             return trajectory.config
 
     def pack(self, trajectory: Trajectory) -> LongContextPack | None:
-        """Return the long-context material outside of a trajectory's config, or None.
+        """Return the long-context material that is not part of a trajectory's config, or None.
 
         Raises DataError if BFCL's material is needed and missing.
         """
@@ -115,7 +115,7 @@ class Dataset:
 
 @contextmanager
 def _pause_collector() -> Iterator[None]:
-    """Pause the garbage collector, which would take half of the loading time."""
+    """Pause the garbage collector, which would double the loading time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -132,9 +132,9 @@ def load_bfcl(
     name: str = "bfcl",
     readers: Mapping[JudgingMethod, bfcl.EntryReader] = MappingProxyType({}),
 ) -> Dataset:
-    """Load the given categories that are BFCL's, from its data folder or our cache.
+    """Load categories of BFCL from its data folder or the cache; skip other categories.
 
-    ``readers`` read the entries that are not judged by state or calls.
+    ``readers`` read the entries whose judging compares neither state nor calls.
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """
@@ -164,7 +164,7 @@ def load_embedded(categories: Sequence[Category]) -> Dataset:
 
 
 class _BuiltInEntries(Mapping[str, Trajectory]):
-    """Entries by id, each parsed on first use. A test parses all entries."""
+    """Built-in entries by id, each of which is parsed on first use."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._entries: dict[str, Trajectory | tuple[str, str]] = {}
@@ -190,7 +190,7 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
 
 
 def load_path(path: Path, categories: Sequence[Category]) -> Dataset:
-    """Load a trajectory file or a folder of them.
+    """Load a trajectory file or a folder of trajectory files.
 
     In a folder, the files named after categories are read, such as ``base.jsonl``. Without such
     files, all ``*.jsonl`` files are read.
@@ -255,7 +255,7 @@ def select_by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> lis
 
 
 def draw_sample(trajectories: Sequence[Trajectory], size: int, seed: int) -> list[Trajectory]:
-    """Return a sample stratified by category and backends, the same for the same seed."""
+    """Return a sample stratified by category and backends; equal seeds give equal samples."""
     if size >= len(trajectories):
         return list(trajectories)
     strata: dict[Stratum, list[int]] = {}

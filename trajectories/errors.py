@@ -1,4 +1,4 @@
-"""Errors in the user's input, reported in one line with place, error and advice."""
+"""Helpers for one-line errors in the user's input."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def find_nearest(name: str, known: Iterable[str], *, least: float = 0.6) -> str 
 
 
 def suggest_name(name: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence that suggests a similar known name, or an empty string."""
+    """Return a suggestion of a similar known name, for the end of a sentence; it may be empty."""
     close = find_nearest(name, known)
     return f"; did you mean {close}?" if close else ""
 
 
 @contextmanager
 def require_extra(extra: str, purpose: str) -> Iterator[None]:
-    """Context that reports the missing extra for its imports.
+    """Return a context in which a failed import reports the missing extra.
 
     Raises DataError if the extra is not installed.
     """

@@ -9,7 +9,7 @@ from trajectories.schema import ExpectedCalls, Trajectory
 
 
 def fingerprint(trajectory: Trajectory) -> str:
-    """Return the fingerprint of an entry, 16 hex digits."""
+    """Return the fingerprint of an entry: 16 hex digits."""
     turns = [
         [[(m.role, m.content) for m in turn.messages], turn.ground_truth, turn.offers]
         for turn in trajectory.turns

@@ -1,4 +1,4 @@
-"""Outcomes of played ground truths; entries with equal initial configs and calls share outcomes."""
+"""Cache of played ground truths; entries with equal initial configs and calls share outcomes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ class GroundTruths:
         self._played: dict[bytes, tuple[TurnOutcome, ...]] = {}
 
     def play(self, trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
-        """Return the outcomes of an entry's ground truth, given its session in the initial state.
+        """Return the outcomes of an entry's ground truth; ``template`` is its initial session.
 
-        Except for long contexts, the variants of a scenario differ only in turns without calls.
+        Variants of a scenario (except long contexts) differ only in turns without calls, so they
+        share outcomes.
         """
         alone = trajectory.long_context is not None or len(trajectory.turns) == 1
         # Time passes in turns without calls, too.
@@ -49,7 +50,7 @@ class GroundTruths:
 
 
 def play_truth(trajectory: Trajectory, template: Session) -> tuple[TurnOutcome, ...]:
-    """Return the outcomes of the ground truth's turns."""
+    """Play the ground truth; return the outcome of each turn."""
     session = template.fork()
     outcomes = []
     for turn in trajectory.turns:

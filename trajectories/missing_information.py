@@ -1,4 +1,4 @@
-"""Missing information of a turn: values or functions that later turns supply."""
+"""Search for the missing information of a turn: values or functions that later turns supply."""
 
 from __future__ import annotations
 

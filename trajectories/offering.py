@@ -1,4 +1,4 @@
-"""Functions offered to a model: a selection per turn, and results of function searches."""
+"""Functions that are offered to a model: a selection per turn, and functions found by search."""
 
 from __future__ import annotations
 
@@ -41,13 +41,14 @@ class OfferedFunctions(NamedTuple):
     def of(self, turn: int, there: frozenset[str], found: frozenset[str]) -> frozenset[str]:
         """Return the functions offered in a turn.
 
-        The trajectory offers the functions ``there``; the model has found the functions ``found``.
+        ``there`` holds the functions that the trajectory offers, ``found`` those that the model
+        found.
         """
         own = self.turns[turn] | (found & there)
         return own | {FIND} if self.find else own
 
     def seeks(self, call: Call | MalformedCall) -> bool:
-        """Tell whether a call searches for functions."""
+        """Tell whether a call is a search for functions."""
         return self.find is not None and isinstance(call, Call) and call.name == FIND
 
     def answer(self, call: Call, there: frozenset[str]) -> tuple[Result, frozenset[str]]:

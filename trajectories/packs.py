@@ -39,7 +39,7 @@ _FILL: Mapping[str, _Fill] = {
 def widen_config(
     environments: Sequence[str], config: Mapping[str, Mapping[str, Any]], bulk: LongContext
 ) -> dict[str, dict[str, Any]]:
-    """Return an initial config with generated items; equal seeds and sizes give equal items.
+    """Return an initial config with added items; equal seeds and sizes give equal items.
 
     Existing items keep their ids and counters, and remain the latest.
     """
@@ -73,7 +73,7 @@ def fill_config(
 
 
 def generate_pack(bulk: LongContext) -> LongContextPack:
-    """Return the material of a car and a broker outside of their state."""
+    """Return the material of a car and a broker that is not part of their state."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = BulkSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     count = settings.count("car") // _CAR_RECORDS

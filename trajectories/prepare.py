@@ -1,4 +1,4 @@
-"""Preparation of a trajectory for runs: its session and the outcomes of its ground truth."""
+"""Preparation of a trajectory for runs: loading of the session, playing of the ground truth."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PreparedTrajectory(NamedTuple):
 def prepare(
     dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: GroundTruths | None = None
 ) -> PreparedTrajectory:
-    """Load a trajectory's session; play its ground truth unless ``truths`` has the outcomes.
+    """Load a trajectory's session, and play its ground truth unless ``truths`` has the outcomes.
 
     The model's argument checks apply to the ground truth, too.
 

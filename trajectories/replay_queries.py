@@ -1,4 +1,4 @@
-"""Answers to the checkers' queries about a trajectory, by replays in copies of its session."""
+"""Answers to the checkers' queries about a trajectory, from replays in copies of its session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NONSENSE = "xyzzy"
 class ReplayQueries:
     """Queries about one trajectory; see ``EntryQueries``.
 
-    ``template``, a session in its initial state, is forked and never called.
+    ``template`` is a session in its initial state, which is forked but never called.
     """
 
     def __init__(
@@ -68,19 +68,19 @@ class ReplayQueries:
         return trajectory.withheld(turn) if self._withholds else ()
 
     def parameters(self, function: str) -> Collection[str]:
-        """Return the parameters of a function that is offered."""
+        """Return the names of a function's parameters; the function must exist."""
         for document in self._trajectory.documents or ():
             if document["name"] == function:
                 return [*document["parameters"]["properties"]]
         return parameter_names(self._template.tools[function])[0]
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the unordered fields of a backend's results and state."""
+        """Return the fields of a backend's results and state that hold unordered lists."""
         known = self._template.backends.get(backend or "")
         return known.unordered if known is not None else frozenset()
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return the arguments that fit the called function, by name."""
+        """Return, by name, the arguments of a call that are parameters of its function."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         try:
@@ -89,7 +89,7 @@ class ReplayQueries:
             return call.kwargs
 
     def filled(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by name, with the function's defaults."""
+        """Return a call's arguments by name, including the defaults of omitted arguments."""
         tool = self._template.tools.get(call.name) if isinstance(call, Call) else None
         if tool is None:
             return {}
@@ -101,7 +101,7 @@ class ReplayQueries:
         return list_irreversible(tuple(self._template.backends))
 
     def right_calls(self, functions: Collection[str]) -> list[Call]:
-        """Return the successful ground-truth calls of these functions in all turns."""
+        """Return all successful ground-truth calls of some functions."""
         return [
             call
             for results, _, _, calls in self._truth
@@ -110,15 +110,15 @@ class ReplayQueries:
         ]
 
     def deed(self, call: Call) -> object:
-        """Return a key that is equal for two calls of one function with the same effect."""
+        """Return a key of a call's effect; equal keys mean that two calls have the same effect."""
         return call.name, self.filled(call)
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
-        """Return the values that identify the subject of a call, without enum values."""
+        """Return the argument values that identify a call's subject; enum values are left out."""
         return list(known_values.list_literals(self._open_arguments(call)))
 
     def _open_arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return the arguments of a call without enum values."""
+        """Return the arguments of a call whose values are not enum values."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         closed = choices(self._template.tools[call.name])
@@ -163,7 +163,7 @@ class ReplayQueries:
         return session.snapshot() == self._truth[turn].snapshot
 
     def ignored(self, turn: int, position: int) -> Collection[str]:
-        """Return the text parameters of a ground-truth call that have no effect."""
+        """Return the parameters of a ground-truth call whose text has no effect."""
         session = self._at(turn, position)
         call = read_truth_calls(self._trajectory.turns[turn])[position]
         assert isinstance(call, Call)
@@ -182,7 +182,7 @@ class ReplayQueries:
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[TurnOutcome]
     ) -> Iterator[tuple[CallPosition, Result]]:
-        """Yield results of a call at the start of an episode and after each change since."""
+        """Yield the results of a call at the start of an episode and after each later change."""
         backend = self.backend(call)
         asked = self._at(turn, position)
         session = self._template.fork()
@@ -199,7 +199,7 @@ class ReplayQueries:
             session.end_turn()
 
     def prohibited(self, turn: int) -> Sequence[Call]:
-        """Return the calls (with only some arguments) that the user has ruled out up to a turn."""
+        """Return the calls that the user has prohibited up to a turn."""
         if not self._prohibits:
             return ()
         texts = [text for each in self._trajectory.turns[: turn + 1] for text in each.never]
@@ -215,10 +215,10 @@ class ReplayQueries:
         return self._trajectory.turns[turn].only_asks
 
     def waiting(self, turn: int, function: str) -> Collection[str]:
-        """Return the parameters of a function whose value the user has yet to give in a turn.
+        """Return the parameters of a function whose values the user gives only after a turn.
 
-        The turn that completes this one takes these values from later messages. Enum values do not
-        count, because users often imply them.
+        These values occur in later messages. Enum values do not count, because users often imply
+        them.
         """
         turns = self._trajectory.turns
         then = next((i for i in range(turn + 1, len(turns)) if turns[i].ground_truth), None)
@@ -260,7 +260,7 @@ class ReplayQueries:
 
 
 def _call_from(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
-    """Return the result of a call in one session's state and another's working directory."""
+    """Return the result of a call with one session's state and another's working directory."""
     there = session.fork()
     if backend is not None:
         # The working directory is not compared and may differ.
@@ -283,12 +283,12 @@ def _is_told(words: str, literal: str | float) -> bool:
 
 
 def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return the ground-truth calls of a turn; a malformed call is returned as its error."""
+    """Return the ground-truth calls of a turn; an error stands for a malformed call."""
     return [read_truth(text) for text in turn.ground_truth]
 
 
 def retried_calls(turn: Turn) -> list[Call]:
-    """Return the well-formed ground-truth calls of a turn, with retries after failures."""
+    """Return the valid ground-truth calls of a turn; calls that outages make fail are repeated."""
     return [call for call in read_retried_calls(turn) if isinstance(call, Call)]
 
 
@@ -307,7 +307,7 @@ read_truth = lru_cache(maxsize=20_000)(read_call)
 
 
 def needed(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return the functions that an entry's ground truth calls, and the held-out functions."""
+    """Return the functions that an entry's ground truth calls or that the entry holds out."""
     if isinstance(trajectory.expects, ExpectedCalls):
         return tuple(dict.fromkeys(name for each in trajectory.expects.answers for name in each))
     calls = [call for turn in trajectory.turns for call in read_truth_calls(turn)]

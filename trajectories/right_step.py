@@ -1,4 +1,4 @@
-"""Right steps for single-turn entries, made from the expected calls.
+"""Creation of right steps for single-turn entries from the expected calls.
 
 In Java and JavaScript, the values in calls are source code.
 """
@@ -28,7 +28,7 @@ IN_WORDS = "None of the functions does that."
 
 
 def make_right_step(task: CallEntry, profile: Profile) -> Step:
-    """Return the right step of a function-calling model.
+    """Return the right tool calls of a single-turn entry.
 
     Raises UnjudgeableEntry if a type is unknown, or an answer's function has no document.
     """
@@ -37,7 +37,7 @@ def make_right_step(task: CallEntry, profile: Profile) -> Step:
 
 
 def make_right_calls(task: CallEntry, profile: Profile) -> list[Call]:
-    """Return the right calls.
+    """Return the right calls of a single-turn entry.
 
     Raises UnjudgeableEntry if a type is unknown, or an answer's function has no document.
     """
@@ -50,7 +50,7 @@ def make_right_calls(task: CallEntry, profile: Profile) -> list[Call]:
 def make_right_value(allowed: Sequence[Any], type_: ExpectedType) -> Any:
     """Return the first right value except an empty string, which marks an optional parameter.
 
-    An object in an expected call lists the right values of each field.
+    In an object, every field lists its right values.
     """
     value = _get_first(allowed)
     if type_.type is dict and isinstance(value, Mapping):
@@ -89,7 +89,7 @@ def _make_object(members: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 
 
 def _make_argument(value: Any, type_: ExpectedType, language: Language, profile: Profile) -> Any:
-    """Return a value as an argument; for Java and JavaScript, as source that the profile reads."""
+    """Return a value as an argument; in Java and JavaScript, this is source code."""
     if language is Language.PYTHON:
         return value
     # Values of type any are mostly variables, others mostly are not.
@@ -112,7 +112,7 @@ _ANYTHING = ExpectedType("any", str)
 
 
 def write_source(value: Any, type_: ExpectedType, language: Language, *, quoted: bool) -> str:
-    """Return the source of a value; its strings are quoted or written like variables."""
+    """Return the source code of a value; its strings are quoted or written like variables."""
     write = _write_java if language is Language.JAVA else _write_javascript
     return write(value, type_, quoted)
 

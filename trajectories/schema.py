@@ -19,7 +19,7 @@ else:
 
 
 def derive_base(id: str, category: str) -> str:
-    """Return the base entry that an id of BFCL or of the built-in data names.
+    """Return the name of the base entry that an id of BFCL or of the built-in data contains.
 
     >>> derive_base("multi_turn_miss_func_7", "miss_func")
     '7'
@@ -72,7 +72,7 @@ class Category(StrEnum):
 
 
 class JudgingMethod(StrEnum):
-    """Methods of judging an entry, named after the compared object."""
+    """Methods of judging an entry, named after the compared data."""
 
     STATE = "state"
     """Several turns in one session; the state is compared."""
@@ -254,7 +254,7 @@ class Tier(StrEnum):
 
 
 class StrictRecord:
-    """Record for which pydantic refuses unknown fields."""
+    """Base of records for which pydantic refuses unknown fields."""
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
@@ -272,13 +272,13 @@ class LongContext(StrictRecord):
     """Source of a trajectory's long-context material.
 
     Attributes:
-        source: Generated from a seed, or read from BFCL's data.
+        source: Whether the material is generated from a seed or read from BFCL's data.
         seed: Equal seeds and sizes give equal material.
         items: Number of generated items per kind.
-        kinds: Kinds with this number, such as ``tickets`` or ``lines`` of files; other kinds have
-            few items. If empty, all kinds have this number.
-        without: Words that generated material avoids because requests use them, and days before
-            which all material lies.
+        kinds: Kinds with ``items`` items, such as ``tickets`` or ``lines`` of files; other kinds
+            have few items. Empty means all kinds.
+        without: Words of the requests, which generated material avoids, and days, before which all
+            material lies.
     """
 
     source: Literal["generated", "bfcl"]
@@ -294,7 +294,8 @@ class AlternativeCall(StrictRecord):
 
     Attributes:
         call: Ground-truth call, as written in its turn.
-        instead: At least one call; the results together replace the result of ``call``.
+        instead: At least one call. The results of these calls together replace the result of
+            ``call``.
     """
 
     call: str
@@ -303,7 +304,7 @@ class AlternativeCall(StrictRecord):
 
 @dataclass(frozen=True)
 class Turn(StrictRecord):
-    """One turn: the user's message and the model's calls.
+    """One turn: the user's message and the ground truth.
 
     Attributes:
         messages: Messages of the user; empty in a turn that only supplies functions.
@@ -312,11 +313,11 @@ class Turn(StrictRecord):
         offers: Held-out functions that are offered from this turn on.
         accepts: Alternatives to ground-truth calls that only read.
         tells: Required information in the answer at the end of the turn.
-        ordered: Groups of ground-truth calls whose order the user dictates; for a group of one
-            call, the order of the items in its list arguments.
-        never: Calls that the user rules out from this turn on, with some or all arguments.
-        outages: Number of first calls in the turn that fail without effect, by function; 0 for all
-            calls of the turn.
+        ordered: Groups of ground-truth calls whose order the user dictates. In a group of one call,
+            the order of the items in its list arguments counts.
+        never: Calls, with some or all arguments, that the user prohibits from this turn on.
+        outages: Number of calls that fail without effect at the start of the turn, by function; 0
+            means all calls of the turn.
     """
 
     messages: tuple[Message, ...]
@@ -344,11 +345,11 @@ class ExpectedCalls(StrictRecord):
     """Expected calls of a single-turn entry without execution.
 
     Attributes:
-        functions: Function documents for the model: ``name``, ``description`` and ``parameters``
-            in BFCL's dialect of JSON Schema.
-        answers: Right calls, each ``{function: {parameter: [allowed values]}}``. An empty string
-            among the values marks an optional parameter. Without answers, the category determines
-            whether a call is right.
+        functions: Function documents for the model: ``name``, ``description`` and ``parameters`` in
+            BFCL's dialect of JSON Schema.
+        answers: Right calls, each in the form ``{function: {parameter: [allowed values]}}``. An
+            empty string among the values marks an optional parameter. Without answers, the category
+            determines whether a call is right.
         language: Language of arguments.
     """
 
@@ -374,7 +375,7 @@ class ResultCheck(StrictRecord):
     """Comparison of one result with the ground truth's.
 
     Attributes:
-        by: Equal values, numbers within a tolerance, or equal types, lengths and keys.
+        by: What must agree: values, numbers within a tolerance, or types, lengths and keys.
         tolerance: Maximum relative difference of numbers, for ``tolerance``.
     """
 
@@ -421,8 +422,8 @@ class Trajectory(StrictRecord):
         expects: Expectation of a single turn; None if the state is compared.
         provenance: Origin of the entry, as short strings by keyword.
         labels: Difficulties of the scenario.
-        extensions: Data of extensions by name, such as an attack; they judge the entry.
-        tags: The author's groups, such as ``refunds``, for filters and tables.
+        extensions: Data by extension, such as an attack. These extensions judge the entry.
+        tags: Groups chosen by the author, such as ``refunds``, for filters and tables.
         comment: Note of the author; no model sees it.
     """
 
@@ -463,13 +464,13 @@ class Trajectory(StrictRecord):
 
     @property
     def calls(self) -> ComparisonKind | None:
-        """Comparison of calls, if any; several SQL statements are compared as parallel calls."""
+        """Kind of comparison of calls, if any; several SQL statements count as parallel calls."""
         several = self.category is Category.SQL and self.known_calls > 1
         return ComparisonKind.PARALLEL if several else FACTS[self.category].calls
 
     @property
     def is_executed(self) -> bool:
-        """Whether calls are executed in the episode; the checker executes SQL statements."""
+        """Whether calls are executed in the episode (the checker executes SQL statements)."""
         return self.judged_by not in (JudgingMethod.CALLS, JudgingMethod.STATEMENTS)
 
     @property
@@ -484,18 +485,18 @@ class Trajectory(StrictRecord):
 
     @property
     def documents(self) -> tuple[Mapping[str, Any], ...] | None:
-        """Function documents of the entry; None for those of the backends."""
+        """Function documents of the entry; None for the backends' documents."""
         return self.expects.documents if self.expects else None
 
     @property
     def opening(self) -> str:
-        """First message in one line."""
+        """First message, in one line."""
         said = (message.content for turn in self.turns for message in turn.messages)
         return " ".join(next(filter(None, said), "").split())
 
     @property
     def known_calls(self) -> int:
-        """Number of calls of the ground truth or expected calls."""
+        """Number of calls in the ground truth or in the expected calls."""
         answers = len(self.expects.answers) if self.expects else 0
         return answers or sum(len(turn.ground_truth) for turn in self.turns)
 
@@ -510,7 +511,7 @@ class Trajectory(StrictRecord):
         return self.provenance.get("base", self.id)
 
     def offered(self, functions: Sequence[str], turn: int) -> frozenset[str]:
-        """Return the functions of the backends that may be called in a turn."""
+        """Return those of the backends' functions that may be called in a turn."""
         if self.functions is not None:
             # Recorded calls may have underscores, since providers refuse dots in names.
             return frozenset([*self.functions, *[n.replace(".", "_") for n in self.functions]])

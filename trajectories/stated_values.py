@@ -1,4 +1,4 @@
-"""Text of a trajectory: user messages, config and function documents."""
+"""Values that a trajectory states in user messages, config and function documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECRETS = ("access_token", "password")
 
 
 def shown(value: Any) -> Any:
-    """Return a config or state without its secrets."""
+    """Return a config or state without fields that hold secrets."""
     if isinstance(value, Mapping):
         return {key: shown(member) for key, member in value.items() if key not in SECRETS}
     return [shown(member) for member in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Named subsets of a data set: its tiers, and ``mini``, which ranks models like the full set."""
+"""Named subsets of a data set: its tiers, and ``mini``, which ranks models as all entries do."""
 
 from __future__ import annotations
 

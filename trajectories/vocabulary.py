@@ -142,7 +142,7 @@ def split_words(text: str) -> list[str]:
 def list_clashing_words(
     spoken: Collection[str], names: Collection[str], phrases: Phrases
 ) -> frozenset[str]:
-    """Return the words, of the vocabulary and of names, that a request could mean."""
+    """Return the words of the vocabulary and of names that a request could refer to."""
     ours = {
         word for pool in (*_POOLS.values(), names) for text in pool for word in split_words(text)
     }
@@ -150,12 +150,12 @@ def list_clashing_words(
 
 
 def list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str]:
-    """Return the words that begin like a word of the request; short words must be equal."""
+    """Return the words that equal a word of the request, or begin with the same letters."""
     return frozenset(word for word in words if any(_alike(word, said) for said in spoken))
 
 
 def list_phrase_words(phrases: Phrases) -> frozenset[str]:
-    """Return the longer words of templates."""
+    """Return the words of templates that are not short."""
     return frozenset(_fixed_words(phrases))
 
 
@@ -174,7 +174,7 @@ def _alike(word: str, said: str) -> bool:
 
 
 class FastRandom:
-    """Random source with the same draws as ``Random`` in a third of the time."""
+    """Random source that makes the same draws as ``Random`` in a third of the time."""
 
     def __init__(self, seed: str) -> None:
         self.random = Random(seed)
@@ -189,7 +189,7 @@ class FastRandom:
         return drawn
 
     def choice(self, pool: Sequence[_Member]) -> _Member:
-        """Draw a member."""
+        """Draw an item from a sequence."""
         # The code of below(), inlined for a million calls.
         count = len(pool)
         width = count.bit_length()
@@ -211,7 +211,7 @@ class FastRandom:
 class Vocabulary(FastRandom):
     """Random names, dates and texts.
 
-    Names and texts avoid the words ``without``. All days lie before the day ``latest``.
+    Names and texts avoid the words ``without``. All days lie before ``latest``.
     """
 
     def __init__(
@@ -242,7 +242,7 @@ class Vocabulary(FastRandom):
         return self._without.isdisjoint(split_words(text))
 
     def one(self, kind: str) -> str:
-        """Return a word of a kind: first, last, firm, town, goods, event, card_type, status."""
+        """Return a word of a kind such as ``first`` (name), ``firm`` or ``town``."""
         return self.choice(self._pools[kind])
 
     def person(self) -> str:
@@ -251,7 +251,7 @@ class Vocabulary(FastRandom):
         return f"{self.choice(pools['first'])} {self.choice(pools['last'])}"
 
     def namesakes(self, people: Collection[str]) -> list[str]:
-        """Return permitted names that share one part with the given people's names."""
+        """Return permitted names that share the first or last name with the given people."""
         found = []
         for full in people:
             first, _, last = full.rpartition(" ")
@@ -331,7 +331,7 @@ class Vocabulary(FastRandom):
         return text.format(**self._slots(text))
 
     def fill_but_day(self, text: str) -> str:
-        """Return a filled template in which the day is still a slot."""
+        """Fill a template except for its day."""
         filled = text.format(**{**self._slots(text), "day": "{day}"})
         return filled if filled.startswith("{day}") else filled[0].upper() + filled[1:]
 
@@ -373,7 +373,7 @@ _CHANGEABLE = re.compile(r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|\d+\.\
 
 @cache
 def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the filled templates of a kind, without days, and the words of each."""
+    """Return the filled templates of a kind, except for days, and the words of each template."""
     _, phrases = load_phrases()
     words = Vocabulary(f"bodies {kind}", (), date(2024, 5, 1), phrases)
     templates: Sequence[str] = phrases.lines
@@ -388,8 +388,8 @@ def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
 class LongVocabulary(Vocabulary):
     """Vocabulary of thousands of strings, some of which imitate existing strings.
 
-    An imitation has other numbers and days, and no word to avoid. Templates are filled once per
-    process; only days are drawn for each string.
+    An imitation has other numbers and days, and contains no word to avoid. Templates are filled
+    once per process. Only the day is drawn anew for each string.
     """
 
     def __init__(

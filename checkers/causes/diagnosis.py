@@ -445,7 +445,7 @@ def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
 
 
 def _find_first_idle(case: _FailedTurn) -> int:
-    """Return the first of the directly preceding turns that needed no calls, else the failed turn."""
+    """Return the first of the directly preceding turns that needed no calls, or the failed turn."""
     first = case.turn
     while first and not case.truth.turns[first - 1].calls:
         first -= 1
@@ -733,7 +733,7 @@ def _find_stand_in(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_stand_in(needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether a call has the arguments of a needed call, but another function of the backend."""
+    """Tell whether a call has the arguments of a needed call, but another function."""
     related = act.name != needed.name and _get_backend(act) == _get_backend(needed)
     return related and needed.moved and _has_equal_values(act, needed)
 

@@ -1,4 +1,4 @@
-"""Errata: judgements of single published entries, and their corrections."""
+"""Errata, which judge single published entries and correct them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Corrections of a data set by errata, which give the trajectories to judge answers by."""
+"""Correction of a data set by errata."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class CorrectedEntries:
 
     Attributes:
         name: The user's name of the errata.
-        right: Trajectories by id. An answer is right if it is right by one of them; the first right
-            one is reported. Empty if answers to the published entry do not count.
-        judged: Assessments by id that are still valid.
+        right: Trajectories by id. An answer is right if one of an entry's trajectories accepts it,
+            and the first such trajectory is reported. No trajectories mean that answers to the
+            published entry do not count.
+        judged: Valid assessments by id.
         stale: Ids of entries that differ from the judged version; they remain as published.
         needless: Ids of entries that no longer need a correction.
     """
@@ -47,7 +48,7 @@ AS_PUBLISHED = CorrectedEntries("none")
 
 
 def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) -> Found | None:
-    """Return the first passing outcome, else the first outcome; None without outcomes."""
+    """Return the first passing outcome, or else the first outcome; None without outcomes."""
     first: Found | None = None
     for found in tries:
         if passes(found):
@@ -105,7 +106,7 @@ def correct_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
 
 
 def _combine_alternatives(erratum: Erratum) -> list[Turns]:
-    """Return the alternatives and their combinations over different turns."""
+    """Return the alternatives, and the combinations of alternatives for different turns."""
     paths: list[Turns] = [{}]
     for alternative in erratum.alternatives:
         free = [path for path in paths if path.keys().isdisjoint(alternative)]
@@ -165,7 +166,7 @@ def _correct_answers(trajectory: Trajectory, answers: Answers) -> Trajectory:
 def _resolve_values(
     values: Sequence[Any] | str, before: Mapping[str, Sequence[Any]], name: str
 ) -> Sequence[Any]:
-    """Return the values of a parameter, with a reference to a published parameter resolved.
+    """Return the values of a parameter; resolve a reference to a published parameter.
 
     Raises DataError if the published parameter does not exist.
     """

@@ -1,4 +1,4 @@
-"""Reader and writer of errata files: one JSON object per line."""
+"""Reader and writer of errata files, which have one JSON object per line."""
 
 from __future__ import annotations
 

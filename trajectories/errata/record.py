@@ -1,9 +1,9 @@
 """Record of an erratum: the judgement of an entry, its reason and its corrections.
 
-An erratum holds for the version of the entry with the same fingerprint. It refers to published
-parts: ``#2.0`` is the first ground-truth call of the third turn, ``#2.0 ~ 2023 ~ 2026`` the same
-call with a replaced string. In expected calls of a single turn, ``#question`` means the published
-values of that parameter, and null removes a parameter.
+An erratum holds for the version of the entry with the same fingerprint. Its texts can refer to
+published parts. ``#2.0`` is the first ground-truth call of the third turn. ``#2.0 ~ 2023 ~ 2026``
+is the same call with a replaced string. In the expected calls of a single turn, ``#question`` means
+the published values of that parameter, and null removes a parameter.
 """
 
 from __future__ import annotations
@@ -47,14 +47,15 @@ class Erratum(StrictRecord):
     Attributes:
         id: Id of the entry.
         reason: Explanation for people.
-        evidence: Executed calls or look-ups, and their results.
+        evidence: Executed calls or other checks, and their results.
         published: The judged entry's ``fingerprint``.
         ground_truth: Corrected ground truth.
         alternatives: Additional right ground truths of single turns; alternatives for different
             turns may be combined.
-        wording: Corrected messages of the user by index of the turn.
+        wording: Corrected messages of the user, by index of the turn.
         config: Corrected fields of the initial config by backend.
-        answers: For single-turn entries, corrected parameters of the answers, by interpretation.
+        answers: Corrected parameters of the expected calls of a single-turn entry, by
+            interpretation.
     """
 
     id: str
@@ -70,10 +71,10 @@ class Erratum(StrictRecord):
 
     @property
     def asks_otherwise(self) -> bool:
-        """Whether the request itself is corrected, so that earlier answers do not count."""
+        """Whether the erratum corrects the request, so that old answers do not count."""
         return bool(self.wording or self.config)
 
     @property
     def paths(self) -> tuple[Turns, ...]:
-        """Corrected ground truth and its alternatives."""
+        """Corrected ground truth, followed by its alternatives."""
         return (self.ground_truth, *self.alternatives)

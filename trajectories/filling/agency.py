@@ -1,4 +1,4 @@
-"""Generated cards of other people with similar card numbers, and these people's earlier trips."""
+"""Generator of cards and trips: other people's cards with similar numbers, and earlier trips."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLASSES = tuple(CLASS_FACTORS.items())
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add cards with medium balances, and trips on routes that no request names."""
+    """Add cards with medium balances, and trips on routes that requests do not name."""
     own, booked = whole["credit_card_list"], whole["booking_record"]
     holders = [card["cardholder_name"] for card in own.values() if "cardholder_name" in card]
     people = vocabulary.namesakes(holders)

@@ -1,4 +1,4 @@
-"""Generated finished orders, stocks of more companies, watched stocks and older transactions."""
+"""Generator of finished orders, further stocks, watched stocks and older transactions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KNOWN = {*TradingBot.stocks, "AMZN", "GORI", "TSLA"}
 
 @lru_cache(maxsize=4)
 def list_symbols(seed: int, items: int) -> tuple[str, ...]:
-    """Return more stock symbols: known symbols with one or two letters changed."""
+    """Return new stock symbols, made from known symbols by changing one or two letters."""
     draws = FastRandom(f"{seed} symbols")
     known = [*TradingBot.stocks]
     symbols: dict[str, None] = {}

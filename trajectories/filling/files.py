@@ -1,4 +1,4 @@
-"""Generated files next to existing files, and older entries appended to some files."""
+"""Generator of files next to existing files, and of entries appended to existing files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BESIDE = 4
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add files to directories with files, and lengthen files that no request names."""
+    """Add files to directories that have files, and lengthen files that requests do not name."""
     config["root"] = {
         name: {**node, "contents": _fill_folder(name, node["contents"], vocabulary, bulk)}
         for name, node in whole["root"].items()

@@ -1,4 +1,4 @@
-"""Generated finished tickets of the same people, and logs appended to existing tickets."""
+"""Generator of finished tickets by the same people, and of logs for existing tickets."""
 
 from __future__ import annotations
 

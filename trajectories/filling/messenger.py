@@ -1,4 +1,4 @@
-"""Generated colleagues with similar names, and messages to them."""
+"""Generator of colleagues with similar names, and of messages to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trajectories.vocabulary import Vocabulary
 def fill(
     config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: BulkSettings
 ) -> None:
-    """Add users with ids far above the next free id, and messages to them before all others."""
+    """Add users with ids far above the next free id, and add messages before existing ones."""
     people = whole["user_map"]
     count = bulk.count("users") // 4
     names = [*vocabulary.namesakes(people), *(vocabulary.person() for _ in range(4 * count))]

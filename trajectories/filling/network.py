@@ -1,4 +1,4 @@
-"""Generated tweets of existing and similarly named accounts, comments and followed accounts."""
+"""Generator of tweets, comments and followed accounts."""
 
 from __future__ import annotations
 
