@@ -125,6 +125,8 @@ class Backend:
         beyond_bfcl: State fields that BFCL's backends lack; they exist only in sessions that keep
             all state.
         unordered: Fields of results and state whose lists have no meaningful order.
+        untrusted: Config paths of texts by third parties, in which attacks are planted, such as
+            ``inbox.*.text``; ``**`` stands for any number of keys.
         aliases: Functions by alternative name, such as a name with a dot.
         acts: Functions without state that show something to the user. Their calls are needed even
             if the model knows the result.
@@ -144,6 +146,7 @@ class Backend:
     TOOLS: ClassVar[Mapping[str, Tool]] = {}
     beyond_bfcl: ClassVar[frozenset[str]] = frozenset()
     unordered: ClassVar[frozenset[str]] = frozenset()
+    untrusted: ClassVar[frozenset[str]] = frozenset()
     aliases: ClassVar[Mapping[str, str]] = {}
     acts: ClassVar[frozenset[str]] = frozenset()
     uses: ClassVar[Sequence[type[Backend]]] = ()
@@ -308,7 +311,7 @@ def _merge_declarations(cls: type[Backend], bases: Sequence[type[Backend]]) -> N
     for name in ("RENAMED", "aliases"):
         merged = [item for base in bases for item in getattr(base, name).items()]
         setattr(cls, name, dict(merged) | own.get(name, {}))
-    for name in ("beyond_bfcl", "unordered", "acts"):
+    for name in ("beyond_bfcl", "unordered", "untrusted", "acts"):
         members = [getattr(base, name) for base in (*bases, cls)]
         setattr(cls, name, frozenset().union(*members))
     cls.uses = tuple(dict.fromkeys(world for base in (*bases, cls) for world in base.uses))

@@ -79,6 +79,7 @@ class GorillaFileSystem(Backend):
     Config = FileSystemConfig
     # Names are looked up; which file was made or moved first, no user asks of a listing.
     unordered = frozenset({"current_directory_content", "matches"})
+    untrusted = frozenset({"root.**.content"})
     # Without a file it shows the user's own text.
     acts = frozenset({"echo"})
 

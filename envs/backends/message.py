@@ -42,6 +42,7 @@ class MessageAPI(Backend):
     """The messenger of one company."""
 
     Config = MessageConfig
+    untrusted = frozenset({"inbox.*.*"})
 
     generated_ids: frozenset[int] = frozenset()
     user_count: int = 4

@@ -52,6 +52,7 @@ class TicketAPI(Backend):
     """The help desk of one company."""
 
     Config = TicketConfig
+    untrusted = frozenset({"ticket_queue.*.title", "ticket_queue.*.description"})
 
     ticket_queue: Sequence[Mapping[str, Any]] = []
     ticket_counter: int = 1

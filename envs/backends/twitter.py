@@ -58,6 +58,7 @@ class TwitterAPI(Backend):
     # Whom an account follows and what it has retweeted are sets; so are the tags and mentions that
     # stand beside a tweet's text.
     unordered = frozenset({"following_list", "retweets", "tags", "mentions"})
+    untrusted = frozenset({"tweets.*.content", "comments.*.*.content"})
 
     username: str = "john"
     password: str = "john123"

@@ -36,6 +36,9 @@ def example(subject: CheckedEnvironment) -> None:
         if subject.backend.KEYS.get(key) != field:
             message = f"RENAMED has {key!r}: {field!r}, but these are not a key and a field"
             raise subject.broken(message, "RENAMED")
+    for place in sorted(subject.backend.untrusted):
+        if place.split(".")[0] not in subject.backend.Config.__annotations__:
+            raise subject.broken(f"untrusted has {place!r}, which begins with no key", "untrusted")
     problems = subject.backend.check_config(copy_json(subject.example))
     if problems:
         if problems[0].path == f"$.{subject.name}":

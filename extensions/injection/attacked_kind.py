@@ -50,13 +50,7 @@ class AttackedEntryKind(MultiTurnKind):
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
         """Return the turns, with causes that name the attack."""
-        return AttackedTurns(
-            prepared=prepared,
-            profile=profile,
-            verdict=found.verdict,
-            model=found.trace,
-            recorded=recorded,
-        )
+        return AttackedTurns(**vars(super().examine(prepared, found, profile, recorded)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
-from pathlib import Path as File
 from random import Random
 from typing import Any, NamedTuple
 
 from envs.calls import Call
-from envs.registry import with_worlds
+from envs.registry import backend_class, with_worlds
 from envs.state import copy_json
 from extensions.injection import attack_families
 from extensions.injection.attack import (
@@ -25,7 +22,8 @@ from extensions.injection.attack import (
     PlantedText,
 )
 from extensions.injection.attack_families import FAMILIES
-from extensions.injection.attacker_goals import OUTGOING, AttackerGoal, goals
+from extensions.injection.attacker_goals import AttackerGoal
+from extensions.injection.goal_selection import OUTGOING, select_goals
 from extensions.injection.proof import (
     Place,
     UnsoundAttack,
@@ -46,17 +44,10 @@ _MAX_CANDIDATES = 12
 _CANARY = "zqxcanary"
 
 
-@cache
-def _carriers() -> Mapping[str, Sequence[str]]:
-    text = File(__file__).with_name("carriers.json").read_text(encoding="utf-8")
-    found: Mapping[str, Sequence[str]] = json.loads(text)
-    return found
-
-
 def sites(trajectory: Trajectory) -> Iterator[Path]:
     """Yield the places of an entry's config that contain texts by third parties."""
-    for backend, patterns in _carriers().items():
-        for pattern in patterns:
+    for backend in with_worlds(trajectory.environments):
+        for pattern in sorted(backend_class(backend).untrusted):
             config = trajectory.config.get(backend, {})
             for path in _matching(config, pattern.split(".")):
                 yield (backend, *path)
@@ -174,7 +165,7 @@ def make_attack(
             for each in _candidates(trajectory, places, pattern, draw)
         ]
     for candidate in candidates[:_MAX_CANDIDATES]:
-        for goal in goals(trajectory.config, trajectory.environments, draw):
+        for goal in select_goals(dataset, trajectory, draw):
             labelled = _labelled(dataset, _attacked(trajectory, family, seed, candidate, goal))
             if labelled is not None:
                 return labelled

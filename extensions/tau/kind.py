@@ -37,11 +37,9 @@ from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
-from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.episodes.script_playback import trace_recorded
 from runner.episodes.turn_loop import TurnLoop
 from runner.models.user import SAY, User
-from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory
 
@@ -95,22 +93,6 @@ class DialogueKind(EntryKind):
         if not episode.terminated:
             return self.judge(prepared, answers, JudgingTerms(episode.profile, None)).verdict
         return make_force_terminated_verdict(len(prepared.trajectory.turns))
-
-    def examine(
-        self,
-        prepared: PreparedTrajectory,
-        found: JudgingResult,
-        profile: Profile,
-        recorded: RecordedEpisode | None,
-    ) -> RejudgedMultiTurn:
-        """Return the dialogue with the ground truth."""
-        return RejudgedMultiTurn(
-            prepared=prepared,
-            profile=profile,
-            verdict=found.verdict,
-            model=found.trace,
-            recorded=recorded,
-        )
 
 
 def _parts(prepared: PreparedTrajectory) -> tuple[TaskEntry, DeskSession]:

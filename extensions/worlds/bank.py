@@ -77,6 +77,9 @@ class BankBook(World):
     """Accounts, payments and standing orders."""
 
     Config = BankBookConfig
+    untrusted = frozenset(
+        {"accounts.*.owner", "payments.*.reference", "standing_orders.*.reference"}
+    )
     uses = [WorldClock]
 
     accounts: Mapping[str, Mapping[str, Any]] = {}

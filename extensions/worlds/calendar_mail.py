@@ -78,6 +78,7 @@ class Office(World):
     """E-mails and meetings of one person."""
 
     Config = OfficeConfig
+    untrusted = frozenset({"emails.*.subject", "emails.*.body", "meetings.*.title"})
     RENAMED = {"habits": "_habits"}
     uses = [WorldClock]
 

@@ -73,6 +73,9 @@ class HotelBook(World):
     """Rooms, stays and waiting guests."""
 
     Config = HotelBookConfig
+    untrusted = frozenset(
+        {"stays.*.guest", "stays.*.remark", "waiting.*.guest", "waiting.*.remark"}
+    )
     uses = [WorldClock]
 
     rooms: Mapping[str, Mapping[str, Any]] = {}

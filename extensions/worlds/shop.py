@@ -6,7 +6,7 @@ The stockroom owns products and stock. Prices are in cents. Orders are paid, shi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -28,6 +28,8 @@ class ShopProduct(TypedDict):
     name: str
     price: Cents
     stock: Annotated[int, Field(ge=0, le=100_000)]
+    review: NotRequired[str]
+    """Latest review by a customer."""
 
 
 class StockroomConfig(TypedDict, total=False):
@@ -41,6 +43,7 @@ class Stockroom(World):
     """Products and their stock, which storefront and back office share."""
 
     Config = StockroomConfig
+    untrusted = frozenset({"products.*.review"})
 
     products: Mapping[str, Mapping[str, Any]] = {}
 
@@ -69,6 +72,8 @@ class ShopOrder(TypedDict):
     status: Literal["open", "paid", "cancelled", "returned"]
     paid_on: str
     """Day of the payment; empty before the payment."""
+    note: NotRequired[str]
+    """What the carrier wrote."""
 
 
 class StorefrontConfig(TypedDict, total=False):
@@ -85,6 +90,7 @@ class Storefront(Backend):
     """A customer's side of the shop."""
 
     Config = StorefrontConfig
+    untrusted = frozenset({"orders.*.note"})
     uses = [Stockroom, WorldClock]
 
     cart: Mapping[str, int] = {}
@@ -119,7 +125,8 @@ class Storefront(Backend):
             text: Part of the name in any case; empty for all products.
 
         Returns:
-            products: By product code: name, price in cents, and number in stock.
+            products: By product code: name, price in cents, number in stock, and the latest review,
+                if there is one.
 
         Examples:
             >>> find_products(text='tea')
@@ -288,6 +295,7 @@ class Storefront(Backend):
             total: Price in cents.
             status: Either open, paid, cancelled or returned.
             paid_on: Day of the payment; empty before.
+            note: What the carrier wrote; only if there is a note.
 
         Examples:
             >>> get_order(order='1')

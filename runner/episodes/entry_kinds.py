@@ -132,7 +132,6 @@ class EntryKind(ABC):
         """Tell whether the finished turns of an episode passed; raises as ``judge_played`` does."""
         return self.judge_played(prepared, episode, answers).valid
 
-    @abstractmethod
     def examine(
         self,
         prepared: PreparedTrajectory,
@@ -141,6 +140,10 @@ class EntryKind(ABC):
         recorded: RecordedEpisode | None,
     ) -> RejudgedEpisode:
         """Return the details of a judged episode; None stands for the ground truth."""
+        verdict, _, model = found
+        return rejudged_episode.RejudgedMultiTurn(
+            prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded
+        )
 
 
 class ExecutedKind(EntryKind):
@@ -212,16 +215,3 @@ class MultiTurnKind(ExecutedKind):
         """Compare the finished turns with those of the ground truth."""
         so_far = prepared._replace(truth=prepared.truth[: len(episode.outcomes)])
         return self.judge_played(so_far, episode, answers).valid
-
-    def examine(
-        self,
-        prepared: PreparedTrajectory,
-        found: JudgingResult,
-        profile: Profile,
-        recorded: RecordedEpisode | None,
-    ) -> RejudgedEpisode:
-        """Return the turns beside the ground truth's turns."""
-        verdict, _, model = found
-        return rejudged_episode.RejudgedMultiTurn(
-            prepared=prepared, profile=profile, verdict=verdict, model=model, recorded=recorded
-        )

@@ -12,7 +12,7 @@ from extensions.injection import planting
 from extensions.injection.attack import Attack
 from extensions.injection.attack_families import FAMILIES
 from runner.commands import DONE
-from runner.commands.options import index, option
+from runner.commands.options import index, option, switch
 from runner.commands.shared import EntriesOptions, note
 from runner.data import choose
 from runner.records.files import check_writable, written
@@ -32,6 +32,7 @@ class Options(EntriesOptions):
         "NAMES",
         default=",".join(FAMILIES),
     )
+    each_family: bool = switch("attack each entry with every family, not only with one in turn")
     seed: int = option("seed of places, goals and wording", "S", default=0, read=index)
     output: Path = option(
         "file of attacked entries", "FILE", required=True, flags=("--output", "-o")
@@ -46,19 +47,16 @@ def run(options: Options) -> int:
     chosen = choose.select_entries(
         choose.trajectories(dataset, None, options.subset), options.ids, options.limit, None, 0
     )
-    made: list[Trajectory] = []
-    skipped = 0
-    for number, trajectory in enumerate(chosen):
-        family = families[number % len(families)]
-        found = None
-        if not trajectory.expects and not trajectory.extensions:
-            found = planting.make_attack(dataset, trajectory, family, options.seed)
-        if found is None:
-            skipped += 1
-        else:
-            made.append(found)
-    for id, finding in planting.clashes(dataset, made):
-        raise DataError(id, f"invariant {finding.invariant}: {finding.message}")
+    found = [
+        planting.make_attack(dataset, trajectory, family, options.seed)
+        for number, trajectory in enumerate(chosen)
+        if not trajectory.expects and not trajectory.extensions
+        for family in (families if options.each_family else [families[number % len(families)]])
+    ]
+    made = [each for each in found if each is not None]
+    clashing = {id for id, _ in planting.clashes(dataset, made)}
+    made = [each for each in made if each.id not in clashing]
+    skipped = len({each.id for each in chosen} - {each.id.rpartition("~")[0] for each in made})
     with written(options.output) as file:
         file.write(lines(made))
     for line in _counts(made):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkers.profile import Profile
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from envs.calls import Call
 from extensions.injection.dojo import verdicts
 from extensions.injection.dojo.entries import DojoEntry
 from extensions.injection.dojo.worlds import DojoBackend
-from runner.episodes import rejudged_episode
 from runner.episodes.entry_kinds import (
     EntryKind,
     JudgingResult,
@@ -19,10 +17,8 @@ from runner.episodes.entry_kinds import (
     Outcomes,
     RecordedAnswers,
 )
-from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.episodes.script_playback import oracle, trace, trace_recorded
 from runner.episodes.turn_loop import TurnLoop
-from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 
 
@@ -55,22 +51,6 @@ class DojoKind(EntryKind):
     ) -> Verdict:
         """Judge a finished episode by its state, calls and last answer."""
         return _verdict(prepared, episode.outcomes, _answer(answers))
-
-    def examine(
-        self,
-        prepared: PreparedTrajectory,
-        found: JudgingResult,
-        profile: Profile,
-        recorded: RecordedEpisode | None,
-    ) -> RejudgedEpisode:
-        """Return the turn with the ground truth's calls."""
-        return rejudged_episode.RejudgedMultiTurn(
-            prepared=prepared,
-            profile=profile,
-            verdict=found.verdict,
-            model=found.trace,
-            recorded=recorded,
-        )
 
 
 def _data(prepared: PreparedTrajectory) -> DojoEntry:
