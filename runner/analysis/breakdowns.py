@@ -21,7 +21,7 @@ class PartScore(NamedTuple):
 
 
 class Breakdown(NamedTuple):
-    """Scores of the parts of a run."""
+    """Scores of all parts of a run, by one criterion such as difficulty."""
 
     title: str
     parts: Sequence[PartScore]
@@ -38,10 +38,10 @@ def score_part(label: str, episodes: Iterable[ReplayedEpisode]) -> PartScore:
 
 
 def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
-    """Return the breakdowns that a run's data allow.
+    """Return the breakdowns for which a run has the necessary data.
 
-    An episode counts for each of its labels. For a budget, only episodes that passed within this
-    number of requests count as passed.
+    An episode counts for each of its labels. For a request budget, only episodes that passed within
+    this number of requests count as passed.
     """
     found = [Breakdown("Score by difficulty", [*_by_label(episodes)])]
     if all(each.recorded.record.steps for each in episodes if each.judged.outcome == "passed"):

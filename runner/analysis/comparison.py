@@ -1,4 +1,4 @@
-"""Comparison of runs over their common entries, by category and cause."""
+"""Comparison of runs on their common entries, by category and by cause of failure."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class ComparedEntry(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """Pass rate of the second run minus that of the first."""
+        """Pass rate in the second run minus the pass rate in the first run."""
         return self.pair.difference
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """The most frequent cause in the run that failed more often."""
+        """Diagnosis with the most frequent cause in the run that failed more often."""
         return most_frequent(self.second if self.difference < 0 else self.first)
 
 
@@ -58,7 +58,7 @@ class ExcludedEntries(NamedTuple):
 
 
 class CauseCount(NamedTuple):
-    """Number of failed episodes with a cause in two runs, and a test of the difference."""
+    """Number of failed episodes with one cause in two runs, and a test of the difference."""
 
     cause: Cause
     first: int
@@ -68,7 +68,7 @@ class CauseCount(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RunComparison:
-    """Two runs over the same entries."""
+    """Comparison of two runs on the same entries."""
 
     runs: tuple[Run, Run]
     dataset: Dataset
@@ -141,7 +141,7 @@ def compare_runs(
     *,
     require_info: bool = False,
 ) -> RunComparison:
-    """Compare two runs; see ``compare_each``."""
+    """Compare two runs, as ``compare_each`` does."""
     (found,) = compare_each(
         runs, dataset, profile, step_limits, readings, require_info=require_info
     )
@@ -161,7 +161,7 @@ def compare_each(
 
     Args:
         step_limits: Maximum steps per turn for each run, if the profile limits recorded runs.
-        readings: The errata to judge by.
+        readings: Errata by which the episodes are judged.
         require_info: Whether to fail episodes that do not report required information.
 
     Raises:
@@ -220,14 +220,14 @@ def most_frequent(trials: Sequence[Diagnosis | None]) -> Diagnosis | None:
 
 
 def causes(trials: Iterable[Diagnosis | None]) -> Counter[Cause]:
-    """Count the causes of failed trials."""
+    """Return the number of failed trials for each cause."""
     return Counter(diagnosis.cause for diagnosis in trials if diagnosis)
 
 
 def _common(
     ids: Set[str], run: Run, dataset: Dataset, readings: CorrectedEntries
 ) -> dict[str, Trajectory]:
-    """Return the entries with these ids, except withdrawn entries, in the data set's order."""
+    """Return the entries with these ids in the data set's order, without withdrawn entries."""
     for id in sorted(ids - dataset.trajectories.keys()):
         raise DataError(str(run.path), f"{id!r} is not in {dataset.name}")
     return {

@@ -1,4 +1,4 @@
-"""Lines of ``compare``: flipped entries, differences by category and cause, and a conclusion."""
+"""Output of ``compare``: flipped entries, differences by category and cause, and a conclusion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging of a run with errata applied to the data.
+"""Judging of a run by data with errata applied.
 
 Only corrected entries are judged again, under the profile of the run.
 """
@@ -33,7 +33,7 @@ JudgeRecord = Callable[[PreparedTrajectory, EpisodeRecord], Verdict]
 
 
 def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
-    """Return a function that judges the episodes of a recorded run again."""
+    """Return a function that judges an episode of a recorded run again."""
 
     def judge(prepared: PreparedTrajectory, record: EpisodeRecord) -> Verdict:
         return judge_again(
@@ -45,7 +45,7 @@ def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:
 
 @dataclass(frozen=True)
 class CorrectedJudging:
-    """Judging of a run with errata."""
+    """Judging of a run by corrected data."""
 
     dataset: Dataset
     readings: CorrectedEntries

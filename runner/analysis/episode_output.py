@@ -39,13 +39,13 @@ _BAD: Tone = "bad"
 
 @dataclass(frozen=True)
 class EpisodeText:
-    """Layout of an episode as lines; ``source`` names the origin of its calls."""
+    """Layout of an episode as lines; ``source`` is the name of the run or model."""
 
     source: str
     part: EpisodePart = WHOLE
 
     def turns(self, examined: RejudgedMultiTurn) -> Iterator[OutputLine]:
-        """Yield the lines for turns."""
+        """Yield the lines for an episode of several turns."""
         shown = self.part.of(view(examined))
         environments = f"; {', '.join(examined.trajectory.environments)}"
         course = chain.from_iterable(
@@ -54,7 +54,7 @@ class EpisodeText:
         return self._lines(examined, environments, course, _turns_ending(examined))
 
     def pairs(self, examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
-        """Yield the lines for one answer."""
+        """Yield the lines for a single-turn episode."""
         self.part.check_single(examined.trajectory.id)
         shown = _answer_lines(examined, only_diff=self.part.only_diff)
         return self._lines(examined, "", shown, answer_ending(examined))
@@ -89,7 +89,7 @@ class EpisodeJson:
     part: EpisodePart = WHOLE
 
     def turns(self, examined: RejudgedMultiTurn) -> Json:
-        """Return turns as a JSON object."""
+        """Return an episode of several turns as a JSON object."""
         diagnosis = examined.diagnosis
         shown = self.part.of(view(examined))
         return {
@@ -100,7 +100,7 @@ class EpisodeJson:
         }
 
     def pairs(self, examined: RejudgedSingleTurn) -> Json:
-        """Return one answer as a JSON object."""
+        """Return a single-turn episode as a JSON object."""
         self.part.check_single(examined.trajectory.id)
         paired, diagnosis, only_diff = examined.paired, examined.diagnosis, self.part.only_diff
         words, problem, _ = paired.said
@@ -142,7 +142,7 @@ def _extended_json(recorded: RecordedEpisode | None) -> Json:
 
 
 def _kept_steps(examined: RejudgedEpisode, turn: int) -> Sequence[StepRecord]:
-    """Return the recorded steps before an error; they are not executed again."""
+    """Return the recorded steps that precede an error and were not executed again."""
     if examined.recorded is None or not examined.unjudged:
         return ()
     return [step for step in examined.recorded.record.steps if step.turn == turn]
@@ -257,7 +257,7 @@ def _answer_lines(examined: RejudgedSingleTurn, *, only_diff: bool) -> Iterator[
 
 
 def asked_lines(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
-    """Yield the messages, the functions and the expectation of a single turn."""
+    """Yield lines with the messages, functions and expectation of a single turn."""
     yield from _messages(examined.trajectory.turns[0].messages)
     yield OutputLine(f"  functions: {', '.join(examined.paired.offered) or 'none'}", "faint")
     if examined.paired.aim is not None:
@@ -283,7 +283,7 @@ def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[OutputLine]:
 
 
 def answered_lines(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
-    """Yield the text of the answer, or its parse error."""
+    """Yield the lines of an answer's text or parse error."""
     words, problem, _ = examined.paired.said
     if problem is not None:
         tone = _PLAIN if examined.verdict.valid else _BAD
@@ -300,7 +300,7 @@ def _describe(argument: ArgumentPair) -> str:
 
 
 def answer_ending(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
-    """Yield the verdict on one answer, with the cause of a failure."""
+    """Yield the lines with the verdict on a single-turn answer and the cause of a failure."""
     failure = examined.verdict.failure
     if failure is None:
         yield OutputLine("passed", _GOOD)

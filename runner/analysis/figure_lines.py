@@ -1,4 +1,4 @@
-"""Figures of runs as text: lines of ``eval``, tables of runs and CSV."""
+"""Output of runs' figures as text: lines of ``eval``, tables of runs, and CSV."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def headline(figures: RunFigures) -> str:
 
 
 def progress_text(progress: RunProgress | None) -> str:
-    """Return the covered part of an unfinished run; empty for a finished run."""
+    """Return a note on the finished part of an unfinished run; empty for a finished run."""
     if progress is None or not progress.is_unfinished:
         return ""
     return f"of {progress.done} of {progress.planned} episodes: the run is unfinished"
@@ -95,7 +95,7 @@ def figure_text(row: FigureRow, figures: RunFigures) -> str:
 
 
 def lines(figures: RunFigures, *, usage: bool = False) -> Iterator[str]:
-    """Yield the lines below the scores, or the lines on tokens, cost and latency."""
+    """Yield the figures below the scores, or with ``usage`` the tokens, cost and latency."""
     rows = [row for row in rows_of([figures]) if row.section.of_usage is usage]
     yield from _section_lines(figures, [row for row in rows if not row.section.beside_scores])
 
@@ -173,14 +173,14 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
 
 
 def csv_cell(text: str) -> str:
-    """Escape a string that a spreadsheet would take for a formula."""
+    """Escape a string that a spreadsheet would interpret as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
 
 
 def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:
-    """Yield the rows of a CSV file: one per run and group, and one per run and figure.
+    """Yield the rows of a CSV file, one for each group and each figure of a run.
 
-    Groups that were not run have no value. Rows on requests are always present.
+    Groups that were not run have no value.
     """
     yield CSV_HEADING
     rows = rows_of([run.figures for run in runs])
@@ -241,13 +241,13 @@ def group_lines_of_several(
 
 
 def worth_showing(tables: Sequence[Sequence[Row]]) -> list[tuple[Row, ...]]:
-    """Return the lines of several tables, without groups that no run has."""
+    """Return the rows of several tables, without groups that were not run at all."""
     run = {row.path for rows in tables for row in rows if row.rate}
     return [rows for rows in zip(*tables, strict=True) if run & {rows[0].path, rows[0].path[:-1]}]
 
 
 def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[str]:
-    """Yield notes on totals with missing categories."""
+    """Yield a note on each total that lacks categories."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
         yield "totals leave out categories that were not run and scale up the other weights"
@@ -293,12 +293,12 @@ def _scored(row: Row) -> list[str]:
 
 
 def percent(share: float | None) -> str:
-    """Format a share in percent; a dash for None."""
+    """Format a share in percent; None gives a dash."""
     return "-" if share is None else f"{100 * share:.1f}%"
 
 
 def span(interval: tuple[float, float]) -> str:
-    """Format an interval of shares."""
+    """Format an interval of shares in percent."""
     low, high = interval
     return f"{percent(low)} to {percent(high)}"
 

@@ -1,7 +1,7 @@
-"""Table of figures: one row defines how a figure of a run is computed, named and written.
+"""Table of figures, each row of which defines how a figure is computed, named and formatted.
 
 The lines of ``eval``, the text, CSV and JSON of ``table``, the report and the pages show the rows
-of ``FIGURES`` in their order. The rows of extensions that have data in the episodes follow.
+of ``FIGURES`` in their order. Rows of extensions follow if the episodes have data for them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Phrase = str | Callable[[RunFigures], str | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Section:
-    """A table of runs, in which each figure has a column.
+    """Section of figures: a table of runs with a column for each figure.
 
     Attributes:
         title: Title of the section's card on pages. Sections may share a card; None for no card.
-        of_usage: Whether the section shows requests and cost; runs without known values are left
-            out.
+        of_usage: Whether the section shows requests and cost. Runs without known values are then
+            left out.
         beside_scores: Whether the figures are columns beside the scores, in place of a line.
         as_lines: Whether ``table`` writes a line in place of a table.
     """
@@ -42,7 +42,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FigureRow:
-    """A row of the table: one figure of a run.
+    """Row of the table, which defines one figure of a run.
 
     Attributes:
         name: Name in CSV.
@@ -52,10 +52,11 @@ class FigureRow:
         form: Format of the value.
         of: Denominator of a share.
         unit: Plural noun for the denominator.
-        optional: Whether the column is left out if no run knows the figure.
-        json: Key of the value in JSON (default: ``name``), or a function that returns all fields.
-        phrase: Template of the figure's part in the section's line of ``eval``, or a function that
-            returns the part; begins with the separator. An unknown figure has no part.
+        optional: Whether the column is left out if the figure is unknown for all runs.
+        json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
+            fields.
+        phrase: Template, or function, for the figure's text in the section's line of ``eval``. The
+            text begins with the separator. An unknown figure has no text.
         caption: Label in the report's list of usage; empty for a figure outside the list.
         always_listed: Whether the list shows the figure even if unknown.
     """
@@ -74,7 +75,7 @@ class FigureRow:
     always_listed: bool = False
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
-        """Return the figure's fields in the JSON of a run; fields of usage have no group."""
+        """Return the figure's fields in the JSON of a run."""
         if callable(self.json):
             return self.json(figures)
         value = self.value(figures)
@@ -85,7 +86,7 @@ class FigureRow:
         return {group: {} if known is None else {name: known}}
 
     def cell(self, figures: RunFigures) -> Cell:
-        """Return the figure for a page."""
+        """Return the label, form and value of the figure for a page."""
         value = self.value(figures)
         shown = [value.acts, value.share] if isinstance(value, ActCounts) else value
         return {"label": self.label, "form": self.form, "value": shown}
@@ -105,12 +106,12 @@ def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None)
 
 
 def beside_scores(runs: Sequence[RunFigures]) -> list[FigureRow]:
-    """Return the rows that get a column beside the scores."""
+    """Return the rows whose column is beside the scores."""
     return columns(runs, [row for row in rows_of(runs) if row.section.beside_scores])
 
 
 def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]:
-    """Return the figures of ``table`` as JSON, or only the figures beside the scores."""
+    """Return the figures of ``table`` as JSON; with ``beside``, only those beside the scores."""
     found: dict[str, Any] = {}
     for row in rows_of([figures]):
         if beside and not row.section.beside_scores:
@@ -125,7 +126,7 @@ def figures_json(figures: RunFigures, *, beside: bool = False) -> dict[str, Any]
 def cards(
     runs: Mapping[str, RunFigures], rows: Sequence[FigureRow] | None = None
 ) -> list[dict[str, Any]]:
-    """Return the cards of a page; the keys of ``runs`` are the labels of lines."""
+    """Return the cards of a page; the keys of ``runs`` are the row labels."""
     found = []
     shown = columns([*runs.values()], rows)
     for title in dict.fromkeys(row.section.title for row in shown if row.section.title):
@@ -140,7 +141,7 @@ def cards(
 
 
 def behaviour_list(figures: RunFigures) -> list[Cell]:
-    """Return the figures of the report's card of scores that have no column beside the scores."""
+    """Return the figures for the report's card of scores."""
     found = []
     for row in rows_of([figures]):
         value, section = row.value(figures), row.section
@@ -151,7 +152,7 @@ def behaviour_list(figures: RunFigures) -> list[Cell]:
 
 
 def usage_list(figures: RunFigures) -> list[Cell] | None:
-    """Return the report's list of usage; None for a run without recorded requests."""
+    """Return the usage figures for the report; None for a run without recorded requests."""
     if not figures.totals or not figures.totals.requests:
         return None
     return [
@@ -162,7 +163,7 @@ def usage_list(figures: RunFigures) -> list[Cell] | None:
 
 
 def _member(part: str, name: str) -> Callable[[RunFigures], Any]:
-    """Return a getter for a field in a part of the figures; it returns None without the part."""
+    """Return a getter for a field of a part of the figures, such as ``totals``."""
 
     def get(figures: RunFigures) -> Any:
         known = getattr(figures, part)

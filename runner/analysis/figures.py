@@ -51,7 +51,7 @@ class Latency(NamedTuple):
 
     @classmethod
     def of(cls, latencies: Sequence[float]) -> Self | None:
-        """Return the latency figures, or None for fewer than two requests."""
+        """Return the latency of requests, or None for fewer than two requests."""
         if len(latencies) < 2:
             return None
         cuts = statistics.quantiles(latencies, n=20, method="inclusive")
@@ -72,7 +72,7 @@ class GpuServerUsage(NamedTuple):
     def of(
         cls, segments: Sequence[RunSegment], entries: int, price: float | None = None
     ) -> Self | None:
-        """Add up the segments of a run; ``price`` overrides the recorded one."""
+        """Add up the segments of a run; ``price`` overrides the recorded price."""
         if not segments:
             return None
         seconds, last = sum(segment.seconds for segment in segments), segments[-1]
@@ -107,12 +107,12 @@ class Totals:
 
     @property
     def gpu_cost(self) -> float | None:
-        """US dollars for the server by wall clock; None if its price or the time is unknown."""
+        """Cost of the server by wall clock, in US dollars; None if unknown."""
         return self._machine_cost(self.machine.seconds) if self.machine else None
 
     @property
     def gpu_cost_by_latency(self) -> float | None:
-        """US dollars for the server by busy time: the sum of latencies over the concurrency."""
+        """Cost of the server by busy time (sum of latencies / concurrency), in US dollars."""
         machine = self.machine
         return self._machine_cost(sum(self.latencies) / machine.concurrency) if machine else None
 
@@ -141,7 +141,7 @@ class StepUsage(NamedTuple):
 
 
 class EpisodeUsage(NamedTuple):
-    """Usage and required information of an episode, taken from its record."""
+    """Usage and reported information of an episode, taken from its record."""
 
     outcome: Outcome | None
     steps: Sequence[StepUsage] = ()
@@ -150,7 +150,7 @@ class EpisodeUsage(NamedTuple):
 
     @property
     def requests(self) -> Sequence[StepUsage]:
-        """All steps, including undone ones."""
+        """Usage of all steps, including undone steps."""
         members = self.extensions.items()
         undone = [
             step for name, each in members for step in extension.load_extension(name).undone(each)
@@ -193,7 +193,7 @@ def _add(known: int | None, more: int | None) -> int | None:
 
 
 class RequiredInfoFigures(NamedTuple):
-    """Required information that answers reported, in episodes with recorded text."""
+    """Counts of reported and required information, in episodes with recorded text."""
 
     facts: int
     facts_told: int
@@ -207,7 +207,7 @@ class RequiredInfoFigures(NamedTuple):
 
     @classmethod
     def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:
-        """Add up the reports of episodes; None if no episode has one."""
+        """Add up the reported information of episodes; None if no episode has such a record."""
         known = [telling for telling in tellings if telling]
         if not known:
             return None
@@ -233,7 +233,7 @@ class RequiredInfoFigures(NamedTuple):
 
 
 class ActCounts(NamedTuple):
-    """Count of one kind of act, in passed and failed episodes."""
+    """Count of one kind of mistake, such as an unrequested call, in passed and failed episodes."""
 
     acts: int
     episodes: int
@@ -242,12 +242,12 @@ class ActCounts(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of episodes with at least one such act."""
+        """Share of episodes with at least one such mistake."""
         return self.episodes / self.judged
 
     @classmethod
     def of(cls, acts: Sequence[Sequence[str]]) -> Self | None:
-        """Count the acts of judged episodes; None without episodes."""
+        """Add up the counts of judged episodes; None without episodes."""
         counts = [*map(len, acts)]
         return cls(sum(counts), sum(map(bool, counts)), len(counts)) if counts else None
 
@@ -268,7 +268,7 @@ class SelectionFigures(NamedTuple):
 
     @classmethod
     def of(cls, found: Iterable[FunctionSelection | None]) -> Self | None:
-        """Add up the selections of episodes; None if no episode has one."""
+        """Add up the counts of episodes; None if no episode has counts."""
         known = [each for each in found if each]
         if not known:
             return None
@@ -288,17 +288,17 @@ class SelectionFigures(NamedTuple):
 
     @property
     def arguments_right(self) -> float | None:
-        """Share of these calls whose arguments are all correct; None without such calls."""
+        """Share of needed calls with the right function whose arguments are also right."""
         return self.arguments / self.functions if self.functions else None
 
     @property
     def distractor_calls(self) -> ActCounts:
-        """Calls of distractors."""
+        """Counts of calls of distractors."""
         return ActCounts(self.distractors, self.episodes, self.judged)
 
 
 class RedundancyFigures(NamedTuple):
-    """Calls of passed episodes in excess of the ground truth's calls."""
+    """Number of calls in passed episodes beyond the ground truth's calls."""
 
     redundant: int
     needed: int
@@ -314,7 +314,7 @@ class RedundancyFigures(NamedTuple):
 
     @classmethod
     def sum(cls, parts: Iterable[RedundancyFigures]) -> Self | None:
-        """Add up episodes; None if no call was needed."""
+        """Add up the counts of episodes; None if no call was needed."""
         redundant, needed = map(sum, zip((0, 0), *parts, strict=True))
         return cls(redundant, needed) if needed else None
 
@@ -342,7 +342,7 @@ class CategoryScore:
 
 
 class TrialScore(NamedTuple):
-    """Score over several trials of the same entries."""
+    """Scores for several trials per entry: pass@k and pass^k."""
 
     k: int
     any: float
@@ -357,11 +357,11 @@ class RunFigures:
 
     Attributes:
         outcomes: One outcome per finished episode.
-        planned: The run's entries.
+        planned: Planned entries.
         totals: Usage; None if not recorded.
         allow_errors: Whether to give a score despite many errors.
         progress: Finished and planned episodes; None if the plan is unknown.
-        calls: Redundant calls, if the outcomes have no steps.
+        calls: Redundant calls; given if the outcomes have no steps.
     """
 
     outcomes: Sequence[EpisodeRecord]
@@ -373,7 +373,7 @@ class RunFigures:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether planned episodes are missing, so that the score covers only a part of the run."""
+        """Whether planned episodes are missing; the score then covers only a part of the run."""
         return self.progress is not None and self.progress.is_unfinished
 
     @cached_property
@@ -388,12 +388,12 @@ class RunFigures:
 
     @cached_property
     def judged(self) -> list[EpisodeRecord]:
-        """Outcomes except errors."""
+        """Outcomes of judged episodes, that is, without errors."""
         return [outcome for outcome in self.outcomes if outcome.outcome != "error"]
 
     @property
     def turns_passed(self) -> list[dict[str, int]]:
-        """Failed and passed multi-turn episodes by number of passed turns."""
+        """Number of multi-turn episodes by the number of their passed turns."""
         if not any(outcome.category in MULTI_TURN for outcome in self.outcomes):
             return []
         count = Counter((each.turns_passed, each.outcome) for each in self._multi_turn)
@@ -405,7 +405,7 @@ class RunFigures:
 
     @cached_property
     def told(self) -> RequiredInfoFigures | None:
-        """Reported required information; None if no text is recorded."""
+        """Figures on reported information; None if no text is recorded."""
         return RequiredInfoFigures.of(outcome.telling for outcome in self.judged)
 
     @property
@@ -425,7 +425,7 @@ class RunFigures:
 
     @cached_property
     def hallucinations(self) -> Mapping[str, ActCounts]:
-        """Hallucinations by kind; empty if nothing was judged."""
+        """Hallucinations by kind; empty without judged episodes."""
         made_up = [outcome.verdict.hallucinated for outcome in self.judged if outcome.verdict]
         found = {
             "invented_functions": ActCounts.of([each.functions for each in made_up]),
@@ -452,26 +452,26 @@ class RunFigures:
 
     @cached_property
     def overall(self) -> Rate | None:
-        """Score of the run: the mean over entries of the share of passed trials.
+        """Score of the run: the share of passed trials, averaged over entries.
 
-        None without judged episodes or with too many errors.
+        None if no episode was judged or too many ended in errors.
         """
         return self._rate(self.judged) if self.scored and self.judged else None
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The score, the mean of categories, and BFCL's table."""
+        """Rows of the score table: score, mean of categories, and BFCL's groups."""
         return score_rows(self.overall, self.rates)
 
     @property
     def grouped(self) -> bool:
-        """Whether BFCL's table adds information to the scores by category."""
+        """Whether BFCL's groups add information to the scores by category."""
         single = any(entry.category not in MULTI_TURN for entry in self.planned)
         return self.scored and bool(self.judged) and single
 
     @cached_property
     def scores(self) -> list[CategoryScore]:
-        """Score of each planned category, and of all entries if there are several categories."""
+        """Score of each planned category, and of all entries if several categories are planned."""
         present, found = by_category(self.planned), by_category(self.outcomes)
         scores = [
             self._score(category, entries, found.get(category, []))
@@ -483,7 +483,7 @@ class RunFigures:
 
     @cached_property
     def tag_scores(self) -> list[CategoryScore]:
-        """Score for each author's tag, by the name of the tag."""
+        """Score of the entries with each tag, by tag."""
         tags = sorted({tag for outcome in self.outcomes for tag in outcome.tags})
         of = {tag: [each for each in self.outcomes if tag in each.tags] for tag in tags}
         return [
@@ -501,11 +501,11 @@ class RunFigures:
         return self._attempts(self.judged)
 
     def complete(self, trials: int) -> list[TrialCounts]:
-        """Return the trial counts of entries with all trials."""
+        """Return the trial counts of the entries that have all trials."""
         return [entry for entry in self.attempts if entry.trials == trials]
 
     def trial_scores(self, trials: int) -> list[TrialScore]:
-        """Return pass@k and pass^k over entries with all trials; empty for one trial."""
+        """Return pass@k and pass^k for the entries that have all trials; empty for one trial."""
         complete = self.complete(trials)
         if trials == 1 or not complete:
             return []
@@ -538,9 +538,10 @@ class RunFigures:
         )
 
     def _rate(self, judged: Sequence[EpisodeRecord]) -> Rate:
-        """Return the score of at least one episode.
+        """Return the score of one or more episodes.
 
-        The interval is Wilson's if each scenario has one episode, otherwise clustered by scenario.
+        If each scenario has one episode, the interval is Wilson's. Otherwise, it is clustered by
+        scenario.
         """
         attempts = [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)

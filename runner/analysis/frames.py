@@ -1,4 +1,4 @@
-"""Runs as rows for data frames: one per episode and one per call.
+"""Conversion of runs to rows for data frames: one row per episode, one row per call.
 
 Rows are plain dictionaries, which ``pandas.DataFrame(runs.episodes)`` accepts.
 """
@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class RunFrames:
-    """Rows of runs.
+    """Rows for data frames on the episodes and calls of runs.
 
     Attributes:
         episodes: One row per episode, in the order of the runs.

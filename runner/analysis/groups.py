@@ -1,7 +1,7 @@
 """BFCL's table: scores of categories, groups and overall.
 
-Categories that were not run are left out, and the other weights are rescaled. BFCL counts them as
-0; ``field`` keeps BFCL's figure.
+Categories that were not run are left out, and the other weights are rescaled. BFCL counts such
+categories as 0. The field ``field`` has BFCL's figure.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Rate(NamedTuple):
 
     @property
     def scenarios(self) -> frozenset[str]:
-        """Scenarios of the entries."""
+        """Scenarios of the rated entries."""
         return frozenset(each.cluster for _, entries in self.strata for each in entries)
 
     @classmethod
     def of(cls, passed: int, entries: int) -> Self:
-        """Return the rate of at least one entry; each entry was judged once."""
+        """Return the rate of one or more entries, each of which was judged once."""
         return cls(passed / entries, wilson(passed, entries), entries)
 
 
@@ -99,7 +99,7 @@ class Row(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Name in tables, which distinguishes the weighted score from the run's score."""
+        """Name of the row in tables; it distinguishes the weighted score from the run's score."""
         return "weighted overall" if self.path == (OVERALL.name,) else self.name
 
 
@@ -118,7 +118,7 @@ def table(rates: Mapping[str, Rate]) -> list[Row]:
 
 
 def classic(rates: Mapping[str, Rate]) -> dict[str, Rate | None]:
-    """Return the scores of the nine classic groups; None for groups that were not run."""
+    """Return the scores of BFCL's nine original groups; None for a group that was not run."""
     return {name: next(_rows(group, rates, ())).rate for name, group in CLASSIC.items()}
 
 
@@ -159,8 +159,8 @@ def _field(weights: Sequence[int], members: Sequence[Row]) -> float:
 def _rate(weights: Sequence[int], members: Sequence[Row]) -> Rate | None:
     """Return the weighted mean of the parts that were run.
 
-    Margins of parts without shared scenarios are added in quadrature (Zou and Donner, 2008). For
-    other parts, the scenarios are resampled.
+    If the parts share no scenario, their margins are added in quadrature (Zou and Donner, 2008).
+    Otherwise, the scenarios are resampled.
     """
     run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]
     if not run:

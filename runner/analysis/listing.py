@@ -1,4 +1,4 @@
-"""Figures of the runs in a catalog."""
+"""Figures of a run in a catalog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replay of a recorded run: loads its data set and executes its episodes again."""
+"""Replay of a recorded run, which loads the data set and executes the episodes again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ else:
 
 
 class ReplayedEpisode(NamedTuple):
-    """One episode of a run, as recorded and as executed again."""
+    """Episode of a run: the record, and the result of its new execution."""
 
     trajectory: Trajectory
     recorded: RecordedEpisode
@@ -46,7 +46,7 @@ class ReplayedEpisode(NamedTuple):
 
 
 class ReplayedRun(NamedTuple):
-    """A run with all of its episodes executed again."""
+    """Run whose episodes were all executed again."""
 
     source: Run
     dataset: Dataset
@@ -63,7 +63,7 @@ def replay_run(
     *,
     require_info: bool = False,
 ) -> ReplayedRun:
-    """Execute all episodes of a run again; see ``replay_episodes``.
+    """Execute all episodes of a run again, as ``replay_episodes`` does.
 
     Raises DataError if the run has no finished episode, or the data set lacks a trajectory.
     """
@@ -75,7 +75,7 @@ def replay_run(
 
 
 def sort_episodes(run: Run, dataset: Dataset) -> list[Key]:
-    """Return the keys of a run's episodes in the data set's order, then by trial.
+    """Return the keys of a run's episodes, sorted by the data set's order and by trial.
 
     Raises DataError if the run has no finished episode, or the data set lacks a trajectory.
     """
@@ -101,7 +101,8 @@ def replay_episodes(
 
     Args:
         step_limit: Maximum steps per turn, if the profile limits recorded runs.
-        readings: The errata to judge by, which must not withdraw any of these entries.
+        readings: Errata by which the episodes are judged; they must not withdraw any of these
+            entries.
         require_info: Whether to fail episodes that do not report required information.
 
     Raises:
@@ -132,9 +133,9 @@ def replay_episodes(
 
 
 def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
-    """Return the function that renders results as in a run; None for Turnwise's full text.
+    """Return the function that renders results as in a run; None means Turnwise's full text.
 
-    Missing requirements, such as BFCL's wording or a tokenizer, are ignored.
+    A missing requirement, such as BFCL's wording or a tokenizer, is ignored.
     """
     if run.definition is None:
         return None
@@ -153,7 +154,7 @@ Load = Callable[[str | None, Sequence[Category], Notify], Dataset]
 
 
 def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.dataset) -> Dataset:
-    """Load a run's data set with the changes that extensions made to it in the run.
+    """Load a run's data set, including the changes that extensions made in the run.
 
     See ``load_plain_dataset`` for the arguments and exceptions.
     """
@@ -218,7 +219,7 @@ def resolve_rules(
 ) -> tuple[Profile, int]:
     """Return the profile and step limit of a run.
 
-    ``profile`` overrides the run's profile; ``step_limit`` applies only if the run has no limit.
+    ``profile`` overrides the run's profile. ``step_limit`` applies only if the run has no limit.
 
     Raises DataError if the profile does not exist.
     """
@@ -229,7 +230,7 @@ def resolve_rules(
 
 
 def source_name(run: Run, examined: RejudgedEpisode) -> str:
-    """Return the name of an episode's run, with its trial if the run has trials."""
+    """Return the name of an episode's run, with the trial number if the run has trials."""
     recorded = examined.recorded
     return f"{run.name}, trial {recorded.trial}" if run.definition and recorded else run.name
 

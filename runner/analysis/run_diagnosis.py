@@ -1,6 +1,6 @@
-"""Diagnosis of a run: reasons of failures, and signs of wrong settings with their remedies.
+"""Diagnosis of a run: counts of failure reasons, and signs of wrong settings with remedies.
 
-The diagnosis counts records one by one, so that a large run need not fit in memory.
+The diagnosis reads records one by one, so a large run need not fit in memory.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class RunDiagnosis:
                 yield f"{number} of {errors} errors are the same: {said}"
 
     def _share(self, why: Why) -> str | None:
-        """Return the share of turns with this ending as a string, if the share is large."""
+        """Return the share of turns with an ending, as text, if the share is large."""
         number, turns = self._ends[why], self._ends.total()
         if not turns or number <= _MIN_SHARE * turns:
             return None

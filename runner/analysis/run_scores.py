@@ -1,6 +1,7 @@
 """Scores of recorded runs in all supported forms.
 
-Run folders and verdict files contain the outcomes. BFCL's result files are executed and judged.
+Run folders and verdict files contain the outcomes. The calls in BFCL's result files are executed
+and judged.
 """
 
 from __future__ import annotations
@@ -95,7 +96,8 @@ def open_scores(
         allow_errors: Whether to give a score despite many errors.
 
     Raises:
-        DataError: The path is none of these, has no judged episode, or has too many errors.
+        DataError: The path is not such a file or folder, has no judged episode, or has too many
+            errors.
     """
     if is_run(path):
         found = _kept(path, rules)
@@ -116,7 +118,7 @@ def open_scores(
 def corrected_scores(
     published: RunScores, rules: ScoringRules, errata: str, notify: Notify
 ) -> RunScores | None:
-    """Return the scores of a run with errata; None for ``none``.
+    """Return the scores of a run with errata; None if ``errata`` is ``none``.
 
     Raises DataError if the errata cannot be used, or if the path holds verdicts only.
     """
@@ -228,7 +230,7 @@ _MAX_COUNT = 1e15
 
 
 def _numbers(value: object) -> Iterator[float]:
-    """Yield the numbers in a figure of a result line: one number, or lists by turn and step."""
+    """Yield the numbers in a field of a result line, which holds one number or nested lists."""
     if isinstance(value, list):
         for member in value:
             yield from _numbers(member)

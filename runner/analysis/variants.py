@@ -1,4 +1,4 @@
-"""Table of variants: several runs of one command, each compared with the first run."""
+"""Table of variants, that is, of several runs of one command."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class VariantDifference(NamedTuple):
 
 
 class ExtraColumn(NamedTuple):
-    """Additional column of the table of variants."""
+    """Additional column in the table of variants."""
 
     heading: str
     cell: Callable[[VariantScore], str]
@@ -74,7 +74,7 @@ def pair_entries(first: RunFigures, second: RunFigures) -> list[EntryPair]:
 
 
 def compare_with_first(scores: Sequence[VariantScore]) -> Mapping[str, VariantDifference]:
-    """Compare each scored variant with the first variant, entry by entry."""
+    """Compare each variant with the first variant, entry by entry."""
     first, *others = scores
     pairs = {
         each.name: pair_entries(first.figures, each.figures)
@@ -97,7 +97,8 @@ def variant_lines(
 ) -> Iterator[str]:
     """Yield the table of variants, each compared with the first variant.
 
-    The columns ``more`` precede the comparison's columns; the lines ``between`` follow the table.
+    The columns ``more`` precede the columns of the comparison. The lines ``between`` follow the
+    table.
     """
     categories = [
         c for c in Category if any(o.category == c for s in scores for o in s.figures.outcomes)
@@ -130,7 +131,7 @@ DIFFERENCE_HEADING = ("difference", "95%", "p", "p, Holm")
 
 
 def difference_cells(against: VariantDifference | None) -> list[str]:
-    """Return the cells for ``DIFFERENCE_HEADING``, in percentage points."""
+    """Return the cells for ``DIFFERENCE_HEADING``; differences are in percentage points."""
     if against is None:
         return ["-"] * len(DIFFERENCE_HEADING)
     found = against.difference

@@ -1,4 +1,4 @@
-"""View of an episode: turns, steps and calls, with each state compared to the ground truth's.
+"""View of an episode by turn, step and call, in which states are compared to the ground truth's.
 
 The transcript, the page, the debugger and the breakpoints all use this view.
 """
@@ -41,7 +41,7 @@ class EpisodeMoment(NamedTuple):
 
     @property
     def notices(self) -> Sequence[Notice]:
-        """Notices of the events after the call, or between the last turn and this one."""
+        """Notices of events after the call, or between the previous turn and this turn."""
         return list_notices(self.after)[len(list_notices(self.before)) :]
 
 
@@ -68,7 +68,7 @@ class TurnView(NamedTuple):
 
     @property
     def steps(self) -> Iterator[tuple[int, list[EpisodeMoment]]]:
-        """Steps with calls, by number."""
+        """Moments of the steps with calls, by step number."""
         for number, calls in groupby(self.calls, key=lambda call: call.place.step):
             yield number, list(calls)
 
@@ -95,7 +95,7 @@ class TurnView(NamedTuple):
 
     @property
     def departs(self) -> bool:
-        """Whether the turn differs from the ground truth, or newly differs after the failure."""
+        """Whether the turn differs from the ground truth; after a failure, only newly."""
         strays = any(moment.strays or moment.diverges for moment in self.moments)
         return bool(strays or self.failure or (self.judged and self.differences))
 
@@ -116,7 +116,7 @@ def view(examined: RejudgedMultiTurn) -> list[TurnView]:
 def turns_of(
     asked: Sequence[Turn], truth: Trace, model: Trace | None, left: EpisodePlace | None
 ) -> list[TurnView]:
-    """Return the turns of a trajectory, given both traces and the place to mark."""
+    """Return the turns of a trajectory; ``left`` is the place to mark as the divergence."""
     reached = model.turns if model else ()
     ends = [None, *(turn.after for turn in reached)]
     return [
@@ -139,7 +139,7 @@ def _moments(
     left: EpisodePlace | None,
     earlier: Snapshot | None,
 ) -> Iterator[EpisodeMoment]:
-    """Yield the moments of a turn; ``earlier`` is the state at the end of the turn before."""
+    """Yield the moments of a turn; ``earlier`` is the state at the end of the previous turn."""
     start, end = EpisodePlace(number, "start"), EpisodePlace(number, "end")
     first = EpisodeMoment(
         start, earlier or turn.before, turn.before, off_path=find_off_path(truth, turn.before)
@@ -179,7 +179,7 @@ class EpisodePart(NamedTuple):
     """Whether to select only differences from the ground truth."""
 
     def of(self, turns: Sequence[TurnView]) -> Sequence[TurnView]:
-        """Return the selected turns, with the selected calls.
+        """Return the selected turns, reduced to the selected calls.
 
         Raises DataError if the turn or step does not exist.
         """
@@ -212,7 +212,7 @@ WHOLE = EpisodePart()
 
 @dataclass(frozen=True)
 class StatefulPart:
-    """Layout that accepts episodes with states only.
+    """Layout that supports only episodes of several turns, which have states.
 
     Attributes:
         purpose: End of the message "it has no state ...".
@@ -225,7 +225,7 @@ class StatefulPart:
         return examined
 
     def pairs(self, examined: RejudgedSingleTurn) -> RejudgedMultiTurn:
-        """Reject a single turn. Always raises DataError."""
+        """Reject a single-turn episode: always raises DataError."""
         id, category = examined.trajectory.id, examined.trajectory.category
         message = f"{id} is a single turn ({category}): it has no state {self.purpose}"
         raise DataError("ID", f"{message}; use turnwise replay")

@@ -45,7 +45,7 @@ class ComparisonRule(NamedTuple):
     """Maximum decrease of the score, for ``drop``."""
 
     def violation(self, found: RunComparison) -> str | None:
-        """Return a description of how the second run is worse, or None."""
+        """Return the reason why the second run counts as worse, or None."""
         overall, lost = found.overall, found.lost
         if self.name == "flips" and lost:
             shown = ", ".join(entry.trajectory.id for entry in lost[:_MAX_FLIPS])

@@ -32,7 +32,7 @@ def run(options: Options) -> int:
 
 
 def complete(commands: Mapping[str, Command], module_of: Callable[[str, Command], Any]) -> None:
-    """Print the completions of the shell's command line and exit."""
+    """Print the completions of the command line that the shell is editing, and exit."""
     line = os.environ.get("COMP_LINE", "").split()[1:]
     top = argparse.ArgumentParser(prog="turnwise")
     families: dict[str, Any] = {"": top.add_subparsers()}

@@ -1,4 +1,4 @@
-"""The part of ``turnwise eval`` that runs a live model and prints its result."""
+"""Part of ``turnwise eval`` that runs a live model and prints the result."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _print_result(
 def _scan_records(
     folder: Path, diagnosis: RunDiagnosis, records: list[EpisodeRecord]
 ) -> Iterator[EpisodeRecord]:
-    """Yield the records of a run; also fill the diagnosis and the list ``records``."""
+    """Yield the records of a run, and add each record to the diagnosis and to ``records``."""
     for record in read_records(folder):
         diagnosis.add(record)
         records.append(record.outline)

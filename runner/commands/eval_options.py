@@ -1,4 +1,7 @@
-"""Options of ``turnwise eval``; ``runner.models.settings`` defines the live-model options."""
+"""Options of ``turnwise eval``.
+
+The module ``runner.models.settings`` defines the live-model options.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,7 @@ class LiveOptions(ConnectionOptions, _RequestOptions, _RunOptions):
 
 
 def given_settings(options: Any) -> dict[str, Any]:
-    """Return the settings in the options; None for settings that were not given."""
+    """Return the settings by name; None stands for a setting that the user did not give."""
     values = vars(options)
     return {
         member.name: dict(values.get(member.name, ())) or None

@@ -1,4 +1,4 @@
-"""A run of ``turnwise eval`` with a live model: plays its episodes and stores them in a folder."""
+"""Run of ``turnwise eval`` with a live model, which plays episodes and stores them in a folder."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    A resumed run, in the folder ``begun``, keeps its spelling of the same categories.
+    A resumed run in the folder ``begun`` keeps the recorded spelling of the categories.
     """
     category = options.category
     if begun is not None and is_run(begun):

@@ -1,7 +1,7 @@
-"""Several runs of one ``turnwise eval``, made by an option such as ``--formats``.
+"""Several runs of one ``turnwise eval`` command, from an option such as ``--formats``.
 
-Runs the variants one after the other under one budget and prints one table. Each variant has its
-own folder, which is an ordinary run.
+The variants run one after the other under one budget, and one table is printed. Each variant has
+its own folder, which is an ordinary run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from trajectories.schema import Trajectory
 def variants_of(
     options: EvalOptions, plan: RunPlan, trajectories: Sequence[Trajectory]
 ) -> Variants | None:
-    """Return the variants of the run; None for a single run.
+    """Return the variants that the options select; None for a single run.
 
     Raises DataError if options contradict each other or have unknown values.
     """

@@ -19,7 +19,7 @@ from trajectories.schema import Trajectory
 
 
 def settings_of(options: Any, command: str) -> Settings:
-    """Return the settings of a command such as ``eval``, from its options and ``--config`` file.
+    """Return the settings of a command such as ``eval`` from options and ``--config`` file.
 
     Raises DataError if an option or a file cannot be used.
     """
@@ -45,7 +45,7 @@ def add_features(options: Any, theirs: Mapping[str, Any], settings: Settings) ->
 def _read_file(
     theirs: Mapping[str, Any], command: str, given: Mapping[str, Any], options: Any
 ) -> tuple[dict[str, Any], set[str]]:
-    """Return the extensions' options together with a file's options, and the used keys of the file.
+    """Return the extensions' options from command line and file, and the used keys of the file.
 
     Raises DataError if a value in the file has the wrong type.
     """
@@ -74,7 +74,7 @@ def _current_key(key: str) -> str:
 def narrow_dataset(
     features: Sequence[RunFeature], dataset: Dataset, ids: Sequence[str], folder: Path | None
 ) -> tuple[Dataset, list[RunFeature]]:
-    """Return a data set with the functions that features offer, and the features for it.
+    """Return the data set with the functions that features offer, and the adapted features.
 
     Args:
         folder: BFCL's data folder if the model sees its function documents, else None.

@@ -63,7 +63,7 @@ def plan_of(options: Any, dataset: Dataset, profile: Profile, settings: Settings
 
 
 def check_budget(model: str, settings: Settings) -> None:
-    """Check that a budget in dollars has a price per token.
+    """Check that the price per token is known if the budget is in dollars.
 
     Raises DataError if the price is unknown.
     """
@@ -82,7 +82,7 @@ def is_ready(plan: RunPlan, connect: Connect) -> bool:
 
 
 def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -> str:
-    """Return a line with the estimated cost of requests; ``without`` names the uncounted items."""
+    """Return a line with the estimated cost of requests; ``without`` names items not counted."""
     price = price_of(model, options)
     cost = price and price.of(usage)
     if price is None or cost is None:
@@ -95,7 +95,7 @@ def cost_line(model: str, options: RequestOptions, usage: Usage, without: str) -
 
 
 def exit_status(stop_reason: str | None, *, failed: bool) -> int:
-    """Return the exit status of a run, given its stop reason and its errors."""
+    """Return the exit status of a run; ``failed`` tells whether an error ended the run."""
     if failed:
         return RUN_ERROR
     if is_budget_stop(stop_reason):

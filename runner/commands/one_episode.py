@@ -59,7 +59,7 @@ def execute_episode(options: EpisodeOptions, path: Path, trial: int) -> tuple[Ru
 def execute_episodes(
     options: EpisodeOptions, path: Path, trials: Sequence[int] | None
 ) -> tuple[Run, list[RejudgedEpisode]]:
-    """Execute episodes of the chosen entry in a run again; ``trials`` is None for all episodes.
+    """Execute episodes of the chosen entry in a run again; without ``trials``, all of them.
 
     Raises DataError if the run, entry or trial does not exist, or the entry cannot be judged.
     """
@@ -88,5 +88,5 @@ def _reporting_errors(id: str) -> Iterator[None]:
 
 
 def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
-    """Return profile and step limit of a run; options override the recorded ones."""
+    """Return the profile and step limit of a run; options override recorded values."""
     return replayed_runs.resolve_rules(run, dataset, options.profile, options.step_limit)

@@ -64,7 +64,7 @@ EXTENSIONS = "extensions"
 
 
 class _OptionInfo(NamedTuple):
-    """The metadata of a field: how the command line shows and reads the option."""
+    """Metadata of a field: how the command line shows and reads the option."""
 
     help: str
     metavar: str | None
@@ -91,7 +91,7 @@ def option(
     required: bool = False,
     **about: Any,
 ) -> Any:
-    """Return a field of an options record; ``about`` holds further fields of _OptionInfo."""
+    """Return a field of an options record; ``about`` holds further fields of ``_OptionInfo``."""
     found = _OptionInfo(help, metavar, **about)
     return field(default=MISSING if required else default, metadata={"about": found})
 
@@ -102,7 +102,7 @@ def argument(help: str, metavar: str, *, required: bool = True, default: Any = N
 
 
 def switch(help: str, **about: Any) -> Any:
-    """Return a boolean field that is true if its flag is given; ``about`` is as for ``option``."""
+    """Return a boolean field, which is true if the user gives its flag."""
     return option(help, default=False, **about)
 
 
@@ -173,7 +173,7 @@ def build_parser(
     notes: str = "",
     further: Mapping[str, type] = MappingProxyType({}),
 ) -> argparse.ArgumentParser:
-    """Return the argument parser of a command, whose help starts with its text and example."""
+    """Return the argument parser of a command; its help starts with ``text`` and ``example``."""
     prog, description = f"turnwise {name}", f"{text}\n\nexample: {example}"
     parser = _Parser(prog=prog, description=description, epilog=notes, allow_abbrev=False)
     if len(members_of(record)) > _MAX_IN_USAGE:
@@ -219,7 +219,7 @@ def add_options(parser: argparse.ArgumentParser, record: type) -> None:
 
 
 def given_flags(options: Any, record: type) -> list[str]:
-    """Return the flags of a record whose values in ``options`` differ from the defaults."""
+    """Return the flags of the options whose values differ from the defaults."""
     values = vars(options)
     return [flags_of(f)[0] for f in members_of(record) if values[f.name] != f.default]
 
@@ -247,7 +247,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def _wrap(line: str, width: int) -> list[str]:
-    """Wrap a long line with its own indentation; the example stays on one line."""
+    """Wrap a long line and repeat its indentation; an example stays on one line."""
     if len(line) <= width or line.startswith("example: "):
         return [line]
     depth = " " * (len(line) - len(line.lstrip()))
@@ -292,7 +292,7 @@ def _refuse_unknown(
 
 
 def _sections(record: type) -> dict[str, list[Field[Any]]]:
-    """Return a record's own fields without a title, inherited fields under the class's title."""
+    """Return a record's fields by section: inherited fields under the title of their class."""
     sections: dict[str, list[Field[Any]]] = {}
     classes = [cls for cls in record.__mro__ if is_dataclass(cls)]
     # A record can override inherited fields.

@@ -126,7 +126,10 @@ class OutputOption:
 
 
 def percentage(text: str) -> float:
-    """Return a share written as 90% or 0.9. Raises ArgumentTypeError for other strings."""
+    """Return the share in a string such as "90%" or "0.9".
+
+    Raises ArgumentTypeError for other strings.
+    """
     number = text.removesuffix("%")
     try:
         value = float(number)
@@ -163,7 +166,7 @@ class WorkOptions(OutputOption, _ScoringOptions):
     )
 
     def within(self) -> AbstractContextManager[None]:
-        """Return a context without a limit, because each worker process limits itself."""
+        """Return a context without effect, because each worker process limits its memory."""
         return nullcontext()
 
 

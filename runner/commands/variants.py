@@ -1,4 +1,4 @@
-"""Types for several runs of one command, which ``eval_variants`` runs."""
+"""Records of the variants of a command, which ``eval_variants`` runs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def with_budget(plan: RunPlan, requests: int | None, cost: float | None) -> RunP
 def remaining_budget(
     requests: int | None, cost: float | None, ending: RunEnding
 ) -> tuple[int | None, float | None]:
-    """Return the budget of requests and dollars after a run; None for no limit."""
+    """Return the budget of requests and dollars that a run left; None means no limit."""
     spent = ending.spent
     return (
         None if requests is None else requests - spent.requests,

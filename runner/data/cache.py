@@ -1,4 +1,4 @@
-"""The cache folder, and cached counts of irregular initial configs."""
+"""Cache folder, and cached counts of irregular initial configs."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def cache_root() -> Path:
 
 
 def cached_counts(dataset: Dataset, count: Callable[[], tuple[int, int]]) -> tuple[int, int]:
-    """Return the cached result of counting in the configs of a data set.
+    """Return the counts of a data set from the cache, or count and cache them.
 
-    A file that is damaged or cannot be written is ignored.
+    A damaged cache file or a read-only folder is ignored.
     """
     path = cache_root() / "counts" / f"{_hash_simulator()}-{dataset.sha256[:16]}"
     try:

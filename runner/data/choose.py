@@ -1,4 +1,4 @@
-"""Data sets and entries, selected by the names that users type."""
+"""Selection of data sets and entries by the names that users type."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
     Without a list, return all categories of a file, or the multi-turn categories of a data set.
-    Retired categories of BFCL, which count in no score, are returned only if they are named or in a
-    fully retired suite.
+    Retired categories of BFCL count in no score. They are returned only if they are named or in a
+    suite of retired categories.
 
     Raises DataError if a name is not a category.
     """
@@ -107,7 +107,7 @@ def is_bfcl(dataset_name: str | None) -> bool:
 
 
 def dataset_name(name: str | None, ids: Iterable[str]) -> str | None:
-    """Return the name of a data set as given, or ``bfcl`` if the ids have BFCL's form."""
+    """Return the given name of a data set, or ``bfcl`` if the ids have BFCL's form."""
     if name is None and any(map(bfcl_result_file.category_of, ids)):
         return "bfcl"
     return name
@@ -119,7 +119,7 @@ def dataset(
     notify: Notify,
     reach: AllowedServices | None = None,
 ) -> Dataset:
-    """Load a data set by name; BFCL's data set is downloaded unless it is cached.
+    """Load a data set by name; download BFCL's data set unless it is cached.
 
     Args:
         name: Name, file or folder; None for the built-in data set.
@@ -183,8 +183,8 @@ def load_dataset(
     Args:
         name: A file or folder of entries, ``bfcl``, ``bfcl:FOLDER``, None for the built-in data
             set, or a loaded data set.
-        categories: Names of categories or suites, such as ``base`` or ``single_turn`` (default:
-            all categories of a file, the multi-turn ones of a data set).
+        categories: Names of categories or suites, such as ``base`` or ``single_turn`` (default: all
+            categories of a file, the multi-turn categories of another data set).
     """
     described = "the name or path of a data set, or a Dataset"
     parameters.require_type("dataset", name, None, str, Path, Dataset, described=described)
@@ -203,7 +203,7 @@ def _warn(line: str) -> None:
 
 
 def profile_for(data: Dataset, name: str | None = None) -> Profile:
-    """Return the profile of a name; default: the profile for the data.
+    """Return the profile with a name, or the default profile for the data.
 
     Raises DataError if the name is unknown.
     """
@@ -218,7 +218,7 @@ def has_bfcl() -> bool:
 
 
 def bfcl_folder(name: str, notify: Notify) -> Path:
-    """Return the folder of ``bfcl`` or ``bfcl:FOLDER``, after a download if necessary.
+    """Return the data folder of ``bfcl`` or ``bfcl:FOLDER``; download the data if necessary.
 
     Raises DataError for another name, or if the data cannot be downloaded.
     """
@@ -269,7 +269,7 @@ def select_entries(
     size: int | None,
     seed: int,
 ) -> list[Trajectory]:
-    """Return the chosen entries, in this order: by id, by stratified sample, by limit.
+    """Select entries by id, then by stratified sample, then by limit.
 
     Args:
         ids: Ids separated by commas; None for all entries.
@@ -306,7 +306,8 @@ def report_untyped(
 ) -> None:
     """Report parameters of expected calls that have no type.
 
-    Raises DataError if a type of own data is unknown, so that no request is paid in vain.
+    Raises DataError if the data is not BFCL's and has an unknown type. This avoids requests without
+    a use.
     """
     untyped = []
     for entry in trajectories:
@@ -338,9 +339,9 @@ def leave_out_nesting(
     mode: Mode,
     notify: Notify,
 ) -> list[Trajectory]:
-    """Return the entries without those whose nested calls cannot be written or executed.
+    """Return the entries except those whose nested calls cannot be written or executed.
 
-    Raises DataError if the user named their category, or no other entry remains.
+    Raises DataError if the user named the category of such an entry, or if no other entry remains.
     """
     nested = [each for each in trajectories if FACTS[each.category].in_text]
     missing = None
@@ -380,7 +381,7 @@ def list_datasets() -> list[list[str]]:
 
 
 def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
-    """Return the findings of a strict load of the initial configs, with the entry's id."""
+    """Load all initial configs strictly; return the entry's id and the error of each finding."""
     return [
         (id, problem)
         for id, t in data.trajectories.items()
@@ -389,7 +390,7 @@ def find_irregularities(data: Dataset) -> list[tuple[str, ConfigProblem]]:
 
 
 def count_irregularities(data: Dataset) -> tuple[int, int]:
-    """Return the cached numbers of irregularities and of irregular initial configs."""
+    """Return the numbers of irregularities and of irregular initial configs, cached."""
 
     def count() -> tuple[int, int]:
         found = find_irregularities(data)

@@ -1,4 +1,4 @@
-"""Errata, opened by the name that the user typed."""
+"""Opening of errata by the name that the user typed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Download of BFCL's data: gets the pinned wheel, checks the hash and unpacks the data files."""
+"""Download of BFCL's data from the pinned wheel, whose hash is checked."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def fetch() -> Path:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Tell whether all files exist; earlier versions of turnwise did not write all of them."""
+    """Tell whether all files exist; earlier versions of Turnwise wrote fewer files."""
     return all((folder / name).is_file() for name in (bfcl.MANIFEST_FILE, TEXTS_FILE))
 
 

@@ -1,9 +1,11 @@
-"""Parser of the strings in a module's source, which is never executed.
+"""Parser of the strings in a module's source.
+
+The source is never executed.
 
 A text is a list of parts: strings, and placeholders ``{"conversion", "spec"}`` as in a format
-string. The output of a function is ``{"text": parts}``, ``{"members": [[name, output]]}`` for a
-dict, ``{"items": [output]}`` for a list, ``{"value": literal}``, or ``{}`` for anything else; a
-raised output has ``"raised": true``.
+string. The output of a function is ``{"text": parts}`` for a string, ``{"members": [[name,
+output]]}`` for a dict, ``{"items": [output]}`` for a list, ``{"value": literal}`` for a literal, or
+``{}`` for other expressions. The output of a ``raise`` statement has ``"raised": true``.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifg
 
 
 def texts_of(read: Callable[[str], str]) -> Texts:
-    """Return the texts of the package; texts outside of classes are under the module's path.
+    """Return the texts of the package by class; those outside of classes by module path.
 
     Raises ValueError if a module cannot be parsed.
     """

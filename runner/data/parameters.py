@@ -1,4 +1,7 @@
-"""Checks of the parameters of the Python API, with errors that name parameters."""
+"""Checks of the parameters of the Python API.
+
+The errors name parameters.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def require_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 @contextmanager
 def name_parameters() -> Iterator[None]:
-    """Context in which errors of the commands' functions name parameters in place of options."""
+    """Return a context in which errors name parameters of the Python API in place of options."""
     try:
         yield
     except DataError as error:

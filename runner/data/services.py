@@ -1,4 +1,4 @@
-"""Web services of REST entries: permission to call them, and a check that they are up."""
+"""Web services of REST entries: permission to call a service, and a check that it is up."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ placeholders of the text:
 
 ``tests.conformance.wording`` generates it. A source is ``argument:NAME``, ``value:NAME`` of the
 error, ``state:PATH`` or ``keys:PATH`` of the backend, ``constant:WORD``,
-``place:Class.function.number``, or ``cause``, Python's message. With ``own``, the name of the
-called function replaces that name in the text. ``more`` says whether other fields of our refusal
-come before or after the fields of the text. A refusal outside the table has Python's message or
+``place:Class.function.number``, or ``cause``, Python's message. In the text, the name of the called
+function replaces the name ``own``. ``more`` tells whether other fields of our refusal come before
+or after the fields of the text. A refusal that is not in the table has Python's message or
 Turnwise's own text.
 """
 
@@ -58,7 +58,7 @@ PYTHON: Texts = {
 
 
 class TextPlace(NamedTuple):
-    """Place of a refusal's text, and its values."""
+    """Place of a refusal's text, and the values in the text."""
 
     place: str
     holes: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class TextPlace(NamedTuple):
 
 
 class Table(NamedTuple):
-    """The text of every refusal."""
+    """Table of the texts of all refusals."""
 
     sentences: Mapping[str, str]
     """Places in the code by our names: ``raised`` for exceptions, ``handover`` for functions added
@@ -78,7 +78,7 @@ class Table(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A refused call, with all values that its text can contain."""
+    """A refused call, with all values that the text can contain."""
 
     tool: Tool
     kind: str
@@ -89,7 +89,10 @@ class Refusal(NamedTuple):
 
 
 class Wording:
-    """BFCL's wording of refusals; other processes read the texts from ``folder``."""
+    """BFCL's wording of refusals.
+
+    Other processes read the texts from ``folder``.
+    """
 
     def __init__(self, texts: Texts, table: Table, folder: Path | None = None) -> None:
         self._folder = folder
@@ -117,7 +120,7 @@ class Wording:
         return self._raised(str(cause)) if cause else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle only the folder of the texts."""
+        """Return the pickled form, which has only the folder of the texts."""
         return _load_wording, (self._folder,)
 
     def sentence(self, name: str, *values: object) -> str:
@@ -128,11 +131,11 @@ class Wording:
         return str(fill(self.given(self._sentences[name]), iter(values)))
 
     def prompts(self, prompts: PromptTexts) -> PromptTexts:
-        """Return the prompts, with BFCL's text for functions that are added later."""
+        """Return the prompts, with BFCL's message about functions that a later turn adds."""
         return prompts._replace(handover_fc=self.sentence("handover"))
 
     def notes(self) -> FunctionNotes:
-        """Return the notes behind descriptions."""
+        """Return the notes that follow function descriptions."""
         syntax = {name: self.sentence(f"{name}_note") for name in OWN_FOOTNOTES.syntax}
         return FunctionNotes(
             syntax, self.sentence("float_note"), self._describe_type, bare_items=True, response=True
@@ -221,7 +224,7 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return the source of refusal texts; default: BFCL's texts for its data and profile."""
+    """Return the source of refusal texts; default: BFCL's texts for BFCL's data and profile."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 
@@ -267,7 +270,7 @@ def _rename_function(value: Any, own: str, called: str) -> Any:
 
 
 def _describe_syntax_error(error: BaseException) -> str:
-    """Return Python's message on an invalid expression, with its usual source name."""
+    """Return Python's message on an invalid expression, with the usual source name."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f"{error.msg} (<string>, line {error.lineno})"
     return str(error)

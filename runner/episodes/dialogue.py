@@ -1,6 +1,7 @@
 """Episode with its chat: builds the next request and executes the answer.
 
-The module does no I/O: live runs, rollouts and searches send requests and pass answers back.
+The module does no I/O. Live runs, rollouts and searches send the requests and pass the answers
+back.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Dialogue:
         self._noticed = 0
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request; ``notes`` and ``extra`` tools are part of this request only."""
+        """Return the next request; only this request contains ``notes`` and ``extra`` tools."""
         episode = self.episode
         self._deliver_notices()
         if episode.turn == len(self.result):
@@ -113,7 +114,10 @@ class Dialogue:
         return [name for name in episode.session.tools if name in offered - before]
 
     def take(self, reply: Reply) -> ExecutedAnswer:
-        """Take an answer like ``hear``; raises DataError if the user needs a model of its own."""
+        """Take an answer in a dialogue whose user, if any, needs no model.
+
+        Raises DataError if the user needs a model.
+        """
         try:
             next(self.hear(reply))
         except StopIteration as end:
@@ -124,9 +128,9 @@ class Dialogue:
     def hear(self, reply: Reply) -> Generator[UserRequest, Reply, ExecutedAnswer]:
         """Take the answer to the last request, and execute its calls or end the turn.
 
-        A single-turn trajectory ends after one answer, or, if the style asks repeatedly, after the
-        first answer without calls. A user, if any, answers text. Yields the
-        requests to the user's model.
+        A single-turn trajectory ends after one answer. If the style allows several requests, it
+        ends after the first answer without calls. A simulated user, if any, replies to text. Yields
+        the requests to the user's model.
         """
         episode = self.episode
         taken = self._read(reply)
@@ -184,7 +188,7 @@ class Dialogue:
 
     @property
     def members(self) -> dict[str, Any]:
-        """Members of the record that the user keeps."""
+        """Fields that the simulated user adds to the record."""
         return {self._user.extension: self._user.kept()} if self._user else {}
 
     @property
@@ -239,7 +243,7 @@ class Dialogue:
 
 
 def _without_dots(step: Step) -> Step:
-    """Replace dots in function names: providers forbid them, so BFCL records underscores."""
+    """Replace dots in function names by underscores, because providers forbid dots."""
     if step is None or isinstance(step, str):
         return step
     return [{name.replace(".", "_"): value for name, value in call.items()} for call in step]

@@ -1,7 +1,7 @@
-"""Kinds of entry: the interface, and the kind with several turns.
+"""Kinds of entries: the interface, and the kind with several turns.
 
-Several turns are judged by their state, a single turn by its calls or their results. All
-differences between the kinds are in their classes.
+Entries of several turns are judged by their state. Single-turn entries are judged by their calls or
+results. All differences between the kinds are in their classes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Outcomes = Sequence[TurnOutcome]
 
 
 class JudgingResult(NamedTuple):
-    """Verdict on an episode, with the data behind it."""
+    """Verdict on an episode, with the outcomes and trace that it is based on."""
 
     verdict: Verdict
     outcomes: Outcomes = ()
@@ -83,7 +83,7 @@ class JudgingTerms(NamedTuple):
 
 
 class EntryKind(ABC):
-    """Judging of one kind of entry."""
+    """Base class for the judging of one kind of entry."""
 
     is_single_turn: ClassVar[bool]
 
@@ -96,7 +96,7 @@ class EntryKind(ABC):
         yield from ()
 
     def document(self, trajectory: Trajectory, toolbox: Toolbox) -> Toolbox:
-        """Return the functions of an entry with the documents that the model reads."""
+        """Return the function documents of an entry, as the model reads them."""
         return toolbox
 
     @abstractmethod
@@ -129,7 +129,10 @@ class EntryKind(ABC):
     def passes_so_far(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
-        """Tell whether the finished turns of an episode passed; raises as ``judge_played`` does."""
+        """Tell whether the finished turns of an episode passed.
+
+        Raises the exceptions of ``judge_played``.
+        """
         return self.judge_played(prepared, episode, answers).valid
 
     def examine(
@@ -192,11 +195,11 @@ class ExecutedKind(EntryKind):
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
     ) -> JudgingResult:
-        """Judge the reached turns; ``terminated`` if the step limit ended the episode."""
+        """Judge the reached turns; ``terminated`` means that the step limit ended the episode."""
 
 
 class MultiTurnKind(ExecutedKind):
-    """Kind with several turns, judged by states and by the results that the model has seen."""
+    """Kind of the entries with several turns, judged by states and by seen results."""
 
     is_single_turn = False
 

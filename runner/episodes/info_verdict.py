@@ -1,4 +1,4 @@
-"""Required information: facts that answers reported, and the verdict under ``--require-info``."""
+"""Required information: search for reported facts, and the verdict under ``--require-info``."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ else:
 def find_reported_info(
     trajectory: Trajectory, turns: Sequence[Sequence[Step]] | None
 ) -> InfoReport | None:
-    """Return the reported facts; None without required facts or without recorded text.
+    """Return the reported facts; None if no facts are required or no text is recorded.
 
-    If a request lacks a value, the answer in that turn or in the turn with the value may report the
+    If a request lacks a value that a later turn supplies, the answer of either turn may report the
     facts.
     """
     said = [_final_text(steps) for steps in turns or ()]
@@ -82,13 +82,13 @@ def add_reported_info(
 
 
 def fail_examined_without_info(examined: RejudgedEpisode) -> RejudgedEpisode:
-    """Return an examined episode, failed if required information is missing."""
+    """Return an examined episode; missing required information makes it fail."""
     telling = find_reported_info(examined.trajectory, examined.recorded and examined.recorded.turns)
     return replace(examined, verdict=_require_facts(examined.verdict, telling))
 
 
 def fail_without_info(record: EpisodeRecord) -> EpisodeRecord:
-    """Return a record, failed if required information is missing."""
+    """Return a record; missing required information makes its episode fail."""
     if record.outcome != "passed":
         return record
     # Files of outcomes have no verdict.
@@ -97,7 +97,7 @@ def fail_without_info(record: EpisodeRecord) -> EpisodeRecord:
 
 
 def _require_facts(verdict: Verdict, telling: InfoReport | None) -> Verdict:
-    """Return a verdict; a pass with unreported facts becomes a failure."""
+    """Return a verdict, in which unreported facts turn a pass into a failure."""
     if telling is None or not telling.untold or not verdict.valid:
         return verdict
     turn = telling.untold[0].turn

@@ -1,4 +1,4 @@
-"""Judging of recorded episodes, one by one or many in order."""
+"""Judging of recorded episodes, one or many."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def run_recorded(
     profile: Profile,
     step_limit: int,
 ) -> Verdict:
-    """Judge a trajectory's episode in a recorded run; raises the errors of ``judge_recorded``."""
+    """Judge a trajectory's episode in a recorded run.
+
+    Raises the exceptions of ``judge_recorded``.
+    """
     terms, recorded = JudgingTerms(profile, step_limit), entries[prepared.trajectory.id]
     # Runs of other tools may have the steps of an episode that an error of the server ended.
     if recorded.record.error is not None and recorded.turns is not None:
@@ -70,7 +73,7 @@ def run_recorded(
 def judge_again(
     prepared: PreparedTrajectory, recorded: RecordedEpisode, terms: JudgingTerms
 ) -> JudgingResult:
-    """Judge an episode of a recorded run, which a server rejection may have ended."""
+    """Judge an episode of a recorded run; a server rejection may have ended the episode."""
     if recorded.record.extensions:
         template = extension.replay_session(prepared.template, recorded.record)
         prepared = prepared._replace(template=template)
@@ -154,7 +157,7 @@ def kind_of(trajectory: Trajectory) -> EntryKind:
 
 
 def describe_error(error: Exception) -> str:
-    """Describe an exception that prevented a verdict; raises a DataError, which ends the run."""
+    """Describe an exception that prevented a verdict; raise a DataError again."""
     if isinstance(error, DataError):
         raise error
     if isinstance(error, (SimulatorError, UnjudgeableEntry)):

@@ -1,4 +1,4 @@
-"""Limits on judging an entry: time, and memory on systems that support it."""
+"""Time and memory limits on judging an entry."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ALLOWANCE = TimeAndMemoryLimits()
 
 @contextmanager
 def limited_memory(megabytes: int | None) -> Iterator[None]:
-    """Limit further memory use of this process; Python raises MemoryError beyond the limit.
+    """Limit the additional memory of this process; above the limit, Python raises MemoryError.
 
     Raises DataError if the system cannot limit the memory of a process.
     """

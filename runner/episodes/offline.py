@@ -1,4 +1,4 @@
-"""Judging without a model: ground truth, no calls, scripted models, recorded episodes."""
+"""Judging without a live model: ground truth, no calls, scripted models, recorded episodes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run_scripted(
     *,
     seed: int = 0,
 ) -> Verdict:
-    """Judge a scripted model; the seed decides where it errs.
+    """Judge a scripted model; the seed determines its errors.
 
     Raises UnjudgeableEntry if the entry is a single turn.
     """
@@ -83,7 +83,10 @@ def examine_recorded(
     step_limit: int,
     observe: Observe | None = None,
 ) -> RejudgedEpisode:
-    """Return the details of a recorded episode, judged again; raises as ``judge_recorded`` does."""
+    """Judge a recorded episode again and return the details.
+
+    Raises the exceptions of ``judge_recorded``.
+    """
     found = judge_again(prepared, recorded, JudgingTerms(profile, step_limit, True, observe))
     return kind_of(prepared.trajectory).examine(prepared, found, profile, recorded)
 
@@ -91,6 +94,9 @@ def examine_recorded(
 def examine_truth(
     prepared: PreparedTrajectory, profile: Profile, step_limit: int
 ) -> RejudgedEpisode:
-    """Return the details of the judged ground truth; raises as ``judge_recorded`` does."""
+    """Judge the ground truth and return the details.
+
+    Raises the exceptions of ``judge_recorded``.
+    """
     found = judge_truth(prepared, profile, step_limit, traced=True)
     return kind_of(prepared.trajectory).examine(prepared, found, profile, None)

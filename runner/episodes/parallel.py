@@ -1,4 +1,4 @@
-"""Judging in several processes: sends chunks of trajectories, returns records in order."""
+"""Judging in several processes, which receive chunks of trajectories."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _MAX_CHUNK = 32
 
 @dataclass(frozen=True)
 class ChunkJudge:
-    """Judge of chunks, sent to each process once; only the chunks contain trajectories."""
+    """Judge of chunks, which is sent to each process once and contains no trajectories."""
 
     dataset: Dataset
     profile: Profile
     run: Run
 
     def each(self, chunk: Chunk) -> Iterator[EpisodeRecord | str]:
-        """Yield the records of a chunk, then the error if the user's input is wrong."""
+        """Yield the records of a chunk, followed by an error if the user's input is wrong."""
         try:
             yield from evaluate(self.dataset, chunk, self.profile, self.run)
         except DataError as error:
@@ -71,7 +71,7 @@ def evaluate_by(
     profile: Profile,
     run: Run,
 ) -> Iterator[EpisodeRecord]:
-    """Run ``evaluate`` with several judges; the records and the order are the same.
+    """Run ``evaluate`` in several processes; the records and their order stay the same.
 
     Raises DataError if the user's input is wrong.
     """

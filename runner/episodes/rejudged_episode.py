@@ -1,6 +1,6 @@
-"""Episode judged again, with its trace, its ground truth and its diagnosis.
+"""Details of an episode that was judged again: trace, ground truth and diagnosis.
 
-Layouts support both forms: turns beside the ground truth's turns, and calls beside expected calls.
+A layout supports two forms: turns beside the ground truth's turns, and calls beside expected calls.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Shown = TypeVar("Shown", covariant=True)
 
 
 class EpisodeRenderer(Protocol[Shown]):
-    """Layout of an episode: as lines, JSON or a page."""
+    """Layout of an episode, for example as lines, JSON or page data."""
 
     def turns(self, examined: RejudgedMultiTurn) -> Shown:
         """Lay out turns beside the ground truth's turns."""
@@ -77,7 +77,7 @@ class RejudgedEpisode(ABC):
 
     @cached_property
     def diagnosis(self) -> Diagnosis | None:
-        """Diagnosis of the failure; None if the episode passed or another error ended it."""
+        """Diagnosis of the failure; None if the episode passed or ended in another error."""
         if self.unjudged:
             return None
         found = self._diagnosis()
@@ -86,12 +86,12 @@ class RejudgedEpisode(ABC):
 
     @cached_property
     def data_error(self) -> str | None:
-        """Known error of the entry as published, if any."""
+        """Known error in the published entry, if any."""
         return errata.describe_data_error(self.trajectory)
 
     @abstractmethod
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Lay out the episode."""
+        """Return the episode in a layout."""
 
     def _diagnosis(self) -> Diagnosis | None:
         return diagnose(Trace(()), None, self.verdict)
@@ -107,7 +107,7 @@ class RejudgedMultiTurn(RejudgedEpisode):
         return trace_truth(self.prepared, self.profile)
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Lay out the turns."""
+        """Return the turns in a layout."""
         return surface.turns(self)
 
     def _diagnosis(self) -> Diagnosis | None:
@@ -136,7 +136,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
         return tools.documents_for(self.trajectory)
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
-        """Lay out the calls."""
+        """Return the calls in a layout."""
         return surface.pairs(self)
 
     def _diagnosis(self) -> Diagnosis | None:

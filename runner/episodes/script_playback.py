@@ -1,4 +1,4 @@
-"""Scripts: calls from the ground truth or a recorded run, played with or without a trace.
+"""Scripts: calls from the ground truth or a recorded run, which can be played and traced.
 
 A trace keeps the state after each call.
 """
@@ -33,7 +33,7 @@ Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 
 
 def oracle(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> Script:
-    """Return the ground truth, one step per turn, after a function search if necessary."""
+    """Return the ground truth as a script with one step per turn, and a search step if needed."""
     script = [[read_retried_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
     if offering is None or offering.find is None:
         return script
@@ -45,7 +45,7 @@ def oracle(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> 
 
 
 def recorded(turns: Sequence[Sequence[Step]], decoder: Decoder, profile: Profile) -> Script:
-    """Return the calls of a recorded run."""
+    """Return the calls of a recorded run as a script."""
     return [
         [calls for step in steps if (calls := _decoded(step, decoder, profile))] for steps in turns
     ]
@@ -70,7 +70,7 @@ def start_episode(
 
 
 def play(script: Script, episode: TurnLoop) -> None:
-    """Run a script in an episode until either ends."""
+    """Run a script in an episode until the script or the episode ends."""
     for turn in script:
         for calls in turn:
             if not episode.finished:
@@ -107,7 +107,7 @@ def trace_recorded(
     step_limit: int | None = STEP_LIMIT,
     observe: Observe | None = None,
 ) -> Trace:
-    """Play a recorded run and return its trace, with the ending of each turn.
+    """Play recorded turns and return their trace, with the ending of each turn.
 
     ``step_limit`` applies only if the profile limits recorded runs.
     """

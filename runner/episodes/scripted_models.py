@@ -1,4 +1,4 @@
-"""Scripted models, which follow the ground truth with defined errors and need no server."""
+"""Scripted models, which follow the ground truth with defined error rates and need no server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ POLICIES: Mapping[str, str] = {
 
 
 class OfferCounts(NamedTuple):
-    """Functions that a scripted model is offered."""
+    """Facts about the functions that a scripted model is offered."""
 
     functions: int = 1
     needed: int = 1
@@ -57,9 +57,10 @@ class ScriptedBehaviour(NamedTuple):
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
-        """Return the model for ``scripted:RATE`` or, if ``policies``, ``scripted:POLICY``.
+        """Return the behaviour with a name such as ``scripted:RATE`` or ``scripted:POLICY``.
 
-        Sensitivities may follow a rate: ``scripted:0.05,tools=0.02,middle=0.1``.
+        Sensitivities may follow a rate, as in ``scripted:0.05,tools=0.02,middle=0.1``. Policies are
+        accepted only if ``policies`` is set.
 
         Raises DataError if the policy is unknown or a rate is not between 0 and 1.
         """
@@ -81,7 +82,7 @@ class ScriptedBehaviour(NamedTuple):
         return min(1.0, self.tools * doublings + self.middle * shown.middle)
 
     def error_share(self, prepared: PreparedTrajectory) -> float:
-        """Return the share of calls with errors, given the length of the ground truth's results."""
+        """Return the share of wrong calls, which grows with the length of the results."""
         if not self.context:
             return self.error_rate
         read = sum(len(result.text) for outcome in prepared.truth for result in outcome.results)
@@ -91,7 +92,7 @@ class ScriptedBehaviour(NamedTuple):
     def script(
         self, prepared: PreparedTrajectory, seed: int | str = 0, shown: OfferCounts = USUAL
     ) -> Script:
-        """Return the model's calls, one per step; the same seed gives the same calls."""
+        """Return the model's calls, one per step; equal seeds give equal calls."""
         truth = [
             [call for call in read_retried_calls(turn) if isinstance(call, Call)]
             for turn in prepared.trajectory.turns
@@ -175,7 +176,7 @@ def _select_calls(
 
 
 def wrong_call(due: Made, elsewhere: Sequence[Made], random: Random) -> Made:
-    """Return a wrong call in place of the right call."""
+    """Return a wrong call in place of the right call ``due``."""
     name, arguments = due
     if arguments and (not elsewhere or random.random() < _ARGUMENT):
         parameter = random.choice(sorted(arguments))

@@ -1,4 +1,4 @@
-"""Kinds of entry with a single turn: one compares calls, the other compares results of calls."""
+"""Kinds of single-turn entries: one compares calls, the other compares results of calls."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _AIMS = {
 
 
 class ComparedCallsKind(EntryKind):
-    """Single turn whose calls are compared; nothing is executed."""
+    """Kind of the single-turn entries whose calls are compared without execution."""
 
     is_single_turn = True
 
@@ -66,13 +66,13 @@ class ComparedCallsKind(EntryKind):
         return _right(prepared, profile)
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return a check that replaces the category's, if any."""
+        """Return a check that replaces the category's check, or None."""
         return None
 
     def judge_unanswered(
         self, prepared: PreparedTrajectory, fault: ServerRejection, profile: Profile
     ) -> Verdict:
-        """Judge a missing answer, which passes if BFCL counts it as no call."""
+        """Judge a missing answer, which passes if the profile counts it as no call."""
         if profile.calls.judges_inference_errors:
             with _grammars(prepared.trajectory):
                 found = inference_error(make_task(prepared.trajectory), profile)
@@ -83,7 +83,7 @@ class ComparedCallsKind(EntryKind):
     def judge_played(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> Verdict:
-        """Judge the one answer."""
+        """Judge the single answer."""
         return self.judge(prepared, answers, JudgingTerms(episode.profile)).verdict
 
     def examine(
@@ -99,7 +99,7 @@ class ComparedCallsKind(EntryKind):
 
 
 class ComparedResultsKind(ExecutedKind):
-    """Single turn whose results are compared."""
+    """Kind of the single-turn entries whose results are compared."""
 
     is_single_turn = True
 
@@ -169,7 +169,7 @@ def _examined(
     recorded: RecordedEpisode | None,
     pair: Callable[[], PairedAnswer],
 ) -> RejudgedSingleTurn:
-    """Return a judged answer; ``pair`` is used only if an answer exists."""
+    """Return a judged answer; ``pair`` is called only if an answer exists."""
     turns = recorded and recorded.turns
     if recorded and not (turns and len(turns) == 1 and turns[0]):
         failed = turns is None or recorded.record.fault is not None
@@ -187,7 +187,7 @@ def _examined(
 def _paired_calls(
     prepared: PreparedTrajectory, profile: Profile, recorded: RecordedEpisode | None
 ) -> PairedAnswer:
-    """Pair calls with the expected calls; without a recorded answer, pair the right answer."""
+    """Pair recorded calls with the expected calls; without a record, pair the right calls."""
     turns, mode, reader, _ = (
         RecordedAnswers(recorded.turns or (), recorded.mode, recorded.reader)
         if recorded

@@ -1,7 +1,7 @@
-"""Turn loop: a state machine without I/O.
+"""Turn loop, which is a state machine without I/O.
 
-A driver shows the model the messages and functions of ``episode.turn``. It calls ``act`` for a step
-with calls and ``end_turn`` for a step without calls.
+A driver shows the messages and functions of the current turn to the model. It calls ``act`` for a
+step with calls and ``end_turn`` for a step without calls.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TurnLoop:
     """One trajectory in progress.
 
     Args:
-        session: A freshly loaded session, which the episode then owns.
+        session: A newly loaded session, which no other code may use afterwards.
         step_limit: Maximum steps with calls per turn, or None.
         observe: Function that renders a result as the model reads it.
         offering: Restriction of the offered functions; None offers all functions of the trajectory.
@@ -96,7 +96,7 @@ class TurnLoop:
         return self.offering.of(self.turn, there, self.found) if self.offering else there
 
     def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
-        """Execute one step of at least one call and return the results.
+        """Execute one step with calls and return the results.
 
         A step beyond the limit ends the episode; the profile decides whether it is executed.
         """
@@ -118,7 +118,7 @@ class TurnLoop:
             self._keep(calls, results)
 
     def converse(self, exchange: ExecutedStep) -> None:
-        """Keep an exchange with the user, after which steps count anew."""
+        """Record an exchange with the user, and restart the count of steps."""
         self.steps.append(exchange)
         self._steps_this_turn = 0
 

@@ -1,4 +1,4 @@
-"""Judging in local worker processes: a crash or timeout costs one entry only."""
+"""Judging in local worker processes, where a crash or timeout affects only one entry."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GOING = 5.0
 
 @dataclass
 class _ChunkProgress:
-    """Chunk with the records of its finished entries."""
+    """Chunk in progress, with the records of its finished entries."""
 
     number: int
     chunk: Chunk
@@ -109,7 +109,7 @@ def evaluate_in_processes(
     workers: int,
     allowance: TimeAndMemoryLimits = ALLOWANCE,
 ) -> Iterator[EpisodeRecord]:
-    """Run ``evaluate`` in several local processes.
+    """Judge trajectories as ``evaluate`` does, in several local processes.
 
     Raises DataError if the user's input is wrong, or a process cannot start.
     """

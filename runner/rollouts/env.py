@@ -1,4 +1,4 @@
-"""Rollout environment: a trajectory with Gymnasium's ``reset`` and ``step``.
+"""Rollout environment: a trajectory with the methods ``reset`` and ``step`` of Gymnasium.
 
 ``step`` takes the model's answer and returns observation, reward, terminated, truncated and info.
 The environment uses the turn loop of live runs, does no I/O and starts no thread.
@@ -102,7 +102,7 @@ class RolloutEnv:
     """One trajectory as an environment.
 
     Raises DataError if the initial config does not fit the backends, the ground truth fails under
-    the seed, or the ``observations`` are missing.
+    the seed, or the texts of ``observations`` are missing.
 
     Args:
         seed: Seed of the backends' random streams, in place of the trajectory's seed. The ground
@@ -110,8 +110,8 @@ class RolloutEnv:
         dataset: Data set of the trajectory; required for BFCL's data only.
         mode: ``fc`` for tool calls, ``prompt`` for calls in text.
         step_limit: Maximum steps with calls per turn, or None.
-        observations: Source of the error messages that the model reads; default: BFCL's messages
-            for its data under its profile, otherwise Turnwise's.
+        observations: Source of the error messages that the model reads. Default: BFCL's messages
+            for BFCL's data under the profile ``bfcl``, otherwise Turnwise's.
         extensions: Settings of extensions by name, as in a run definition, such as
             ``{"compression": {"compress": "1024,ends"}}``.
     """
@@ -180,7 +180,7 @@ class RolloutEnv:
         return self._take(self._reply(action))
 
     async def astep(self, action: Action) -> Transition:
-        """Call ``step`` from asynchronous code, without waiting."""
+        """Take the model's action from asynchronous code; the method never waits."""
         return self.step(action)
 
     def fork(self) -> Self:
@@ -192,7 +192,7 @@ class RolloutEnv:
         return copy
 
     def snapshot(self) -> bytes:
-        """Return the model's replies and the hash of the resulting state, for ``restore``.
+        """Return bytes for ``restore``: the model's replies and the hash of the resulting state.
 
         Equal replies give equal bytes in every process.
         """
@@ -271,7 +271,7 @@ class RolloutEnv:
         )
 
     def _count_passed(self, taken: ExecutedAnswer) -> int:
-        """Return 1 if this step passed a turn and no earlier turn failed, otherwise 0."""
+        """Return 1 if this step passed a turn and no earlier turn failed; otherwise return 0."""
         outcomes = self._dialogue.episode.outcomes
         turn = taken.turn
         if len(outcomes) <= turn or self._passed != turn or self._dialogue.episode.terminated:

@@ -1,4 +1,4 @@
-"""Evaluation of a user's agent from Python, like ``turnwise eval``."""
+"""Evaluation of a user's agent from Python; the counterpart of ``turnwise eval``."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ def evaluate(
         ids: Ids of the trajectories to run; ``limit`` keeps the first ones.
         trials: Episodes per trajectory.
         profile: A profile or its name (default: the profile for the data).
-        run_dir: Run folder (default: a new one in ``runs``); with ``resume``, its run is resumed.
+        run_dir: Run folder (default: a new folder in ``runs``); ``resume`` continues its run.
         concurrency: Maximum number of concurrent episodes.
-        engine: Where the agent runs; see ``turnwise eval``, also for ``workers``, ``address``.
-        checks: Checks of every episode: functions marked with ``check``, or objects as in entries.
+        engine: Place of the agent; see ``turnwise eval``, also for ``workers`` and ``address``.
+        checks: Checks of every episode: marked functions, or JSON objects as in entries.
         policy: System message at the start of every conversation.
         extensions: Settings by extension, such as ``{"faults": {"faults": "rate=0.1"}}``.
 
@@ -150,7 +150,7 @@ def _add_features(
     policy: str | None,
     extensions: Mapping[str, Mapping[str, Any]],
 ) -> tuple[Dataset, tuple[RunFeature, ...]]:
-    """Return a data set whose entries have checks and a policy, and the features of the run."""
+    """Return the data set with checks and policy added to its entries, and the run's features."""
     data = load_dataset(dataset, categories=categories)
     require_type("checks", checks, list, tuple, described="a list of checks")
     features = tuple(extension.judging_features(checks, policy))
@@ -206,7 +206,7 @@ def judge(
     mode: Mode = "fc",
     profile: Profile | str | None = None,
 ) -> Verdict:
-    """Execute and judge a model's steps or messages, like ``turnwise score``.
+    """Execute and judge a model's steps or messages, as ``turnwise score`` does.
 
     Args:
         data: Data set of the trajectory, or the trajectory itself, without ``id``.

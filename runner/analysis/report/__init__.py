@@ -1,1 +1,1 @@
-"""HTML pages: report, comparison, scores and alignment."""
+"""HTML pages of reports, comparisons, scores and alignments."""

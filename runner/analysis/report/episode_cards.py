@@ -1,4 +1,4 @@
-"""Page data of one episode: its calls next to the expected calls or states."""
+"""Page data of one episode, with its calls next to the expected calls or states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_REQUESTS = ("request_messages", "tools", "reply", "usage", "latency", "cost"
 class SharedValues:
     """Values that the episodes of a run share, stored once and referenced by number.
 
-    ``run`` is None if its requests are not recorded.
+    ``run`` is None if the run did not record requests.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class SharedValues:
         self._numbers = {key: number for number, key in enumerate(self._documents)}
 
     def to_json(self, bounds: ValueBounds) -> Json:
-        """Return system messages, functions of tool lists, and function documents."""
+        """Return the shared values: system messages, tool lists and function documents."""
         functions: dict[str, tuple[int, Any]] = {}
         lists = {}
         for digest, tools in self._tools.items():
@@ -85,7 +85,7 @@ class EpisodeCard:
     bounds: ValueBounds
 
     def turns(self, examined: RejudgedMultiTurn) -> Json:
-        """Return turns beside the ground truth's turns."""
+        """Return the data of an episode of several turns, beside the ground truth's turns."""
         failure, bounds = examined.verdict.failure, self.bounds
         shown = view(examined)
         return {
@@ -97,7 +97,7 @@ class EpisodeCard:
         }
 
     def pairs(self, examined: RejudgedSingleTurn) -> Json:
-        """Return an answer, whose calls are paired with the expected calls."""
+        """Return the data of a single-turn episode, beside the expected calls."""
         bounds, paired, failure = self.bounds, examined.paired, examined.verdict.failure
         words, problem, _ = paired.said
         asked = self._requests(0)
@@ -160,7 +160,7 @@ class EpisodeCard:
         return shown
 
     def _between(self, start: EpisodeMoment) -> Json:
-        """Return events and changes since the turn before; empty without changes."""
+        """Return the events and changes since the previous turn; empty without changes."""
         changed = self._state(start.before, start.after)
         return {"state": changed, **self._events(start)} if changed else {}
 
@@ -211,7 +211,7 @@ class EpisodeCard:
         return text if text is None else self.bounds.cut(text)
 
     def _state(self, before: Snapshot | None, after: Snapshot) -> Json:
-        """Return the changed fields by backend, or all fields without ``before``."""
+        """Return the changed fields by backend; if ``before`` is None, return all fields."""
         return {
             name: fields
             for name, state in after.states.items()

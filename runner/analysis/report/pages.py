@@ -1,8 +1,8 @@
 """Self-contained HTML pages.
 
-Styles and scripts are inline. The content security policy allows only their hashes. Data are packs
-(compressed JSON in base64), so no text can close its element. Scripts never insert strings as
-markup.
+Styles and scripts are inline. The content security policy allows only scripts and styles with known
+hashes. Data are packs (compressed JSON in base64), so no string can close its element. Scripts
+never insert strings as markup.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def packed(value: Any) -> str:
 def page(title: str, packs: Iterable[str], assets: Iterable[str], *, served: bool = False) -> str:
     """Return a page whose scripts read the packs of data.
 
-    A served page loads packs from the viewer and links to other pages.
+    If the viewer serves the page, the page loads packs from the viewer and links to other pages.
     """
     names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
     style = _joined(name for name in names if name.endswith(".css"))
@@ -94,7 +94,7 @@ def comparison_json(comparison: RunComparison) -> dict[str, Any]:
 
 
 def scores_page(runs: Sequence[RunScores]) -> str:
-    """Return the page with the scores of runs; its chart overlays the first five runs."""
+    """Return the page with the scores of runs; its chart shows the first five runs."""
     names = ", ".join(run.name for run in runs)
     assets = ("report.css", "scores.css", "radar.js", "groups.js", "scores.js")
     fields = [run.profile == BFCL.name for run in runs]
@@ -109,7 +109,7 @@ def scores_page(runs: Sequence[RunScores]) -> str:
 def groups(runs: Sequence[RunFigures], fields: Sequence[bool]) -> dict[str, Any]:
     """Return the scores of runs and BFCL's table.
 
-    ``fields`` selects the runs for which BFCL's figures are shown, too.
+    ``fields`` tells for each run whether BFCL's figures are shown, too.
     """
     tables = [each.rows for each in runs]
     charts = [classic(each.rates) for each in runs]

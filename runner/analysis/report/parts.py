@@ -1,4 +1,4 @@
-"""Parts that extensions add to the page of a run."""
+"""Interface for the parts that extensions add to the page of a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class PageCard(NamedTuple):
 
 
 class PagePart:
-    """Additions of an extension to the page of a run; subclasses override some methods."""
+    """Base class for the additions of an extension to the page of a run."""
 
     def cards(self) -> Sequence[PageCard]:
         """Return cards for the overview."""
@@ -34,7 +34,7 @@ class PagePart:
         return {}
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
-        """Return additional fields of an episode's data, within ``bounds``."""
+        """Return additional fields of an episode's data, with values cut to ``bounds``."""
         return {}
 
 

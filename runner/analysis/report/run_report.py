@@ -1,4 +1,4 @@
-"""Report on runs: one page with the figures, and with all steps of the episodes."""
+"""Report on runs: one page with the figures and all steps of the episodes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def overview(
     machine: GpuServerUsage | None = None,
     progress: RunProgress | None = None,
 ) -> Json:
-    """Return the figures of a run; too many errors leave out the score."""
+    """Return the figures of a run; the score is left out if there are too many errors."""
     totals = totals_of(episode.recorded.record for episode in episodes)
     figures = replace(_figures(episodes, progress), totals=replace(totals, machine=machine))
     diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
@@ -228,9 +228,9 @@ def row(episode: ReplayedEpisode) -> Json:
 
 
 def _place(examined: RejudgedEpisode) -> list[int | None] | None:
-    """Return turn, step and call of the cause; a step after the last step is the turn's end.
+    """Return the turn, step and call of the cause; the index after the last step is the turn's end.
 
-    A single turn is one page without places.
+    A single-turn episode has no such place.
     """
     place = examined.place
     if place is None or examined.model is None or isinstance(examined, RejudgedSingleTurn):
@@ -256,7 +256,7 @@ class _Count:
 
 
 def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
-    """Return all packs; the largest packs get tighter bounds if the budget is exceeded."""
+    """Return all packs; if they exceed the budget, the largest packs get tighter bounds."""
     packs = [write(BOUNDS[0]) for write in writers]
     budget = _BUDGET * max(_FEWEST, len(writers))
     for bounds in BOUNDS[1:]:

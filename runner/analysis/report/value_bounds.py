@@ -1,4 +1,4 @@
-"""Size limits for values on a page, with a note where something was cut."""
+"""Size limits for values on a page; a note marks each cut."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class ValueBounds(NamedTuple):
     members: int
 
     def cut(self, text: str) -> str:
-        """Return a string, cut to the limit with a note of the full length."""
+        """Return a string cut to the limit, with a note on the full length."""
         if len(text) <= self.text:
             return text
         return f"{text[: self.text]}\n… cut off here: {len(text):,} characters in all"
 
     def state(self, value: Any) -> Any:
-        """Return a state value with leaves as Python literals, which distinguish 1 from 1.0."""
+        """Return a state value whose leaves are Python literals, which distinguish 1 from 1.0."""
         return self._tree(value, lambda leaf: brief(leaf, self.text), 0)
 
     def json(self, value: Any) -> Any:

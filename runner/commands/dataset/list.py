@@ -1,4 +1,4 @@
-"""Command ``turnwise dataset list``: lists the data sets, or the entries of one."""
+"""Command ``turnwise dataset list``: lists the data sets, or the entries of a data set."""
 
 from __future__ import annotations
 
