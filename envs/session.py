@@ -188,10 +188,7 @@ class Session:
         return Snapshot({name: backend.__dict__.copy() for name, backend in self.backends.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Restore a snapshot of this session or of a fork.
-
-        Raises DataError if the value is not a snapshot.
-        """
+        """Restore a snapshot of this session or a fork. Raises DataError for another value."""
         if not isinstance(snapshot, Snapshot):
             raise DataError("snapshot", f"must be a Snapshot, but is {snapshot!r:.60}")
         for name, backend in self.backends.items():
