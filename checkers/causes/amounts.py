@@ -9,12 +9,15 @@ SCALE = "scale"
 UNIT = "unit"
 
 _FACTORS = (
-    1000, 60, 3600, 24, 7, 12, 2.54, 0.3048, 0.9144, 1.609344, 3.785411784, 0.45359237, 6.894757293,
+    1000, 60, 3600, 24, 1440, 7, 12, 2.54, 30.48, 0.3048, 0.9144, 1.609344, 3.785411784, 4.54609,
+    0.45359237, 28.349523125, 6.894757293, 14.503773773,
 )  # fmt: skip
-"""Factors of kilo, time units, inches, feet, yards, miles, gallons, pounds and psi."""
+"""Factors of kilo, time units, inches, feet, yards, miles, gallons, pounds, ounces and psi."""
 _PERCENT = re.compile(r"(-?\d{1,15}(?:\.\d{1,15})?)\s*%")
 _ROUNDED = 0.005
 """Relative tolerance of converted numbers."""
+_MIN_ROUNDED = 10
+"""Minimum whole number that rarely equals a rounded conversion by chance."""
 
 
 def classify_wrong_amount(expected: object, got: object) -> str | None:
@@ -34,8 +37,10 @@ def classify_wrong_amount(expected: object, got: object) -> str | None:
         return SCALE
     for factor in _FACTORS:
         tolerance = 1e-6 if isinstance(factor, int) else _ROUNDED
-        if any(isclose(ratio, each, rel_tol=tolerance) for each in (factor, 1 / factor)):
-            return UNIT
+        for each in (factor, 1 / factor):
+            is_rounded = abs(each - 1) > 0.2 and other == round(one * each) >= _MIN_ROUNDED
+            if is_rounded or isclose(ratio, each, rel_tol=tolerance):
+                return UNIT
     degrees = ((other - 32) / 1.8, other * 1.8 + 32)
     return UNIT if any(isclose(one, each, rel_tol=_ROUNDED) for each in degrees) else None
 

@@ -33,10 +33,17 @@ from checkers.causes.omissions import (
     is_login,
     is_telling,
     names,
+    split_name,
 )
 from checkers.causes.place import EpisodePlace
 from checkers.causes.trace import Trace, TracedTurn
-from checkers.causes.turn_endings import classify_unparsed_calls, declines, is_question, is_refusal
+from checkers.causes.turn_endings import (
+    classify_answer,
+    classify_unparsed_calls,
+    declines,
+    is_question,
+    is_refusal,
+)
 from checkers.evidence import CallEvidence, MissingInfoEvidence
 from checkers.reasons import ExplainedEnum, Reason
 from checkers.verdict import Failure, Verdict
@@ -238,6 +245,7 @@ _LEFT_UNDONE = (
     Cause.MISSING_CALL,
     Cause.ASKED_INSTEAD_OF_ACTING,
     Cause.GAVE_UP,
+    Cause.REFUSAL,
     Cause.UNREADABLE,
     Cause.IGNORED_ERROR,
 )
@@ -362,7 +370,7 @@ def _report_step_limit(model: Trace) -> Diagnosis:
     turn, steps = len(model.turns) - 1, len(model.turns[-1].steps)
     acts = list_effects(model.turns[-1])
     act = _find_repeated_call(acts)
-    if act and 2 * len({(other.text, other.result) for other in acts}) <= len(acts):
+    if act and any(_is_repetitive(some) for some in (acts, acts[-2 * LOOP :])):
         evidence = _collect_loop_evidence(act, acts)
         detail = (
             f"repeated one call {evidence['times']} times until the step limit: {_shorten(act)}"
@@ -405,8 +413,13 @@ def _find_early_act(case: _FailedTurn) -> Diagnosis | None:
         return _report_idle_act(case, case.turn, changed[0])
     idle = [*_list_idle_acts(case)]
     if case.failure.reason is Reason.EMPTY_TURN:
+        changes = {needed.name for needed in case.needed if needed.moved}
         calls = [(needed.name, needed.arguments) for needed in case.needed]
-        done = [(turn, act) for turn, act in idle if (act.name, act.arguments) in calls]
+        done = [
+            (turn, act)
+            for turn, act in idle
+            if (act.name, act.arguments) in calls or act.name in changes
+        ]
         if done:
             return _report_idle_act(case, *done[-1])
     early = [(turn, act) for turn, act in idle if act.changes]
@@ -507,6 +520,31 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
     return case.found(Cause.EXTRA_CALL, detail, act, paths=_list_paths(act))
 
 
+def _find_other_order(case: _FailedTurn) -> Diagnosis | None:
+    """Find the first call out of order, if the model made just the needed calls and reads."""
+    keys = [[_make_key(act) for act in acts] for acts in (case.planned, case.acts)]
+    made = [act for act, key in zip(case.acts, keys[1], strict=True) if key in keys[0]]
+    if Counter(keys[0]) != Counter(map(_make_key, made)):
+        return None
+    if any(act.moved and act not in made for act in case.acts):
+        return None
+    moves = {_make_key(act) for act in case.planned if act.moved}
+    planned = [act for act in case.planned if act.moved]
+    for expected, act in zip(
+        planned, (act for act in made if _make_key(act) in moves), strict=True
+    ):
+        if _make_key(expected) != _make_key(act):
+            if not act.ok:
+                return None
+            detail = f"made {_shorten(act)} before {_shorten(expected)}"
+            return case.found(Cause.WRONG_ORDER, detail, act, expected_call=expected.text)
+    return None
+
+
+def _make_key(act: CallEffect) -> tuple[str, str]:
+    return act.name, repr(sorted(act.arguments.items()))
+
+
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
     """Return the name of an existing object that a call created again, unless a read showed it."""
     earlier = case.acts[: case.acts.index(act)]
@@ -596,9 +634,9 @@ def _explains(case: _FailedTurn, left_out: CallEffect) -> bool:
 def _find_unparsed_calls(case: _FailedTurn) -> Diagnosis | None:
     turn, form = case.played, None
     if turn.answer is not None:
-        left_out = {act.name for act in case.needed} & turn.offered
+        left_out = {act.name for act in case.missing if act.moved or act in case.needed}
         form = classify_unparsed_calls(
-            turn.answer, turn.offered, left_out, made={act.text for act in case.acts}
+            turn.answer, turn.offered, left_out & turn.offered, made={act.text for act in case.acts}
         )
     elif turn.unreadable is not None:
         form = MALFORMED
@@ -633,11 +671,13 @@ def _find_question(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_loop(case: _FailedTurn) -> Diagnosis | None:
-    act = _find_repeated_call(case.extra)
+    surplus = {each.text for each in case.extra}
+    acts = [each for each in case.acts if each.text in surplus]
+    act = _find_repeated_call(acts)
     # Repeated reads before another call are not a loop.
     if act is None or (act.ok and case.acts[-1].text != act.text):
         return None
-    evidence = _collect_loop_evidence(act, case.extra)
+    evidence = _collect_loop_evidence(act, acts)
     detail = f"repeated one call {evidence['times']} times with the same result: {_shorten(act)}"
     return case.found(Cause.LOOP, detail, act, **evidence)
 
@@ -651,9 +691,20 @@ def _find_unoffered_call(case: _FailedTurn) -> Diagnosis | None:
     for act in case.extra:
         if not act.name or act.offered:
             continue
-        if act.step >= succeeded or any(_has_equal_values(act, each) for each in case.needed):
+        if act.step >= succeeded or any(_is_similar(act, each) for each in case.needed):
             return _report_unoffered_call(case, act)
     return None
+
+
+def _is_similar(act: CallEffect, needed: CallEffect) -> bool:
+    """Tell whether a call of an unknown function resembles a needed call."""
+    words = split_name(act.name) & split_name(needed.name)
+    given = [value for value in _list_given(act) if is_telling(value)]
+    return (
+        bool(words)
+        or _has_equal_values(act, needed)
+        or any(value in given for value in needed.arguments.values())
+    )
 
 
 def _find_surrender(case: _FailedTurn) -> Diagnosis | None:
@@ -711,16 +762,21 @@ def _find_unseen(case: _FailedTurn) -> Diagnosis | None:
 
 def _find_skipped_step(case: _FailedTurn) -> Diagnosis | None:
     """Find a call that was refused because a call before it is missing or wrong."""
-    called = {act.name for act in case.acts}
-    for act, _, is_wrong, before in _list_refused_aims(case):
+    called, last = {act.name for act in case.acts}, _last_steps(case)
+    is_claim = case.played.answer and classify_answer(case.played.answer) == "other"
+    for act, aim, is_wrong, before in _list_refused_aims(case):
+        is_last = last[_get_backend(act)] <= act.step
         skipped = [step for step in before if step.name not in called]
         implicit = [step for step in skipped if _is_implicit(case, step)]
-        if implicit:
-            return _report_missing_call(case, implicit[0], act)
-        for step in () if is_wrong else [step for step in before if step.moved]:
+        moves = [] if is_wrong else [step for step in before if step.moved]
+        for step in moves if not implicit else ():
             made = find_closest(step, case.extra)
-            found = made and _report_wrong_argument(case, step, made)
-            return found or _report_missing_call(case, step, act)
+            if found := made and _report_wrong_argument(case, step, made):
+                return found
+        if is_claim and is_last and before and not is_wrong:
+            return _report_ignored_error(case, act, aim)
+        if implicit or moves:
+            return _report_missing_call(case, (implicit or moves)[0], act)
     return None
 
 
@@ -763,8 +819,17 @@ def _report_refused_call(case: _FailedTurn, act: CallEffect) -> Diagnosis:
     expected = find_closest(act, case.missing)
     if expected and (wrong := _report_wrong_argument(case, expected, act)):
         return wrong
+    called = {each.name for each in case.acts}
+    for other in case.needed:
+        is_alike = act.tool is not None and act.tool.writes == other.moved
+        if is_alike and other.name not in called and _has_common_argument(other, act):
+            return _report_wrong_function(case, other, act)
+    return _report_ignored_error(case, act, case.needed[0])
+
+
+def _report_ignored_error(case: _FailedTurn, act: CallEffect, expected: CallEffect) -> Diagnosis:
     detail = f"stopped after a refused call: {_shorten(act)}"
-    return case.found(Cause.IGNORED_ERROR, detail, act, expected_call=case.needed[0].text)
+    return case.found(Cause.IGNORED_ERROR, detail, act, expected_call=expected.text)
 
 
 def _find_refused_call(case: _FailedTurn) -> Diagnosis | None:
@@ -800,14 +865,15 @@ _RULES: Sequence[Callable[[_FailedTurn], Diagnosis | None]] = (
     _find_guess,
     _find_early_act,
     _find_malformed_call,
+    _find_other_order,
     _find_wrong_change,
     _find_other_nesting,
+    _find_loop,
     _find_wrong_read,
     _find_unparsed_calls,
     _find_needless_login,
     _find_unseen,
     _find_question,
-    _find_loop,
     _find_unoffered_call,
     _find_surrender,
     _find_stand_in,
@@ -831,12 +897,6 @@ def _report_first_missing(case: _FailedTurn) -> Diagnosis:
         if act.moved:
             detail = f"an unneeded call changed the effect of other calls: {_shorten(act)}"
             return case.found(Cause.EXTRA_CALL, detail, act)
-    if not case.missing and not case.extra:
-        for expected, act in zip(case.planned, case.acts, strict=True):
-            is_other = (expected.name, expected.arguments) != (act.name, act.arguments)
-            if is_other and expected.moved and act.moved:
-                detail = f"made {_shorten(act)} before {_shorten(expected)}"
-                return case.found(Cause.WRONG_ORDER, detail, act, expected_call=expected.text)
     for expected, act in case.displaced:
         detail = f"made the call in the wrong state: {_shorten(act)}"
         return case.found(Cause.MISSING_CALL, detail, act, expected_call=expected.text)
@@ -916,15 +976,30 @@ def _find_unread_source(
 
     A value that only the refusal of the wrong call shows counts as not seen.
     """
-    if not is_telling(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None
+    is_shown = _make_value_test(value)
     seen = [each.result for turn in case.model.turns[: case.turn] for each in list_effects(turn)]
     here = (act.step, act.position)
     seen += [each.result for each in case.acts if each.ok or (each.step, each.position) < here]
-    if any(str(value) in result for result in seen):
+    if any(map(is_shown, [*seen, *case.said])):
         return None
     reads = [each for each in case.missing if each is not expected and each.ok and not each.changes]
-    return next((each for each in reads if str(value) in each.result), None)
+    source = next((each for each in reads if is_shown(each.result)), None)
+    if source is None and not isinstance(value, str) and expected in case.planned:
+        # The value may be computed from a read that was never made.
+        called = {each.name for each in case.acts}
+        before = case.planned[: case.planned.index(expected)]
+        source = next((each for each in reads if each in before and each.name not in called), None)
+    return source
+
+
+def _make_value_test(value: float | str) -> Callable[[str], bool]:
+    """Return a predicate for texts that contain a string, or a number as a whole."""
+    if isinstance(value, str):
+        return lambda text: value in text
+    number = re.escape(repr(value).removesuffix(".0"))
+    return lambda text: bool(re.search(rf"(?<![\w.]){number}(?:\.0+)?(?!\w|\.\d)", text))
 
 
 def _find_replaced_call(case: _FailedTurn, act: CallEffect) -> CallEffect | None:
@@ -969,12 +1044,18 @@ def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _find_repeated_call(acts: Sequence[CallEffect]) -> CallEffect | None:
-    times: Counter[tuple[str, str]] = Counter()
+    """Return the first repetition of the first call that is repeated often enough."""
+    seen: dict[tuple[str, str], list[CallEffect]] = {}
     for act in acts:
-        times[act.text, act.result] += 1
-        if times[act.text, act.result] == LOOP:
-            return act
+        equal = seen.setdefault((act.text, act.result), [])
+        equal.append(act)
+        if len(equal) == LOOP:
+            return equal[1]
     return None
+
+
+def _is_repetitive(acts: Sequence[CallEffect]) -> bool:
+    return 2 * len({(act.text, act.result) for act in acts}) <= len(acts)
 
 
 def _collect_loop_evidence(act: CallEffect, acts: Sequence[CallEffect]) -> dict[str, Any]:

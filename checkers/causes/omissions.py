@@ -50,8 +50,8 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
     Words that also occur in the names of ``later`` functions do not count.
     """
     spoken = set(stems(words))
-    others = [_split_name(other) for other in later if other.name != act.name]
-    own = _split_name(act).difference(*others)
+    others = [split_name(other.name) for other in later if other.name != act.name]
+    own = split_name(act.name).difference(*others)
     if is_login(act):
         # To mention Twitter is not to ask for a login there.
         named = bool(_LOGIN_SAID.search(words))
@@ -62,8 +62,9 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
     return named or (bool(act.changes) and any(value.lower() in words.lower() for value in given))
 
 
-def _split_name(act: CallEffect) -> frozenset[str]:
-    return frozenset(stems(_HUMP.sub(" ", act.name))) - _COMMON
+def split_name(name: str) -> frozenset[str]:
+    """Return the meaningful words of a function's name."""
+    return frozenset(stems(_HUMP.sub(" ", name))) - _COMMON
 
 
 def _is_source_of(act: CallEffect, other: CallEffect) -> bool:

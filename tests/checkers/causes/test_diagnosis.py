@@ -363,7 +363,13 @@ def test_a_question_after_a_wrong_call_does_not_hide_it():
 def test_a_refused_call_that_is_made_again_and_again():
     step = ["mv('log.txt', 'a/b')"]
     found = diagnosis([[MOVE]], [did(step, step, step, step)])
-    assert (found.cause, found.step, found.evidence["times"]) == (Cause.LOOP, 2, 4)
+    assert (found.cause, found.step, found.evidence["times"]) == (Cause.LOOP, 1, 4)
+
+
+def test_a_wrong_read_again_and_again_is_a_loop():
+    look = ["cat(file_name='draft.txt')"]
+    found = diagnosis([["cat(file_name='log.txt')"]], [did(look, look, look, answer="Done.")])
+    assert (found.cause, found.step) == (Cause.LOOP, 1)
 
 
 def test_a_call_that_is_made_twice_is_no_loop():
@@ -377,10 +383,10 @@ def test_looking_again_and_again_is_a_loop_where_the_turn_ends_in_it():
     assert cause([[MOVE]], [did(look, look, look, ["pwd()"])]) is Cause.MISSING_CALL
 
 
-def test_a_loop_that_ends_in_a_question_is_a_question():
+def test_a_loop_that_ends_in_a_question_is_a_loop():
     look = ["ls()"]
     model = [did(look, look, look, answer="Which file do you mean?")]
-    assert cause([[MOVE]], model) is Cause.ASKED_INSTEAD_OF_ACTING
+    assert cause([[MOVE]], model) is Cause.LOOP
 
 
 def test_giving_up_after_a_loop_is_the_loop():
@@ -719,13 +725,14 @@ BRAKE, START = "pressBrakePedal(pedalPosition=1.0)", "startEngine(ignitionMode='
 READ_FUEL = "displayCarStatus(option='fuel')"
 
 
-def said_of(truth, model, words, config=CONFIG):
+def said_of(truth, model, words, config=CONFIG, answer=None):
     """Return why a made-up episode fails in which the user says so much."""
     turns = tuple(Turn((), tuple(calls)) for calls in truth)
     trajectory = Trajectory("made_up_0", Category.BASE, tuple(config), config, turns)
     data = Dataset("made-up", "1", "0" * 64, {trajectory.id: trajectory})
     prepared = prepare(data, trajectory, BFCL)
     played = trace(prepared, [[[*map(parse_call, calls)]] for calls in model], BFCL, 20)
+    played = played._replace(turns=tuple(turn._replace(answer=answer) for turn in played.turns))
     outcomes = [turn.outcome for turn in played.turns]
     verdict = judge(prepared.truth, outcomes, BFCL, prepared.scene)
     return diagnose(trace_truth(prepared, BFCL), played, verdict, words)
@@ -736,6 +743,24 @@ def test_an_implicit_step_that_was_left_out_is_the_cause_of_the_refusal_after_it
     assert found.name == "missing_call (implicit)"
     assert found.evidence["expected_call"] == BRAKE
     assert found.evidence["call"] == START
+
+
+def test_a_claim_of_success_after_a_refusal_ignores_the_error():
+    words = ["Start the engine, please."]
+    claimed = said_of([[BRAKE, START]], [[START]], words, CAR, "The engine is running.")
+    assert (claimed.cause, claimed.step, claimed.call) == (Cause.IGNORED_ERROR, 0, 0)
+    admitted = said_of([[BRAKE, START]], [[START]], words, CAR, "The engine failed to start.")
+    assert admitted.cause is not Cause.IGNORED_ERROR
+
+
+def test_a_computed_amount_without_the_read_is_a_guess():
+    truth, words = [[READ_FUEL, "fillFuelTank(fuelAmount=15)"]], ["Fill it up to half."]
+    found = said_of(truth, [["fillFuelTank(fuelAmount=25)"]], words, CAR)
+    assert (found.name, found.step) == ("acted_without_looking", 0)
+    assert found.evidence["expected_call"] == READ_FUEL
+    read = said_of(truth, [[READ_FUEL, "fillFuelTank(fuelAmount=25)"]], words, CAR)
+    named = said_of(truth, [["fillFuelTank(fuelAmount=25)"]], ["Add 15 gallons."], CAR)
+    assert read.cause is named.cause is Cause.WRONG_ARGUMENT
 
 
 def test_a_call_without_its_argument_is_refused_for_that_and_not_for_a_step_before_it():
@@ -785,6 +810,11 @@ def test_changes_in_another_order():
     found = said_of(truth, [truth[0][::-1]], words, CONFIG)
     assert (found.cause, found.step, found.call) == (Cause.WRONG_ORDER, 0, 0)
     assert found.detail == f"made {truth[0][1]} before {truth[0][0]}"
+    tweets = [[TWEET, "post_tweet(content='Bye')"]]
+    found = said_of(tweets, [["pwd()", *tweets[0][::-1]]], ["Greet, and then say goodbye."])
+    assert (found.cause, found.step, found.call) == (Cause.WRONG_ORDER, 0, 1)
+    found = said_of(tweets, [[*tweets[0][::-1], TICKET]], ["Greet, and then say goodbye."])
+    assert found.cause is not Cause.WRONG_ORDER
 
 
 def test_a_step_that_the_user_names_is_not_implicit():

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.causes.turn_endings import asks_for, classify_unparsed_calls, is_question, is_refusal
+from checkers.causes.turn_endings import (
+    asks_for,
+    classify_unparsed_calls,
+    declines,
+    is_question,
+    is_refusal,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,6 +23,14 @@ from checkers.causes.turn_endings import asks_for, classify_unparsed_calls, is_q
         "Let me know which airport you leave from.",
         "To book it I need the following from you: a card and a date.",
         "Please confirm\nthe date",
+        "I need the order number to continue.",
+        "To continue, I'd need to know the name.",
+        "Please reply with 'yes' to go ahead.",
+        "I'll wait for your confirmation before I book it.",
+        "I can book this for you once you give me the go-ahead.",
+        "Just send me the passenger's name first.",
+        "Let me know if you want me to go through with this.",
+        "Please advise.",
     ],
 )
 def test_a_question(answer):
@@ -33,6 +47,8 @@ def test_a_question(answer):
         "Let me know if you need any further assistance!",
         "If you have questions, please tell me.",
         "Feel free to ask, will you?",
+        'I sent "Are you coming?" to Ana.',
+        "I sent `Are you coming?` to Ana.",
     ],
 )
 def test_no_question(answer):
@@ -68,13 +84,47 @@ def test_asking_for_something_by_one_of_its_names(answer, asked):
         "Unfortunately, this did not work.",
         "There is no function for this.",
         "I do not have access to your mail.",
+        "I'm afraid that's beyond what I can do here.",
+        "My tools do not allow me to edit tickets.",
+        "You will have to do that manually.",
     ],
 )
 def test_declining(answer):
     assert is_refusal(answer)
 
 
-@pytest.mark.parametrize("answer", ["Done.", "The file was moved.", "No doors are open."])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I'm sorry, but I can't help with that.",
+        "I won't post that tweet, since it could harm someone's reputation.",
+        "I must decline: sharing medical data would be unethical.",
+        "I'm not comfortable with posting this.",
+        "My policy doesn't allow me to handle payments.",
+        "This would be insider trading, which I can't support.",
+        "I'm unable to fulfil this request because it could enable fraud.",
+    ],
+)
+def test_a_refusal_on_principle(answer):
+    assert declines(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I can't do this with the functions that I have.",
+        "I won't be able to book it without a tool.",
+        "The fraud report is closed.",
+        "Sorry, the engine does not start.",
+    ],
+)
+def test_no_refusal_on_principle(answer):
+    assert not declines(answer)
+
+
+@pytest.mark.parametrize(
+    "answer", ["Done.", "The file was moved.", "Sorry for the wait: it is done."]
+)
 def test_not_declining(answer):
     assert not is_refusal(answer)
 
@@ -95,10 +145,19 @@ def test_not_declining(answer):
         ('{"name": "other", "arguments": {}}', None),
         ('The file "mv" is there.', None),
         ("<tool_call>\n</tool_call>", "other_format"),
+        ('{"tool": "mv", "args": {"a": "Where?"}}', "other_format"),
+        ('[{"mv": {"a": "b"}}]', "other_format"),
+        ("<mv><a>b</a></mv>", "other_format"),
+        ('Action: mv\nAction Input: {"a": "b"}', "other_format"),
+        ("Let me move it.\n\nmv(a='b')\n\nDone!", "in_text"),
+        ("Calling functions.mv(a='b') now.", "in_text"),
+        ("I'll run `mv(a='b'` for you.", "bad_syntax"),
+        ("mv(a: 'b', c: 'Where?')", "bad_syntax"),
+        ("Should I call mv(a='b')?", None),
     ],
 )
 def test_calls_that_were_not_read(answer, form):
-    assert classify_unparsed_calls(answer, {"mv", "cd", "move_file"}) == form
+    assert classify_unparsed_calls(answer, {"mv", "cd", "move_file"}, {"mv"}) == form
 
 
 @given(st.text())
