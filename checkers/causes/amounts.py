@@ -16,8 +16,6 @@ _FACTORS = (
 _PERCENT = re.compile(r"(-?\d{1,15}(?:\.\d{1,15})?)\s*%")
 _ROUNDED = 0.005
 """Relative tolerance of converted numbers."""
-_MIN_ROUNDED = 10
-"""Minimum whole number that rarely equals a rounded conversion by chance."""
 
 
 def classify_wrong_amount(expected: object, got: object) -> str | None:
@@ -38,7 +36,7 @@ def classify_wrong_amount(expected: object, got: object) -> str | None:
     for factor in _FACTORS:
         tolerance = 1e-6 if isinstance(factor, int) else _ROUNDED
         for each in (factor, 1 / factor):
-            is_rounded = abs(each - 1) > 0.2 and other == round(one * each) >= _MIN_ROUNDED
+            is_rounded = other == round(one * each) and isclose(ratio, each, rel_tol=2 * tolerance)
             if is_rounded or isclose(ratio, each, rel_tol=tolerance):
                 return UNIT
     degrees = ((other - 32) / 1.8, other * 1.8 + 32)
