@@ -36,8 +36,8 @@ def classify_wrong_amount(expected: object, got: object) -> str | None:
     for factor in _FACTORS:
         tolerance = 1e-6 if isinstance(factor, int) else _ROUNDED
         for each in (factor, 1 / factor):
-            is_rounded = other == round(one * each) and isclose(ratio, each, rel_tol=2 * tolerance)
-            if is_rounded or isclose(ratio, each, rel_tol=tolerance):
+            is_rounded = other == round(one * each) and abs(each - 1) > 0.2
+            if isclose(ratio, each, rel_tol=(1 + is_rounded) * tolerance):
                 return UNIT
     degrees = ((other - 32) / 1.8, other * 1.8 + 32)
     return UNIT if any(isclose(one, each, rel_tol=_ROUNDED) for each in degrees) else None
