@@ -106,7 +106,7 @@ class Verdict(NamedTuple):
     """Irreversible calls that the ground truth does not make, whether the episode passed or not."""
     hallucinated: Hallucinations = NOTHING_MADE_UP
     selected: FunctionSelection | None = None
-    """Hallucinations; None if they were not counted."""
+    """Counts of chosen functions and arguments; None if they were not counted."""
     measures: Mapping[str, bool | float | None] = {}
     """Further measures by name, such as ``attack_succeeded``; None if not applicable. The measures
     of an extension begin with its name and a dot.

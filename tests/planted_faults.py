@@ -19,7 +19,7 @@ from checkers.replies.decoding import Step
 from envs.calls import Call
 from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged_episode import RejudgedEpisode
-from runner.episodes.script_playback import trace_truth
+from runner.episodes.script_traces import trace_truth
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import EpisodeRecord, RecordedEpisode, TurnEnd, Why
 from trajectories.dataset import Dataset, load_embedded

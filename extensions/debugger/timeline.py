@@ -21,7 +21,8 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.analysis.view import EpisodeMoment, TurnView, turns_of
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
-from runner.episodes.script_playback import Script, trace
+from runner.episodes.script_playback import Script
+from runner.episodes.script_traces import trace
 
 
 class CallOrigin(StrEnum):

@@ -37,7 +37,7 @@ from extensions.users.record import UserRecord
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
-from runner.episodes.script_playback import trace_recorded
+from runner.episodes.script_traces import trace_recorded
 from runner.episodes.turn_loop import TurnLoop
 from runner.models.user import SAY, User
 from trajectories.prepare import PreparedTrajectory

@@ -27,7 +27,8 @@ from runner.episodes.entry_kinds import (
     MultiTurnKind,
     RecordedAnswers,
 )
-from runner.episodes.script_playback import start_episode, trace
+from runner.episodes.script_playback import start_episode
+from runner.episodes.script_traces import trace
 from runner.episodes.turn_loop import ExecutedStep, TurnLoop
 from runner.models.user import SAY, User
 from runner.records.codec import read

@@ -16,14 +16,7 @@ from checkers.replies.decoding import Step
 from checkers.turn import judge
 from checkers.verdict import TurnOutcome, Verdict
 from envs.lazy_modules import lazy_module
-from runner.episodes.script_playback import (
-    Script,
-    oracle,
-    play,
-    start_episode,
-    trace,
-    trace_recorded,
-)
+from runner.episodes.script_playback import Script, oracle, play, start_episode
 from runner.episodes.script_playback import recorded as script_of
 from runner.episodes.turn_loop import STEP_LIMIT, TurnLoop
 from runner.records.record import ExtensionData, RecordedEpisode, ServerRejection
@@ -34,7 +27,7 @@ from trajectories.schema import Trajectory
 if TYPE_CHECKING:
     from checkers.causes.trace import Trace
     from checkers.replies.single_turn import FormatReader
-    from runner.episodes import rejudged_episode
+    from runner.episodes import rejudged_episode, script_traces
     from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.models.conversation import Observe
     from runner.models.tools import Toolbox
@@ -43,6 +36,7 @@ if TYPE_CHECKING:
     from trajectories.schema import Trajectory
 else:
     rejudged_episode = lazy_module(".rejudged_episode", __package__)
+    script_traces = lazy_module(".script_traces", __package__)
 
 
 Outcomes = Sequence[TurnOutcome]
@@ -161,9 +155,10 @@ class ExecutedKind(EntryKind):
             script = oracle(prepared.trajectory, prepared.offering)
             if not traced:
                 return self.judge_script(prepared, script, profile, limit)
-            played = trace(prepared, script, profile, limit)
+            played = script_traces.trace(prepared, script, profile, limit)
         elif traced:
-            played = trace_recorded(prepared, answers.turns, answers.mode, profile, limit, observe)
+            recorded = answers.turns, answers.mode
+            played = script_traces.trace_recorded(prepared, *recorded, profile, limit, observe)
         else:
             script = script_of(answers.turns, profile.replies.decoders[answers.mode], profile)
             limited = limit if profile.execution.limits_recorded_runs else None

@@ -21,7 +21,6 @@ from runner.episodes.entry_kinds import (
     MultiTurnKind,
     RecordedAnswers,
 )
-from runner.episodes.script_playback import trace_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import EpisodeRecord, RecordedEpisode
 from trajectories.dataset import Dataset
@@ -31,8 +30,10 @@ from trajectories.prepare import PreparedTrajectory, prepare
 from trajectories.schema import JudgingMethod, Trajectory
 
 if TYPE_CHECKING:
-    from runner.episodes import single_turn
+    from runner.episodes import script_traces, single_turn
 else:
+    # Most entries have several turns, and plain judging keeps no trace.
+    script_traces = lazy_module(".script_traces", __package__)
     single_turn = lazy_module(".single_turn", __package__)
 
 
@@ -89,7 +90,7 @@ def judge_again(
     if kind.is_single_turn or not terms.traced or not turns:
         return found
     profile, step_limit, _, observe = terms
-    played = trace_recorded(prepared, turns, mode, profile, step_limit, observe)
+    played = script_traces.trace_recorded(prepared, turns, mode, profile, step_limit, observe)
     return found._replace(trace=played)
 
 

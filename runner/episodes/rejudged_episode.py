@@ -18,7 +18,7 @@ from checkers.profile import Profile
 from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
 from runner.data import errata
-from runner.episodes.script_playback import trace_truth
+from runner.episodes.script_traces import trace_truth
 from runner.records.record import RecordedEpisode
 from trajectories.prepare import PreparedTrajectory
 from trajectories.schema import Trajectory

@@ -27,7 +27,7 @@ from runner.episodes.entry_kinds import (
     RecordedAnswers,
 )
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
-from runner.episodes.script_playback import trace_truth
+from runner.episodes.script_traces import trace_truth
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.bfcl_result_file import NO_ANSWER
 from runner.records.record import RecordedEpisode, ServerRejection

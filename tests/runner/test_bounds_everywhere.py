@@ -17,7 +17,7 @@ from extensions.scripts.execute import CallScript, execute
 from extensions.search.search import SearchLimits, search
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.offline import examine_recorded
-from runner.episodes.script_playback import trace_recorded
+from runner.episodes.script_traces import trace_recorded
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.conversation import ConversationSettings

@@ -17,7 +17,8 @@ from runner.episodes.entry_kinds import (
     Outcomes,
     RecordedAnswers,
 )
-from runner.episodes.script_playback import oracle, trace, trace_recorded
+from runner.episodes.script_playback import oracle
+from runner.episodes.script_traces import trace, trace_recorded
 from runner.episodes.turn_loop import TurnLoop
 from trajectories.prepare import PreparedTrajectory
 

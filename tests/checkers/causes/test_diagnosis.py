@@ -12,7 +12,7 @@ from checkers.profile import BFCL, STRICT
 from checkers.turn import inference_error, judge, make_force_terminated_verdict
 from envs.calls import parse_call
 from envs.errors import MalformedCall
-from runner.episodes.script_playback import trace, trace_truth
+from runner.episodes.script_traces import trace, trace_truth
 from trajectories.dataset import Dataset
 from trajectories.prepare import prepare
 from trajectories.schema import Category, Trajectory, Turn

@@ -10,7 +10,7 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from extensions.align.alignment import AlignedRun, align, document, lines
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
-from runner.episodes.script_playback import trace
+from runner.episodes.script_traces import trace
 from tests.judging import null
 from trajectories.prepare import prepare
 

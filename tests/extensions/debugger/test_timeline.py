@@ -8,7 +8,7 @@ from checkers.causes.place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from envs.calls import parse_call
 from extensions.debugger.timeline import CallOrigin, Timeline, with_call, with_rest, with_turn_ended
-from runner.episodes.script_playback import trace_recorded
+from runner.episodes.script_traces import trace_recorded
 from tests.extensions.debugger.episodes import RECORDED, examined
 
 EXAMINED = examined()

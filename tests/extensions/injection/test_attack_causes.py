@@ -9,7 +9,7 @@ from extensions.injection import gullible_models, planting
 from extensions.injection.attack import Attack
 from extensions.injection.proof import PROVEN
 from runner.episodes.entry_kinds import JudgingResult
-from runner.episodes.script_playback import trace
+from runner.episodes.script_traces import trace
 from trajectories.dataset import load_embedded
 from trajectories.prepare import prepare
 from trajectories.schema import Category

@@ -13,7 +13,8 @@ from runner.analysis.episode_output import EpisodeJson, EpisodeText
 from runner.analysis.view import EpisodePart
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
-from runner.episodes.script_playback import oracle, trace
+from runner.episodes.script_playback import oracle
+from runner.episodes.script_traces import trace
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.show.terminal import whole_texts
 from tests.judging import null, run_recorded

@@ -132,8 +132,8 @@ def slowly(*values):
     ("do", "how"),
     [
         (kill, f"the judging process was killed by SIGKILL {TRIES} times"),
-        slowly(crash, f"the judging process was killed by SIGSEGV, {TRIES} times"),
-        slowly(leave, f"the judging process ended with status 3, {TRIES} times"),
+        slowly(crash, f"the judging process was killed by SIGSEGV {TRIES} times"),
+        slowly(leave, f"the judging process ended with status 3 {TRIES} times"),
         slowly(stall, "judging took more than 4 seconds (--entry-timeout)"),
     ],
 )
