@@ -65,12 +65,13 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewSta
         "",
         *_wrapped(_sized(base)),
         "",
-        f"{single} of the {len(base)} scenarios have one backend, and {len(base) - single} have "
-        "more. Scenarios per backend:",
+        f"{single} of the {len(base)} scenarios have one backend. The other "
+        f"{len(base) - single} have more. Scenarios per backend:",
         *_wrapped(_listed((name, backends[name]) for name in BACKENDS) + "."),
         "",
-        f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends occur, each in "
-        f"{min(pairs.values(), default=0)} to {max(pairs.values(), default=0)} scenarios.",
+        f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends are used. Each "
+        f"used pair occurs in {min(pairs.values(), default=0)} to "
+        f"{max(pairs.values(), default=0)} scenarios.",
         "",
         *_wrapped(_told(base)),
         "",
@@ -80,8 +81,9 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewSta
         "",
         *_wrapped(_connected(base)),
         "",
-        f"{len(used)} of {sum(len(b.TOOLS) for b in BACKENDS.values())} functions are in the "
-        f"ground truth, {sum(n >= 4 for n in used.values())} of them in four scenarios or more.",
+        f"The ground truth uses {len(used)} of {sum(len(b.TOOLS) for b in BACKENDS.values())} "
+        f"functions. {sum(n >= 4 for n in used.values())} functions occur in four scenarios or "
+        "more.",
         "The list shows the number of scenarios for each function:",
         "",
         *(
@@ -126,11 +128,11 @@ def _sized(base: Sequence[Trajectory]) -> str:
     many = sum(count >= MANY for count in calls)
     large = sum(count >= LARGE for count in items)
     return (
-        f"{large} scenarios have {LARGE} items or more in their world; the largest has "
-        f"{max(items)}. The median of the other scenarios is "
-        f"{median(count for count in items if count < LARGE):g}. {many} of {len(calls)} base turns "
-        f"({many / len(calls):.0%}) have {MANY} calls or more. {calls.count(0)} base turns have no "
-        "calls: they ask about earlier results."
+        f"{large} scenarios have {LARGE} items or more in their world. The largest world has "
+        f"{max(items)} items. In the other scenarios, the median is "
+        f"{median(count for count in items if count < LARGE):g} items. {many} of {len(calls)} "
+        f"base turns ({many / len(calls):.0%}) have {MANY} calls or more. {calls.count(0)} base turns have no "
+        "calls, because they ask about earlier results."
     )
 
 
@@ -141,8 +143,9 @@ def _connected(base: Sequence[Trajectory]) -> str:
         graph, (trace(start(t), [c for turn in t.turns for c in turn.ground_truth]) for t in base)
     )
     return (
-        f"{len(covered.edges)} of {len(graph.edges)} edges of the function graph are in the "
-        "ground truth. In each of them, a result of one call is an argument of a later call."
+        "An edge of the function graph connects two functions if a result of the first can be an "
+        f"argument of the second. The ground truth uses {len(covered.edges)} of "
+        f"{len(graph.edges)} edges."
     )
 
 
@@ -153,7 +156,7 @@ def _told(base: Sequence[Trajectory]) -> str:
     kinds = Counter(type(fact) for fact in facts)
     return (
         f"{sum(bool(turn.tells) for turn in turns)} of {len(turns)} base turns ask for "
-        f"information, with {len(facts)} required facts: "
+        f"information. They have {len(facts)} required facts: "
         f"{_listed((name, kinds[kind]) for kind, name in _KINDS.items())}. "
         f"{sum(len(turn.accepts) for turn in turns)} reads have accepted alternatives."
     )

@@ -87,8 +87,8 @@ def summary(solutions: Sequence[Solution]) -> str:
     low, high = wilson(state, total)
     doubts = sum(bool(solution.mended) for solution in solutions)
     return (
-        f"Blind solvers played {total} hard scenarios. In {state} of them ({state / total:.1%}, "
-        f"{low:.1%} to {high:.1%}), the state was right after every turn; in {right} of them, the "
-        f"solver also saw every fact. {doubts} scenarios were reworded after a solver questioned "
-        "them."
+        f"Blind solvers worked on {total} hard scenarios. In {state} scenarios "
+        f"({state / total:.1%}, interval {low:.1%} to {high:.1%}), the state was right after every turn. In {right} "
+        f"scenarios, the solver also read every needed fact. {doubts} scenarios were reworded after "
+        "a solver asked a question about them."
     )

@@ -95,9 +95,9 @@ def lines(
     return [
         *rows,
         "",
-        f"Across {len(outcomes)} models, Spearman's rank correlation of `mini` with all entries is "
-        f"{by_these:.3f}.",
-        "Across as many other models, which the choice of `mini` did not use, it is "
+        f"Across {len(outcomes)} models, Spearman's rank correlation between the scores on `mini` "
+        f"and on all entries is {by_these:.3f}.",
+        "Across as many other models, which were not used to choose `mini`, the correlation is "
         f"{by_others:.3f}.",
     ]
 

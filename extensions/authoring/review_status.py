@@ -229,12 +229,12 @@ class ReviewerAgreement(NamedTuple):
     @property
     def text(self) -> str:
         """The agreement as a sentence, with the 95% Wilson score interval."""
-        kappa = "undefined (all alike)" if self.kappa is None else f"{self.kappa:.2f}"
-        kind = "unchanged" if self.unchanged else "changed or unchanged"
+        kappa = "undefined" if self.kappa is None else f"{self.kappa:.2f}"
+        kind = "only unchanged entries" if self.unchanged else "all common entries"
         low, high = wilson(self.alike, self.entries)
         return (
-            f"{' and '.join(self.readers)}, entries {kind} between the reviews: kappa {kappa}, "
-            f"same outcome for {self.alike} of {self.entries} ({low:.1%} to {high:.1%})."
+            f"Reviewers {' and '.join(self.readers)}, {kind}: same outcome for {self.alike} of "
+            f"{self.entries} entries ({low:.1%} to {high:.1%}), Cohen's kappa {kappa}."
         )
 
 
