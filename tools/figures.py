@@ -131,8 +131,8 @@ def _sized(base: Sequence[Trajectory]) -> str:
         f"{large} scenarios have {LARGE} items or more in their world. The largest world has "
         f"{max(items)} items. In the other scenarios, the median is "
         f"{median(count for count in items if count < LARGE):g} items. {many} of {len(calls)} "
-        f"base turns ({many / len(calls):.0%}) have {MANY} calls or more. {calls.count(0)} base turns have no "
-        "calls, because they ask about earlier results."
+        f"base turns ({many / len(calls):.0%}) have {MANY} calls or more. {calls.count(0)} base "
+        "turns have no calls, because they ask about earlier results."
     )
 
 
