@@ -18,7 +18,7 @@ class Wait(NamedTuple):
 
 
 class Activity:
-    """Counts of the current work. The clock returns seconds since an arbitrary origin.
+    """Counts of the current work, such as open requests and retries.
 
     Attributes:
         jobs: Jobs under way.
@@ -43,7 +43,7 @@ class Activity:
 
     @contextmanager
     def job(self) -> Iterator[None]:
-        """Count a job while the context lasts."""
+        """Return a context during which a job counts as running."""
         self.jobs += 1
         try:
             yield
@@ -51,12 +51,12 @@ class Activity:
             self.jobs -= 1
 
     def request(self) -> _InFlight:
-        """Return a context that counts a request in flight, and its error."""
+        """Return a context during which a request counts as in flight; count errors, too."""
         return self._request
 
     @contextmanager
     def wait(self, seconds: float, *, asked_for: bool) -> Iterator[None]:
-        """Count a wait before a retry while the context lasts."""
+        """Return a context during which a wait before a retry is counted."""
         wait = Wait(self.clock() + seconds, asked_for)
         self.retries += 1
         self.waits.append(wait)
@@ -75,7 +75,7 @@ class Activity:
 
 
 class _InFlight:
-    """Context that counts a request in flight; stateless, so that all requests share it."""
+    """Context that counts a request in flight; all requests share one stateless object."""
 
     def __init__(self, activity: Activity) -> None:
         self._activity = activity

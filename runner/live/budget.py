@@ -39,7 +39,7 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Estimated number of affordable requests."""
+        """Estimated number of requests that the rest of the budget allows."""
         spent, left = self.spent, inf
         if self._max_requests is not None:
             left = self._max_requests - spent.requests
@@ -74,12 +74,13 @@ class Budget:
 
 @dataclass(eq=False)
 class BudgetShare:
-    """The part of a budget that one job uses.
+    """Share of a budget that one job uses.
 
     Attributes:
         expected: Expected number of requests of the job.
         used: Requests so far.
-        waiting: Future with None when the next request may start, or with the reason for a refusal.
+        waiting: Future of the next request. Its result is None for admission, or the reason for a
+            refusal.
     """
 
     expected: int
@@ -87,7 +88,7 @@ class BudgetShare:
     waiting: asyncio.Future[str | None] | None = None
 
     def needs(self, ratio: float) -> float:
-        """Return the likely number of further requests."""
+        """Return the likely number of further requests of the job."""
         return max(1.0, self.expected * ratio - self.used)
 
     def answer(self, refusal: str | None) -> None:
@@ -100,7 +101,7 @@ class BudgetShare:
 
 
 class BudgetQuota:
-    """Distribution of a budget that lets begun jobs finish.
+    """Distribution of a budget, which lets running jobs finish.
 
     Jobs begin in order. A job begins only if the budget will probably suffice for this job and all
     running jobs. If running jobs need more than expected, the earliest jobs continue first. Short
@@ -116,7 +117,7 @@ class BudgetQuota:
         self._needed = 0
 
     def open(self, expected: int) -> BudgetShare:
-        """Return the share of a new job; the caller closes it."""
+        """Return the share of a new job; the caller must close the share."""
         share = BudgetShare(expected)
         self._shares.append(share)
         return share
@@ -130,7 +131,7 @@ class BudgetQuota:
         self._share_out()
 
     async def admit(self, share: BudgetShare) -> str | None:
-        """Wait until a job may send a request and count it, or return the reason for a refusal."""
+        """Wait until a job may send a request, and count it; return a reason if refused."""
         if self._closed is not None:
             return self._closed
         if not self._budget.limited:

@@ -1,7 +1,7 @@
-"""Engine for concurrent jobs: concurrency, retries, budgets and a clean stop.
+"""Engine for concurrent jobs, with retries, budgets and a clean stop.
 
-A job is a coroutine that gets a function for requests to the model. The engine passes the result on
-and knows nothing about episodes.
+A job is a coroutine, which receives a function that sends requests to the model. The engine does
+not know what a job does.
 """
 
 from __future__ import annotations
@@ -86,7 +86,10 @@ class _RequestState:
 
 
 class RunStopped(Exception):
-    """The run stops; running jobs are dropped without a record."""
+    """The run stops.
+
+    Running jobs are dropped without a record.
+    """
 
 
 class Engine(Generic[Job, Done]):
@@ -144,7 +147,7 @@ class Engine(Generic[Job, Done]):
         on_done: Callable[[Done], None],
         expected: Callable[[Job], int] = lambda _: 1,
     ) -> None:
-        """Do jobs until none is left or the run stops.
+        """Do jobs until all jobs are done or the run stops.
 
         ``do`` receives a job and a function that sends requests. ``expected`` returns a job's
         expected number of requests, for the budget.
@@ -221,7 +224,7 @@ class Engine(Generic[Job, Done]):
     async def _begin(
         self, request: Request, share: BudgetShare | None, wait: float | None, *, first: bool
     ) -> AdmittedRequest:
-        """Wait until a request may start; ``first`` lets a retry go before other requests."""
+        """Wait until a request may start; with ``first``, a retry precedes other requests."""
         if self._stopping.is_set():
             raise RunStopped
         pace = self.pace
@@ -238,7 +241,7 @@ class Engine(Generic[Job, Done]):
         return started
 
     def stop(self, reason: str, *, at_once: bool = False) -> None:
-        """Stop sending requests; ``at_once`` also drops requests in flight."""
+        """Stop sending requests; with ``at_once``, also drop requests in flight."""
         self.stop_reason = self.stop_reason or reason
         self._at_once = self._at_once or at_once
         self._last_answer = asyncio.get_running_loop().time()
@@ -256,7 +259,7 @@ class Engine(Generic[Job, Done]):
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Context in which SIGINT and SIGTERM stop the run instead of the process."""
+        """Return a context in which SIGINT and SIGTERM stop the run, not the process."""
         loop = asyncio.get_running_loop()
         signals = (signal.SIGINT, signal.SIGTERM)
         try:

@@ -1,4 +1,4 @@
-"""Records of an episode with a live model: steps and ends of turns."""
+"""Conversion of steps and ends of turns to records of an episode with a live model."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ def _record_reply(reply: Reply) -> ReplyRecord:
 
 
 def user_reply_of(reply: Reply, attempts: int) -> UserReply:
-    """Return the record of a reply of the user's model."""
+    """Return the record of a reply from the user's model."""
     return UserReply(_record_reply(reply), reply.usage, reply.latency, reply.cost, attempts)
 
 
 def user_answer_of(earlier: UserReply) -> tuple[Reply, int]:
-    """Return a reply of the user's model of an earlier run segment, and its requests."""
+    """Return a recorded reply of the user's model, with its number of requests."""
     kept, usage, latency, cost, attempts = earlier
     text, calls, reasoning, reason = kept
     return Reply(text, tuple(calls), reasoning, reason, usage, latency, cost), attempts
@@ -92,7 +92,7 @@ def end_of(taken: ExecutedAnswer, reply: Reply, episode: TurnLoop) -> TurnEnd:
 
 
 def answer_of(earlier: UnderwayStep) -> Reply:
-    """Return the reply of a step of an earlier run segment."""
+    """Return the recorded reply of a step."""
     step, message = earlier.step, earlier.message
     # The server expects the other members of the message back.
     ours = ("role", "tool_calls") if isinstance(message["content"], list) else _OUR_MEMBERS
@@ -120,7 +120,7 @@ def led(step: StepRecord) -> tuple[object, ...]:
 
 
 def _looks_like_calls(text: str | None) -> bool:
-    """Tell whether a string that cannot be decoded was meant as calls."""
+    """Tell whether a string that cannot be parsed was probably meant as calls."""
     try:
         # The end of a text suffices, and is short enough to be read.
         return bool(parse_calls((text or "")[-MAX_TEXT:]))

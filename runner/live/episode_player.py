@@ -1,4 +1,4 @@
-"""One episode with a live model: requests, answers, steps and the verdict."""
+"""Execution of one episode with a live model: requests, answers, steps and the verdict."""
 
 from __future__ import annotations
 
@@ -60,14 +60,15 @@ PutStep = Callable[[StepRecord, ChatMessage], object]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EpisodeSetup:
-    """The inputs of an episode with a live model.
+    """Inputs of an episode with a live model.
 
     Attributes:
         step_limit: Maximum steps with calls per turn.
-        ask: Function that sends a request; a ModelError becomes the error of the episode.
+        ask: Function that sends a request. Its ModelError becomes the error of the episode.
         put_tools: Function that stores the tool lists of the record.
         put_step: Function that stores each answer after the execution of its calls, or None.
-        course: Answers of earlier run segments, replayed while the results stay the same.
+        course: Answers of earlier run segments, which are replayed as long as the results stay the
+            same.
         failures: Errors of requests that count as the model's failure.
     """
 
@@ -131,7 +132,7 @@ class EpisodePlayer:
                 self.turn_ends.append(end_of(taken, reply, episode))
 
     async def _hear(self, reply: Reply) -> tuple[ExecutedAnswer, list[UserReply]]:
-        """Take an answer, and ask the user's model unless the course has its replies."""
+        """Take an answer; ask the user's model unless the course has the reply."""
         number, course = len(self.steps), self._setup.course
         known: Any = course[number].step.user if number < len(course) else ABSENT
         earlier: Sequence[UserReply] = () if known is ABSENT else known
@@ -156,7 +157,7 @@ class EpisodePlayer:
         return ended._replace(messages=messages, steps=self.steps, turn_ends=self.turn_ends)
 
     async def answer(self, request: Request) -> ModelAnswer:
-        """Send a request to the model, unless the course has its answer.
+        """Return the answer from the course, or else send the request to the model.
 
         Raises ModelError if the request got no answer.
         """
@@ -166,7 +167,7 @@ class EpisodePlayer:
         return ModelAnswer(answer_of(course[number]), course[number].step.attempts)
 
     def keep(self, step: StepRecord, message: ChatMessage) -> None:
-        """Store a step and its answer's message.
+        """Store a step and the message of its answer.
 
         Raises ReplayMismatch if the answer is replayed and has other results than before.
         """
@@ -197,9 +198,9 @@ class EpisodePlayer:
 async def run_live(
     setup: EpisodeSetup, player: Callable[[EpisodeSetup], EpisodePlayer] = EpisodePlayer
 ) -> EpisodeRecord:
-    """Play and judge an episode; the record's trial is 0.
+    """Play and judge an episode; return a record whose trial is 0.
 
-    The model's own errors fail the episode. Other errors become the record's error.
+    Errors that the model caused fail the episode. Other errors become the record's error.
     """
     trajectory = setup.prepared.trajectory
     while True:
@@ -223,7 +224,7 @@ async def run_live(
 def judged_of(
     trajectory: Trajectory, dialogue: Dialogue, fault: ServerRejection | None = None
 ) -> EpisodeRecord:
-    """Return the record of an episode that finished or that an error of the model ended."""
+    """Return the record of an episode that finished or that the model's error ended."""
     return EpisodeRecord.of(trajectory, dialogue.verdict(fault))._replace(
         result=dialogue.result, telling=find_reported_info(trajectory, dialogue.result), fault=fault
     )
@@ -241,7 +242,7 @@ def broken_off(
 
 
 class ReplayMismatch(Exception):
-    """A replayed step, given by its index, has another request or other results."""
+    """A replayed step has another request or other results than before."""
 
     def __init__(self, step: int) -> None:
         super().__init__(step)

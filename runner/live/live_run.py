@@ -49,7 +49,7 @@ class EpisodeJob(NamedTuple):
 
     @property
     def expected_requests(self) -> int:
-        """Number of remaining requests for a model that makes one call per step."""
+        """Expected number of remaining requests, with one call per step."""
         return max(1, _count_steps(self.trajectory) - len(self.course))
 
     @property
@@ -63,7 +63,7 @@ class EpisodeJob(NamedTuple):
 
 
 class RunPlan(NamedTuple):
-    """All inputs of a run's episodes."""
+    """Plan of a run: all inputs of its episodes."""
 
     model: str
     dataset: Dataset
@@ -93,11 +93,11 @@ class RunPlan(NamedTuple):
 
     @property
     def observations(self) -> Observations:
-        """Source of the wording of refused calls."""
+        """Source of the messages for refused calls."""
         return observations_for(self.settings.observations, self.dataset, self.profile)
 
     def wording(self) -> Wording | None:
-        """Return the wording of refused calls, or None for Turnwise's own wording.
+        """Return the wording of messages for refused calls, or None for Turnwise's own wording.
 
         Raises DataError if the wording does not exist.
         """
@@ -238,7 +238,7 @@ class LiveRun:
         return answer
 
     def _prepare(self, trajectory: Trajectory) -> PreparedTrajectory:
-        """Return a prepared trajectory, whose ground truth is played once for all trials."""
+        """Return a prepared trajectory; its ground truth is played once for all trials."""
         if trajectory.id not in self._prepared:
             plan = self._plan
             self._prepared[trajectory.id] = prepare(plan.dataset, trajectory, plan.profile)
@@ -277,7 +277,10 @@ def function_docs_folder(settings: Settings, dataset: Dataset) -> Path | None:
 def jobs_of(
     trajectories: Sequence[Trajectory], trials: int, seed: int | None = None
 ) -> list[EpisodeJob]:
-    """Return the jobs of a run, trial by trial, longest entries first or in random order."""
+    """Return the jobs of a run, trial by trial.
+
+    Entries are in random order with a ``seed``, otherwise longest first.
+    """
     ordered = sorted(trajectories, key=_count_steps, reverse=True)
     if seed is not None:
         Random(seed).shuffle(ordered)

@@ -1,4 +1,4 @@
-"""Progress of a live run: one updated line on a terminal, otherwise a line every ten seconds."""
+"""Progress display of a live run: one updated line on a terminal, or a line every ten seconds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_ERROR_CHARS = 120
 
 
 class ProgressDisplay:
-    """Progress display of a run with ``total`` episodes."""
+    """Progress display of a run with ``total`` planned episodes."""
 
     def __init__(
         self,

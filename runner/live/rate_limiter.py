@@ -1,9 +1,9 @@
-"""Rate limiter for requests: delays a request until the server can take it.
+"""Rate limiter, which delays a request until the server can accept it.
 
-A server that refuses a large share of requests has a rate limit: all requests wait as long as the
-server asks. They then start one by one at a rate that the server sustained. This rate grows until
-the next refusal. Servers with shared capacity refuse a small share at any rate; then only the
-refused requests wait. Servers without refusals are not slowed down.
+A server that refuses a large share of requests has a rate limit. All requests then wait as long as
+the server asks. Afterwards they start one by one at a rate that the server has accepted before.
+This rate grows until the next refusal. A server with shared capacity refuses a small share of
+requests at any rate. Then only the refused requests wait. Without refusals, no request waits.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _end_wait(waiting: asyncio.Future[None]) -> None:
 
 
 class AdmittedRequest(NamedTuple):
-    """A request that may start, with its time and estimated tokens."""
+    """An admitted request, with its start time and estimated tokens."""
 
     at: float
     tokens: float
@@ -228,7 +228,7 @@ class RateLimiter:
             self._wake()
 
     def refused(self, started: AdmittedRequest, retry_after: float | None) -> bool:
-        """Slow down after a refusal, unless refusals are few; tell whether all requests wait."""
+        """Slow down after a refusal, unless refusals are rare; tell whether all requests wait."""
         self.refusals += 1
         self._refused.append(started)
         now = self._clock.time()
@@ -249,7 +249,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether a refusal is due to the rate: it has grown, or many requests are refused."""
+        """Tell whether a refusal is due to the rate, that is, if the rate has grown or refusals are many."""
         if self._sustained is None:
             least, number = _LIMITED_SHARE, _MIN_SHARED
         elif self.rate > self._sustained:
@@ -270,7 +270,7 @@ class RateLimiter:
         self._wake()
 
     def _slow_down(self, now: float) -> None:
-        """Reduce the rate to the rate that the server sustained, but at most by half."""
+        """Reduce the rate to the rate that the server accepted, but at most by half."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
         answered = sum(at > now - span for at in self._answers) / span
         begun = sum(at > now - span for at in self._starts) / span

@@ -1,4 +1,4 @@
-"""Control of a live run: estimate, run folder, preflight, execution and secrets."""
+"""Control of a live run: estimate, run folder, test request, execution and secrets."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class RunObserver(Protocol):
 
 
 class Estimate(NamedTuple):
-    """Estimated size of a run in which the model makes exactly the calls of the ground truth."""
+    """Estimated size of a run, for a model that makes exactly the calls of the ground truth."""
 
     episodes: int
     requests: int
@@ -105,7 +105,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(jobs: Sequence[EpisodeJob], tools_size: Callable[[Trajectory], int]) -> Estimate:
-    """Return the estimate of jobs, given the characters of a trajectory's function documents."""
+    """Return the estimate for jobs; ``tools_size`` counts characters of function documents."""
     requests = tokens = answered = 0
     for job in jobs:
         turns = job.trajectory.turns
@@ -154,7 +154,7 @@ def open_jobs(
     only: Only | None,
     seed: int | None = None,
 ) -> list[EpisodeJob]:
-    """Return the open jobs; ``only`` reopens finished episodes with this outcome.
+    """Return the open jobs; ``only`` names the outcome whose finished episodes are repeated.
 
     A seed gives a random order. Unfinished episodes, and episodes that ended in an error, resume
     after the last answer.
@@ -230,7 +230,7 @@ def conduct_here(
 
 
 def limits_of(settings: Settings) -> RateLimits:
-    """Return the load limits of a run."""
+    """Return the limits on the server's load in a run."""
     return RateLimits(
         concurrency=settings.concurrency,
         attempts=settings.retries + 1,
@@ -269,7 +269,7 @@ async def execute_run(
 
 @asynccontextmanager
 async def watched(engine: Engine[Any, Any], watch: RunObserver) -> AsyncIterator[None]:
-    """Context that reports the engine's state every second."""
+    """Return a context in which the engine's state is reported every second."""
 
     async def look() -> None:
         while True:
@@ -285,7 +285,7 @@ async def watched(engine: Engine[Any, Any], watch: RunObserver) -> AsyncIterator
 
 
 def _run_to_end(coroutine: Coroutine[Any, Any, RunEnding]) -> RunEnding:
-    """Run a coroutine to its end, in a thread if this thread has a running event loop."""
+    """Run a coroutine to its end; use a new thread if this thread runs an event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -328,10 +328,10 @@ def replies_of(plan: RunPlan) -> ReplyCache | None:
 
 
 def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -> list[str]:
-    """Return the secrets of a run: secrets in the settings, and the provider's keys.
+    """Return the secrets of a run: secret settings and keys of the provider.
 
-    Other variables may contain ordinary words. Later words of a value, such as the key in ``Bearer
-    abc``, are secrets, too.
+    Other environment variables may contain ordinary words. Later words of a value, such as the key
+    in ``Bearer abc``, are also secrets.
     """
     headers = settings.extra_headers.items()
     values = [value for name, value in headers if is_secret_header(name, value)]
@@ -343,7 +343,7 @@ def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -
 
 
 def _is_key(variable: str, model: str) -> bool:
-    """Tell whether an environment variable may hold a key of the model's provider or of OpenAI."""
+    """Tell whether an environment variable may hold a key for the model's provider or OpenAI."""
     name = variable.upper()
     if isinstance(parsed(model), AgentName):
         # An agent may use any provider.

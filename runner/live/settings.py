@@ -1,4 +1,4 @@
-"""Settings of a live run: a TOML file, overridden by flags, checked key by key."""
+"""Settings of a live run, read from a TOML file and from flags, which take precedence."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _REPLACED = {"attempts": "; use retries instead (the first request is not counte
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(LiveSettings):
-    """The settings of a live model."""
+    """Settings of a live model."""
 
     features: tuple[RunFeature, ...] = field(default=(), metadata={"about": SettingInfo(help="")})
 
@@ -82,7 +82,7 @@ class Settings(LiveSettings):
 
     @property
     def forced(self) -> str | None:
-        """Sent name of the only function that may be called, or None."""
+        """Name, as sent, of the only function that may be called; None without such a function."""
         chosen = self.tool_choice
         return None if chosen is None or chosen in CHOICES else legal_name(chosen)
 
@@ -120,7 +120,7 @@ class Settings(LiveSettings):
         )
 
     def of_requests(self) -> Mapping[str, Any]:
-        """Return the settings that decide an answer, without secrets, as a JSON object."""
+        """Return the settings that affect an answer as a JSON object without secrets."""
         defining = self.defining().to_json()
         headers = {
             name: MASK if is_secret_header(name, value) else value
@@ -137,10 +137,10 @@ class Settings(LiveSettings):
 def read_settings(
     path: Path | None, flags: Mapping[str, Any], others: Collection[str] = ()
 ) -> Settings:
-    """Return the settings of a TOML file, overridden by flags that are not None.
+    """Return the settings of a TOML file; flags that are not None take precedence.
 
-    Raises DataError if the file cannot be read, a key is unknown or of the wrong type, or a
-    setting does not fit the mode.
+    Raises DataError if the file cannot be read, a key is unknown or of the wrong type, or a setting
+    does not fit the mode.
 
     Args:
         path: A TOML file with the fields of Settings as keys, or None.

@@ -1,4 +1,4 @@
-"""Workers that judge trajectories or run episodes: one or several processes, or an extension's."""
+"""Workers that judge trajectories or run episodes, in local processes or in an extension."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Workers(Protocol):
         profile: Profile,
         run: parallel.Run,
     ) -> Iterator[EpisodeRecord]:
-        """Judge trajectories in the order of ``evaluate``, with the same outcomes.
+        """Judge trajectories with the outcomes and the order of ``evaluate``.
 
         Raises DataError if the user's input is wrong, or the workers are not available.
         """
 
     def check(self, settings: Settings, connect: Connect) -> None:
-        """Refuse settings that the workers do not support, before anything is written.
+        """Refuse settings that the workers do not support, before any file is written.
 
         Raises DataError if a setting is not supported.
         """
@@ -84,7 +84,7 @@ class LocalWorkers(NamedTuple):
             yield from evaluate(*task)
 
     def check(self, settings: Settings, connect: Connect) -> None:
-        """Refuse several processes, which would not make a live run faster."""
+        """Refuse several processes, because they would not make a live run faster."""
         if self.number is not None:
             raise DataError(
                 "--workers", "is not for live runs, which use one process; try --engine ray"
@@ -109,7 +109,7 @@ def workers_of(
     workers: int | None,
     allowance: TimeAndMemoryLimits = ALLOWANCE,
 ) -> Workers:
-    """Return the workers of an engine: ``local`` or an extension's name.
+    """Return the workers of an engine, which is ``local`` or the name of an extension.
 
     Without an address, the extension starts a cluster on this machine for the command.
 

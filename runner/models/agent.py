@@ -1,4 +1,4 @@
-"""Client for a Python agent: a callable that maps messages and tools to a message.
+"""Client for a Python agent, which is a callable that maps messages and tools to a message.
 
 The arguments and the message have the form of chat completions. An exception of the agent counts as
 an error, never as a failure of the model. Synchronous agents run in threads.
@@ -91,7 +91,7 @@ class AgentModel:
 
 
 def agent_named(name: str) -> Callable[[], Agent]:
-    """Import an agent, and return a factory for the agent of an episode.
+    """Import an agent; return a function that makes the agent of an episode.
 
     Raises DataError if the name does not exist or the import fails.
 
@@ -118,7 +118,7 @@ def agent_named(name: str) -> Callable[[], Agent]:
 
 
 def maker(agent: Agent | type[Any]) -> Callable[[], Agent]:
-    """Return a factory for agents: a class gives one agent per episode, a function serves all."""
+    """Return a function that makes agents: from a class, a new agent for each episode."""
     return agent if isinstance(agent, type) else lambda: agent
 
 

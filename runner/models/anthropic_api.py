@@ -1,4 +1,4 @@
-"""Request and answer formats of Anthropic's Messages API."""
+"""Conversion of requests and answers for Anthropic's Messages API."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _convert_message(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
 
 
 def _make_text_block(content: object) -> Sequence[Mapping[str, Any]]:
-    """Return a string as a block, or nothing for an empty string, which the API refuses."""
+    """Return a string as a list of one block; empty for the empty string, which the API refuses."""
     return [{"type": "text", "text": content}] if content else []
 
 

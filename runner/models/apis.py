@@ -1,8 +1,9 @@
-"""Request and answer formats of OpenAI's APIs; compatible servers use chat completions.
+"""Conversion of requests and answers for OpenAI's APIs.
 
-The Responses API takes a conversation as items. Its answer becomes a chat completion. The items are
-kept unchanged, because their reasoning is encrypted and not stored on the server. Only calling
-formats use the two older APIs: ``functions`` in chat completions, and text completions.
+Compatible servers use chat completions. In the Responses API, a conversation is a list of items.
+Its answers are converted to chat completions, but the items are kept unchanged, because their
+reasoning is encrypted and not stored on the server. Only calling formats use the two older APIs:
+``functions`` in chat completions, and text completions.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Api(ABC):
-    """One API: the conversion of requests and answers."""
+    """Conversion of requests and answers for one API."""
 
     path: str
     """URL path after the base URL; ``{model}`` is the model's name."""
@@ -48,7 +49,7 @@ class Api(ABC):
 
     @abstractmethod
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
-        """Encode a message, given the earlier messages."""
+        """Encode a message that follows the given messages."""
 
     @abstractmethod
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> bytes:
@@ -94,7 +95,7 @@ def _convert_settings(model: str, given: Settings) -> Settings:
 
 
 def _convert_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings for tools; the name of a chosen function moves up one level."""
+    """Return the settings for tools, in which the name of a chosen function is one level higher."""
     choice = given.get("tool_choice")
     if not isinstance(choice, Mapping):
         return given
@@ -163,7 +164,7 @@ def _read_usage(usage: object) -> object:
 
 
 def _convert_legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
-    """Return a message in the older form with ``functions``, one message per call."""
+    """Return a message in the older form with ``functions``: one message for each call."""
     if message["role"] == "tool":
         named = {"role": "function", "name": message.get("name", "")}
         return [{**named, "content": message["content"]}]
@@ -179,7 +180,7 @@ def _convert_legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]
 
 
 def _convert_legacy_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the choice of a function; the older form allows one call per answer."""
+    """Return the choice of a function in the older form, which allows one call per answer."""
     choice = given.get("tool_choice")
     if isinstance(choice, Mapping):
         choice = {"name": choice["function"]["name"]}
@@ -200,7 +201,7 @@ def _is(item: object, kind: str) -> bool:
 
 
 def _flatten_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a tool for the Responses API, where ``strict`` is the default."""
+    """Return a tool for the Responses API without ``strict``, which is this API's default."""
     return {"type": "function", "strict": False, **tool["function"]}
 
 

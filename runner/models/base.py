@@ -38,7 +38,7 @@ class IdentityKey:
 
 
 def unchanged(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a tool unchanged, in the form of chat completions."""
+    """Return a tool unchanged, that is, in the form of chat completions."""
     return tool
 
 
@@ -58,12 +58,12 @@ ToolForm = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 @lru_cache(maxsize=8192)
 def _encoded(tool: IdentityKey, form: ToolForm) -> bytes:
-    """Return a tool as JSON, cached for all lists that have the tool."""
+    """Return a tool as JSON from a cache that all tool lists share."""
     return json.dumps(form(tool.value), separators=(",", ":")).encode()
 
 
 class ToolList:
-    """The tools of requests, encoded once."""
+    """List of the tools in requests, which is encoded once."""
 
     def __init__(self, tools: Sequence[dict[str, Any]]) -> None:
         self.tools = list(tools)
@@ -113,7 +113,7 @@ class ToolCall(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Tokens of one request; None for unknown counts."""
+    """Token counts of one request; None for an unknown count."""
 
     prompt: int | None = None
     completion: int | None = None
@@ -129,7 +129,7 @@ class Usage(NamedTuple):
 
 
 class Price(NamedTuple):
-    """US dollars per token."""
+    """Prices in US dollars per token."""
 
     input: float
     output: float
@@ -182,7 +182,7 @@ USUAL = RequestOptions()
 
 
 class VerbatimText(NamedTuple):
-    """Parts of an answer that its server expects back unchanged, such as signed reasoning."""
+    """Parts of an answer that the server expects back unchanged, such as signed reasoning."""
 
     message: Mapping[str, Any]
     """Fields of the answer's message that hold reasoning."""
@@ -204,7 +204,7 @@ class Reply(NamedTuple):
 
 
 class Model(Protocol):
-    """A client for one model with its sampling parameters."""
+    """Client for one model, including its sampling parameters."""
 
     async def ask(self, request: Request) -> Reply:
         """Send a request once.
@@ -230,7 +230,7 @@ ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 class ModelError(Exception):
     """A request without an answer.
 
-    The message is one line for the user. ``kind`` is None for a bug in Turnwise.
+    The message is one line for the user. ``kind`` is None if a bug in Turnwise caused the error.
     """
 
     def __init__(self, message: str, kind: ErrorKind | None = None) -> None:
@@ -269,11 +269,11 @@ class RequestError(ModelError):
 
 
 class FatalError(ModelError):
-    """An error of every request: wrong key, unknown model, no tool support, bad certificate."""
+    """An error of every request, such as a wrong key, an unknown model or a bad certificate."""
 
 
 class AgentError(ModelError):
-    """A failed call of the user's agent, with the traceback of an exception."""
+    """A failed call of the user's agent; the message contains the traceback of an exception."""
 
     def __init__(self, message: str, traceback: str | None = None) -> None:
         super().__init__(message, "agent")

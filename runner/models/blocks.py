@@ -1,6 +1,7 @@
-"""Conversations in Anthropic's and Google's form: turns of blocks, and a separate system prompt.
+"""Conversion of conversations to the form of Anthropic and Google: turns of blocks.
 
-The blocks of an answer go back unchanged and in order, because reasoning and calls are signed.
+The system prompt is separate. The blocks of an answer go back unchanged and in order, because
+reasoning and calls are signed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Said = tuple[str, Sequence[Mapping[str, Any]]]
 
 @dataclass(frozen=True, kw_only=True)
 class BlockApi(Api):
-    """An API in which a conversation is a list of turns."""
+    """An API in which a conversation is a list of turns, each of which has blocks."""
 
     blocks: Callable[[ChatMessage, Sequence[ChatMessage]], Said]
     """Function that converts a message, given the earlier messages, to speaker and blocks."""
@@ -35,7 +36,7 @@ class BlockApi(Api):
     """Role by speaker; the system prompt is separate unless ``SYSTEM`` has a role."""
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
-        """Encode a message, given the messages before it."""
+        """Encode a message that follows the given messages."""
         speaker, blocks = self.blocks(message, earlier)
         return EncodedMessage(speaker, b",".join([_encode(block) for block in blocks]))
 

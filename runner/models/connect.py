@@ -56,7 +56,7 @@ def connect(name: str, options: RequestOptions = USUAL) -> Model:
 
 
 def load_client(name: str, options: RequestOptions = USUAL) -> None:
-    """Import the libraries for a model ahead of the run."""
+    """Import the libraries for a model before the run starts."""
     with suppress(ModuleNotFoundError):  # connect() reports it
         if names_a_provider(name, options) and _find_provider(name) not in PROVIDERS:
             _ = litellm_model.LiteLLMModel
@@ -113,7 +113,7 @@ def _find_server(options: RequestOptions) -> str:
 
 
 def price_of(name: str, options: RequestOptions = USUAL) -> Price | None:
-    """Return the price of a model: the given price, else the listed price, else None."""
+    """Return the price of a model: the given price, or else the listed price, or else None."""
     if options.price is not None or not parsed(name).is_hosted:
         return options.price
     is_elsewhere = names_a_provider(name, options)
@@ -137,9 +137,9 @@ def takes_choice(name: str, options: RequestOptions) -> bool:
 
 
 def _choose_api(name: str, options: RequestOptions) -> RequestOptions:
-    """Return options with the API that a model of OpenAI needs.
+    """Return options with the right API for a model of OpenAI.
 
-    Some models have only one API, and only the Responses API takes reasoning back.
+    Some models support only one API, and only the Responses API accepts earlier reasoning.
     """
     entry, has_reasoning = _find_entry(name), _has_reasoning(name)
     api = options.api or usual_api(name, options)
@@ -168,7 +168,7 @@ _COSTS = (
 
 
 def listed_price(model: str) -> Price | None:
-    """Return litellm's price of a model, ``provider/name`` or a bare name at OpenAI, or None."""
+    """Return litellm's price of a model, or None; a name without provider is OpenAI's."""
     entry = _find_entry(model)
     input, output, read, written = [_read_cost(entry.get(name)) for name in _COSTS]
     # The table has zeros for models whose price depends on the host.

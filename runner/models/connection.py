@@ -1,4 +1,4 @@
-"""Base class of model clients: pacing, timeouts, answers, prices and connection errors."""
+"""Base class of model clients, with pacing, timeouts, prices and connection errors."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _MAX_WAIT_SECONDS = 0.05
 class RequestPacer:
     """Queue that starts requests one by one while the event loop is idle.
 
-    With hundreds of conversations, Turnwise's own CPU time may be the bottleneck. Answers would
-    then wait while requests are built, and this wait would count as the server's latency. Therefore
-    a request is built only in an idle round of the event loop, or after a short maximum wait.
+    With hundreds of conversations, Turnwise's CPU time may be the bottleneck. Answers would then
+    wait while requests are built, and this wait would count as latency of the server. A request is
+    therefore built only in an idle round of the event loop, or after a short maximum wait.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class Client(ABC):
         self._demands: frozenset[str] = frozenset(rules.split(",") if rules else ())
 
     async def ask(self, request: Request) -> Reply:
-        """Send a request; send another form if the server's refusal demands this.
+        """Send a request; if a refusal demands another form, send the request in this form.
 
         Raises:
             TransientError: A retry may succeed.
@@ -114,7 +114,7 @@ class Client(ABC):
                 self._learn(thoughts, demanded)
 
     def _learn(self, thoughts: frozenset[str], demanded: frozenset[str]) -> None:
-        """Stop sending the fields with these names, and fulfil demands of the server."""
+        """Stop sending some reasoning fields, and adapt later requests to the server's demands."""
         self._refused |= thoughts
         self._demands |= demanded
 
@@ -152,7 +152,7 @@ class Client(ABC):
 
     @abstractmethod
     def _send(self, request: Request) -> Awaitable[Any]:
-        """Encode a request, and return an awaitable that sends it."""
+        """Encode a request, and return an awaitable that sends the request."""
 
     @abstractmethod
     def _explain(self, error: Exception) -> ModelError:
@@ -171,17 +171,17 @@ def check_members(settings: Mapping[str, Any]) -> None:
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return values, and the words after the first, such as the key in ``Bearer abc``."""
+    """Return values and their later words, such as the key in ``Bearer abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 
 def explain(error: BaseException, endpoint: Endpoint) -> ModelError:
-    """Return the error of a request without an answer."""
+    """Return the error for an exception during a request."""
     return known_cause(error, endpoint) or _make_lost_error(_find_innermost(error), endpoint)
 
 
 def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
-    """Return the error for a failed connection, else None."""
+    """Return the error for a failed connection, or None for another exception."""
     address = endpoint.address
     for cause in _walk_causes(error):
         if isinstance(cause, ModelError):
@@ -216,7 +216,7 @@ def _make_lost_error(cause: BaseException, endpoint: Endpoint) -> TransientError
 
 
 def _find_innermost(error: BaseException) -> BaseException:
-    """Return the first cause of an error, but not an unrelated error in its context."""
+    """Return the original cause of an error; ignore unrelated errors in its context."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error

@@ -1,4 +1,4 @@
-"""The conversation of an episode: messages and tools sent, and answers read as steps.
+"""Conversation of an episode, which builds requests and reads answers as steps.
 
 Messages are only appended, so the number of messages identifies a request.
 """
@@ -44,7 +44,7 @@ Observe = Callable[[Session, Call | MalformedCall, Result, str], str | None]
 
 
 class ConversationSettings(NamedTuple):
-    """The settings of a conversation that do not depend on its messages."""
+    """Settings of a conversation that do not depend on its messages."""
 
     toolbox: Toolbox
     prompts: PromptTexts
@@ -112,11 +112,11 @@ class Conversation(ABC):
         return None
 
     def written(self, call: Call) -> str | None:
-        """Return a call as the model would write it; None for structured calls."""
+        """Return a call in the model's notation; None for structured calls."""
         return None
 
     def apart(self, reply: Reply, name: str) -> PendingMessages:
-        """Split the call of the search function from an answer that has not been read."""
+        """Split an unread answer into the call of the search function and the rest."""
         given = [call.arguments for call in reply.tool_calls if call.name == name]
         if not given:
             return PendingMessages()
@@ -130,11 +130,11 @@ class Conversation(ABC):
         return PendingMessages(_read_arguments(given[0]), rest)
 
     def heard(self, reply: Reply) -> Reply:
-        """Return an answer with the reasoning that is part of its text."""
+        """Return an answer, with reasoning in its text moved to the field for reasoning."""
         return reply
 
     def fork(self) -> Self:
-        """Return an independent copy, which shares the messages because they are never edited."""
+        """Return an independent copy, which shares the messages because they never change."""
         forked = copy(self)
         forked.messages = self.messages.copy()
         forked._sent = forked.messages if self._sent is self.messages else self._sent.copy()
@@ -218,7 +218,7 @@ class ToolCallConversation(Conversation):
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Add a turn; new functions come last among the tools."""
+        """Add a turn; the turn's new functions come last among the tools."""
         self._next_turn()
         self.hand_over(offered, offers)
         self._put_messages(messages)
@@ -235,7 +235,7 @@ class ToolCallConversation(Conversation):
         self.tools = tools if is_unchanged else ToolList(self._native.show(tools.tools))
 
     def read(self, reply: Reply) -> Step:
-        """Return the tool calls under the functions' real names, or the text without tool calls."""
+        """Return the tool calls with the functions' real names, or the text without calls."""
         message: ChatMessage = {"role": "assistant", "content": reply.text}
         if not reply.tool_calls:
             message["content"] = reply.text or ""
@@ -268,7 +268,7 @@ class ToolCallConversation(Conversation):
         self._answer_calls([result.observation for result in results])
 
     def refuse(self, reason: str) -> None:
-        """Answer all open tool calls, because servers refuse a conversation with open calls."""
+        """Answer each open tool call with the reason, because servers refuse open calls."""
         if self._open_calls:
             shown = [json.dumps({"error": reason})] * len(self._native.read(self._open_calls))
             self._answer_calls(shown)
@@ -297,7 +297,7 @@ class PromptConversation(Conversation):
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Add a turn; the first turn begins with the system prompt."""
+        """Add a turn; before the first turn, add the system prompt."""
         self._next_turn()
         if not self.messages:
             system = self._make_system_prompt(offered.difference(offers))
@@ -328,7 +328,7 @@ class PromptConversation(Conversation):
     def _with_functions(
         self, messages: Sequence[Message], offered: frozenset[str]
     ) -> Sequence[Message]:
-        """Put functions into the first user message if the prompt file says so."""
+        """Put functions into the first user message if the prompt file demands this."""
         style, text = self._style, self._style.prompts.first_user
         if style.format is not None or text is None:
             return messages
@@ -341,7 +341,7 @@ class PromptConversation(Conversation):
         return [*before, filled, *after]
 
     def read(self, reply: Reply) -> Step:
-        """Add the answer, and return its text."""
+        """Add the answer to the conversation and return its text."""
         text = reply.text or ""
         self._put_answer({"role": "assistant", "content": text}, reply)
         return text
@@ -355,14 +355,14 @@ class PromptConversation(Conversation):
         self._put({"role": "user", "content": shown})
 
     def refuse(self, reason: str) -> None:
-        """Add nothing: the turn is over, and the user speaks next."""
+        """Add no message, because the turn is over and the user speaks next."""
 
     def written(self, call: Call) -> str | None:
-        """Return a call as the model would write it."""
+        """Return a call in the model's notation."""
         return f"[{call}]"
 
     def apart(self, reply: Reply, name: str) -> PendingMessages:
-        """Split the call of the search function from an answer."""
+        """Split an answer into the call of the search function and the rest."""
         text = (reply.text or "").strip().strip("`")
         try:
             calls = parse_calls(text)
@@ -385,7 +385,7 @@ class CallingFormatConversation(Conversation):
         self._real_names: dict[str, str] = {}
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request; notes describe the extra tools."""
+        """Return the next request, in which notes describe the extra tools."""
         request = super().request(notes)
         frame = self._format.frame
         return request if frame is None else request._replace(prompt=frame.render(request.messages))
@@ -393,7 +393,7 @@ class CallingFormatConversation(Conversation):
     def start_turn(
         self, messages: Sequence[Message], offered: frozenset[str], offers: Sequence[str]
     ) -> None:
-        """Add a turn; the first turn begins with the functions."""
+        """Add a turn; before the first turn, add the functions."""
         self._next_turn()
         self._offer(offered, offers)
         if not self.messages:
@@ -466,14 +466,14 @@ class CallingFormatConversation(Conversation):
         return next((w for w, name in self._real_names.items() if name == legal), legal)
 
     def refuse(self, reason: str) -> None:
-        """Add nothing: the turn is over, and the user speaks next."""
+        """Add no message, because the turn is over and the user speaks next."""
 
     def written(self, call: Call) -> str | None:
-        """Return a call as the model would write it."""
+        """Return a call in the model's notation."""
         return self._format.write([call], "", self._documents)
 
     def apart(self, reply: Reply, name: str) -> PendingMessages:
-        """Split the call of the search function from an answer."""
+        """Split an answer into the call of the search function and the rest."""
         try:
             calls = self._format.read(reply.text or "", self._documents)
         except MalformedCall:
@@ -487,7 +487,7 @@ class CallingFormatConversation(Conversation):
         )
 
     def heard(self, reply: Reply) -> Reply:
-        """Return an answer with the reasoning that is part of its text."""
+        """Return an answer, with reasoning in its text moved to the field for reasoning."""
         thoughts = self._format.says(reply.text or "").reasoning
         return reply._replace(reasoning=thoughts) if thoughts and not reply.reasoning else reply
 
@@ -518,12 +518,12 @@ def _read_arguments(arguments: Any) -> Mapping[str, Any]:
 
 
 def _sent_name(name: str) -> str:
-    """Return a called function's name in a form that servers accept, since models invent names."""
+    """Return a function's name in a form that servers accept; the model may have invented it."""
     return legal_name(name) or "unnamed"
 
 
 def _write_arguments(arguments: Any) -> str:
-    """Return arguments as a JSON object's text, because some servers refuse other text."""
+    """Return arguments as text of a JSON object, because some servers refuse other text."""
     try:
         if isinstance(arguments, dict):
             return json.dumps(arguments)

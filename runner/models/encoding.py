@@ -1,4 +1,7 @@
-"""Cache of encoded messages: a conversation only grows, so each message is encoded once."""
+"""Cache of encoded messages.
+
+A conversation only grows, so each message is encoded once.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ _MAX_CONVERSATIONS = 512
 
 
 class MessageEncoder:
-    """Cache of encoded messages of recent conversations; ``encode`` encodes a message by index."""
+    """Cache of the encoded messages of recent conversations."""
 
     def __init__(self, encode: Callable[[Sequence[ChatMessage], int], EncodedMessage]) -> None:
         self._encode = encode

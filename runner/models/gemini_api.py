@@ -1,4 +1,4 @@
-"""Request and answer formats of Gemini's own API."""
+"""Conversion of requests and answers for Gemini's own API."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _make_part(call: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _find_call(earlier: Sequence[ChatMessage], id: str) -> Mapping[str, Any]:
-    """Return the name of the called function, and Gemini's id of the call, if any."""
+    """Return the function name of an earlier call, and Gemini's id of the call if it exists."""
     for message in reversed(earlier):
         calls = message.get("tool_calls") or ()
         for number, call in enumerate(calls):

@@ -1,7 +1,8 @@
-"""Forms of a conversation that strict servers accept, learned from a refusal or set by the user.
+"""Rules that bring a conversation into a form that strict servers accept.
 
-Servers differ in the histories that they accept. The rules change the messages of a request. The
-conversation and its record stay unchanged.
+Servers differ in the histories that they accept. The user sets the rules, or a refusal demands
+them. The rules change only the messages of a request. The conversation and its record stay
+unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _DEMANDS: Mapping[str, re.Pattern[str]] = {
 
 
 def find_demands(words: str) -> frozenset[str]:
-    """Return the demands that a refusal states: rules, ``no-response`` of tools, or ``stream``."""
+    """Return the demands in a refusal: history rules, ``no-response``, or ``stream``."""
     return frozenset(demand for demand, pattern in _DEMANDS.items() if pattern.search(words))
 
 
@@ -104,7 +105,7 @@ def _with_text(message: ChatMessage) -> ChatMessage:
 
 
 def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
-    """Yield the messages, with the stand-in between results and a user message."""
+    """Yield the messages, with a stand-in answer between results and a user message."""
     before = None
     for message in messages:
         if before == "tool" and message["role"] == "user":
@@ -125,7 +126,7 @@ def _merged(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
 
 
 def _is_text(message: ChatMessage, role: str | None = None) -> bool:
-    """Tell whether a message is plain text of the user or the model, optionally of one role."""
+    """Tell whether a message is plain text from the user or the model (or from one role)."""
     known = ("user", "assistant") if role is None else (role,)
     has_text = isinstance(message["content"], str) and not message.get("tool_calls")
     return message["role"] in known and has_text

@@ -1,4 +1,4 @@
-"""Client for providers outside of our table; litellm sends the requests."""
+"""Client for providers that are not in our table, which uses litellm."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def is_provider(name: str) -> bool:
 
 
 def takes_choice(name: str, choice: object) -> bool:
-    """Tell whether ``tool_choice`` reaches a provider; litellm silently drops it for some."""
+    """Tell whether ``tool_choice`` reaches a provider; litellm drops it for some providers."""
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     made = library().utils.get_optional_params
     try:

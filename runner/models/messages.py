@@ -1,4 +1,4 @@
-"""Reader of recorded chat messages: the turns of a conversation, with answers and results.
+"""Reader of recorded chat messages, which returns turns with answers and results.
 
 The reader accepts OpenAI's chat messages (also with ``function_call``) and Responses items,
 Anthropic's content blocks, and LangChain's messages. It converts them to chat-completions messages.
@@ -42,7 +42,7 @@ _PROMPT = "is neither a message nor an item with a role or a known type"
 
 
 class MalformedMessage(Exception):
-    """A message that cannot be read, with the path to the wrong field."""
+    """A message that cannot be read; the error has the path of the wrong field."""
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(message)
@@ -50,7 +50,7 @@ class MalformedMessage(Exception):
         self.path = path
 
     def below(self, part: str) -> MalformedMessage:
-        """Return the same error with the path from the enclosing value."""
+        """Return the same error with a path that starts at the enclosing value."""
         return MalformedMessage(self.message, part + self.path)
 
 
@@ -69,7 +69,7 @@ class RecordedTurn(NamedTuple):
     answers: list[RecordedAnswer]
 
     def steps(self, names: FunctionNames) -> list[Step]:
-        """Return the answers as steps, under the functions' real names."""
+        """Return the answers as steps, with the functions' real names."""
         return [step_of(answer.reply, names) for answer in self.answers]
 
 
@@ -82,7 +82,7 @@ def step_of(reply: Reply, names: FunctionNames) -> Step:
 def read_turns(messages: object) -> list[RecordedTurn]:
     """Read a conversation; every user message begins a turn.
 
-    System messages, and greetings before the first user message, are left out.
+    System messages are left out, and so are assistant messages before the first user message.
 
     Raises MalformedMessage if an item is not a message, or a result belongs to no call.
     """
@@ -155,7 +155,7 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
 
 
 def is_langchain(item: Mapping[str, Any]) -> bool:
-    """Tell whether a message has a type of LangChain in place of a role."""
+    """Tell whether a message has one of LangChain's types in place of a role."""
     kind = item.get("type")
     return item.get("role") is None and isinstance(kind, str) and kind in _LANGCHAIN
 
@@ -292,7 +292,7 @@ def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
 
 
 def _user_messages(item: Mapping[str, Any]) -> Iterator[ChatMessage]:
-    """Yield a user message; in Anthropic's form, it contains results."""
+    """Yield the messages in a user message; in Anthropic's form, it may contain results."""
     content = item.get("content")
     parts = content if isinstance(content, list) else []
     results = [

@@ -1,4 +1,4 @@
-"""Model names: offline models, replays, Python agents and models on servers."""
+"""Parser of model names: offline models, replays, Python agents and models on servers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trajectories.errors import DataError, find_nearest
 
 @dataclass(frozen=True)
 class ModelName:
-    """Base class of parsed model names; the types below are its subclasses."""
+    """Base class of parsed model names."""
 
     text: str
     is_live: ClassVar[bool] = False
@@ -28,19 +28,19 @@ class ModelName:
 
 
 class OracleName(ModelName):
-    """A model that plays the ground truth."""
+    """Name of the model that plays the ground truth: ``oracle``."""
 
 
 class NullName(ModelName):
-    """A model that never calls a function."""
+    """Name of the model that never calls a function: ``null``."""
 
 
 class ScriptedName(ModelName):
-    """A model that errs on purpose: ``scripted:RATE`` or ``scripted:POLICY``."""
+    """Name of a model with planned errors: ``scripted:RATE`` or ``scripted:POLICY``."""
 
 
 class ReplayName(ModelName):
-    """The answers of a recorded run: ``replay:PATH``."""
+    """Name of the answers of a recorded run: ``replay:PATH``."""
 
     plays_entries = False
 
@@ -51,13 +51,13 @@ class ReplayName(ModelName):
 
 
 class AgentName(ModelName):
-    """The user's own agent: ``python:MODULE:FUNCTION``."""
+    """Name of the user's agent: ``python:MODULE:FUNCTION``."""
 
     is_live = True
 
 
 class LiveName(ModelName):
-    """A model on a server."""
+    """Name of a model on a server."""
 
     is_live = is_hosted = True
 
@@ -72,7 +72,7 @@ _OFFLINE = ("oracle", "null", "scripted:RATE", "replay:PATH")
 
 
 def parsed(text: str) -> ModelName:
-    """Parse a model name; another string names a model on a server."""
+    """Parse a model name; any other string is the name of a model on a server."""
     prefix, colon, argument = text.partition(":")
     kind = _WORDS.get(text) or (PREFIXES.get(prefix) if colon else None)
     if kind is ReplayName and not argument:

@@ -1,7 +1,7 @@
-"""Marks for Anthropic's prompt cache; later requests with the same beginning read the cache.
+"""Marks for Anthropic's prompt cache, from which later requests with the same beginning read.
 
-Reading cached input costs a tenth of the price. Writing to the cache costs a quarter more. So marks
-save cost from the second request on. Other providers cache without marks.
+Reads from the cache cost a tenth of the input price. Writes cost a quarter more than the input
+price. Marks therefore save cost from the second request on. Other providers need no marks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ENCODED_MARK = json.dumps(MARK, separators=(",", ":")).encode().replace(b"{", b
 
 
 def wants_marks(name: str) -> bool:
-    """Tell whether the cache of a model, ``provider/model``, needs marks."""
+    """Tell whether the prompt cache of a model (``provider/model``) needs marks."""
     return bool(_MARKED.match(name))
 
 
@@ -33,7 +33,7 @@ def refuse_marks(name: str, options: RequestOptions) -> None:
 
 
 def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
-    """Tell whether a request gets marks; a mark in ``extra_body`` replaces them."""
+    """Tell whether a request gets marks; it does not if ``extra_body`` has a mark."""
     chosen = options.provider.get("prompt_caching")
     wanted = request.grows if chosen is None else chosen
     return bool(wanted) and MEMBER not in options.extra_body and wants_marks(name)
@@ -45,10 +45,11 @@ def with_mark(items: bytes) -> bytes:
 
 
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
-    """Return the indices of marked messages: system prompt, this and the previous request.
+    """Return the indices of marked messages: system prompt, last messages of two requests.
 
-    The end of the previous request is always in the cache. The provider searches only the last
-    blocks, and one answer may have many calls.
+    The two requests are this request and the previous request, whose end is always in the cache.
+    The second mark is needed because the provider searches only the last blocks, and one answer may
+    have many calls.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

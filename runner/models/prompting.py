@@ -46,7 +46,7 @@ class PromptTexts(NamedTuple):
 
 
 def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
-    """Read a prompt file; ``nests`` includes the file's text about nested calls.
+    """Read a prompt file; with ``nests``, include the text about nested calls.
 
     Raises DataError if the file cannot be read, or if a text or placeholder is missing.
     """
@@ -105,7 +105,7 @@ def checked_texts(
 
 
 def _read_first_user(place: object, path: Path) -> str | None:
-    """Return the template of the first user message from a file's ``[place]``, or None."""
+    """Return the template of the first user message from a table of the file, or None."""
     where = f"{path}: [place]"
     known = {"functions", "user"}
     if not isinstance(place, Mapping) or not known.issuperset(place):
@@ -151,7 +151,7 @@ Markup = Literal["plain", "markdown"]
 
 
 class PromptFormat(NamedTuple):
-    """A prompt format for single-turn entries."""
+    """Prompt format for single-turn entries."""
 
     returns: Returns
     tagged: bool
@@ -276,7 +276,7 @@ def _write_xml_members(schema: Mapping[str, Any], indent: int) -> Iterator[str]:
 
 
 def _list_other_members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the remaining fields of a schema and of its elements, such as an enumeration."""
+    """Yield the remaining fields of a schema and of its elements, such as ``enum``."""
     items = schema.get("items")
     for part in (schema, items if isinstance(items, Mapping) else {}):
         yield from ((key, value) for key, value in part.items() if key not in _MAIN_MEMBERS)

@@ -1,7 +1,7 @@
-"""Table of the providers that our own client supports: addresses, key variables, peculiarities.
+"""Table of the providers that our own client supports, with addresses and key variables.
 
-litellm serves all other providers, for example providers with an address per account or region. A
-test compares this table with litellm's.
+litellm serves all other providers, for example those with an address per account or region. A test
+compares this table with litellm's table.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Provider:
 
     @property
     def credential(self) -> tuple[str, str]:
-        """Header of the key or token, and the prefix."""
+        """Header of the key or token, and the prefix of its value."""
         is_token = not _read_first_variable(self.keys) and _read_first_variable(self.tokens)
         return ("Authorization", "Bearer ") if is_token else self.key_header
 

@@ -1,6 +1,7 @@
-"""Tolerant reader of server answers: a chat completion becomes a Reply, other answers an error.
+"""Tolerant reader of server answers, which converts chat completions to a Reply.
 
-The reader raises only ModelError, for all server answers. The messages contain no secrets.
+Other answers give an error. The reader raises no exception other than ModelError, and its messages
+contain no secrets.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ def read_completion(body: object, latency: float, endpoint: Endpoint = UNKNOWN) 
 def classify(
     status: int, body: object, headers: Mapping[str, str], endpoint: Endpoint = UNKNOWN
 ) -> ModelError:
-    """Return the error of an answer.
+    """Return the error for an answer.
 
     ``status`` is the HTTP status, 200 if only the body has an error. ``body`` is text if it is not
     JSON.
@@ -210,13 +211,13 @@ def classify_words(error: object, endpoint: Endpoint = UNKNOWN) -> ModelError:
 
 
 def refused_thoughts(error: ModelError) -> frozenset[str]:
-    """Return the reasoning fields that a server refuses to take back."""
+    """Return the reasoning fields that a server refuses in later requests."""
     message = str(error) if isinstance(error, RequestError) else ""
     return frozenset(_THOUGHT_NAMES.findall(message) if _NOT_TAKEN.search(message) else ())
 
 
 def secrets_in_address(url: str) -> list[str]:
-    """Return the secrets in an address: user, password and query values, decoded and as sent."""
+    """Return the secrets in an address (user, password, query values), decoded and as sent."""
     parts = urlsplit(url)
     user = parts.netloc.rpartition("@")[0]
     query = [value for _, value in parse_qsl(parts.query)]
@@ -272,7 +273,7 @@ def _find_message(body: object, depth: int = 0) -> str:
 
 
 def _find_delay(body: object) -> str:
-    """Return the delay in an error body of Google, as text."""
+    """Return the delay in Google's error body as a string such as ``30s``."""
     error = _as_object(
         (_find_object(body) if isinstance(body, list) else _as_object(body)).get("error")
     )
@@ -320,7 +321,7 @@ def _read_part(part: object, kinds: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _split_reasoning(text: str) -> tuple[str, str | None]:
-    """Split a string into answer and reasoning; the opening or the closing tag may be missing."""
+    """Split a string into answer and reasoning; one of the reasoning tags may be missing."""
     opened = _THOUGHT.match(text)
     if opened:
         return text[opened.end() :], opened[1].strip()
@@ -347,7 +348,7 @@ def _read_reasoning(message: Mapping[Any, Any]) -> str | None:
 
 
 def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimText | None:
-    """Return the fields that a server expects back unchanged."""
+    """Return the fields of a message that a server expects back unchanged."""
     members = _take_members(message, (*_THOUGHTS, "extra_content"))
     content = message.get("content")
     kinds = content if isinstance(content, list) else ()
@@ -379,7 +380,7 @@ def _list_call_entries(message: Mapping[Any, Any]) -> list[Any]:
 
 
 def _read_tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
-    """Return the calls. The unreliable finish reason is ignored."""
+    """Return the calls of a message; its finish reason is ignored, because it is unreliable."""
     calls = tuple([_read_tool_call(entry) for entry in _list_call_entries(message)])
     if calls:
         return calls
@@ -390,7 +391,7 @@ def _read_tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
 
 
 def _read_tool_call(entry: object) -> ToolCall:
-    """Return a call; a call without a name is kept, so that the model gets an error."""
+    """Return a call; a call without a name is kept, and then gives the model an error."""
     if not isinstance(entry, Mapping):
         return ToolCall(None, "", entry)
     id, function = entry.get("id"), entry.get("function")

@@ -1,4 +1,4 @@
-"""Reader of the wait that a server asks for in headers or in the body."""
+"""Reader of the waiting time that a server requests in headers or body."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_SECONDS = 1e8
 
 
 def retry_after(headers: Mapping[str, str], detail: str = "") -> float | None:
-    """Return the seconds that a server asks to wait, or None; ``detail`` is the body's message."""
+    """Return the seconds to wait that a server requests in headers or message, or None."""
     found = {name.lower(): value.strip() for name, value in headers.items()}
     if (milliseconds := _parse_seconds(found.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
@@ -52,7 +52,7 @@ def _find_reset(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _read_reset(value: str | None, now: datetime) -> float | None:
-    """Return the seconds until a reset that is given as a number, a duration or a timestamp."""
+    """Return the seconds until a reset, given as a number, a duration or a timestamp."""
     number = _parse_seconds(value)
     if number is None:
         text = value or ""

@@ -1,7 +1,8 @@
 """Settings of live models, each declared once.
 
-A field has the help, the parser of its flag, limits, the receiver, and its place in the run
-definition. Options, TOML files, run definitions and the refusals of agents follow from the field.
+The metadata of a field contains the help, the parser of the flag, limits, the receiver, and the
+place in the run definition. Options, TOML files, run definitions and checks for agents are derived
+from it.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class DefinitionSetting(NamedTuple):
 
 
 def setting(help: str, metavar: str | None = None, *, default: Any = None, **about: Any) -> Any:
-    """Return the dataclass field of a setting; ``dict`` as default stands for an empty mapping."""
+    """Return the dataclass field of a setting; the default ``dict`` means an empty mapping."""
     metadata = {"about": SettingInfo(help=help, metavar=metavar, **about)}
     if default is dict:
         return field(default_factory=dict, metadata=metadata)
@@ -110,13 +111,13 @@ def recorded(record: type) -> list[DefinitionSetting]:
 
 
 def sent_as(record: type, *ways: Sent) -> Mapping[str, str]:
-    """Return the flags of the settings with these receivers, by the setting's name."""
+    """Return the flags of the settings that are sent to these receivers, by setting name."""
     order = sorted(fields(record), key=lambda member: about(member).place or inf)
     return {member.name: flag_of(member) for member in order if about(member).sent in ways}
 
 
 def _find_recorded_type(hint: Any) -> Any:
-    """Return a setting's type in a definition, where a choice may come from an older version."""
+    """Return a setting's type in a definition; a choice may have values of older versions."""
     words = [kind for kind in (hint, *get_args(hint)) if get_origin(kind) is Literal]
     if not words:
         return hint

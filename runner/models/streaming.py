@@ -15,7 +15,7 @@ _END = "[DONE]"
 
 
 def read_stream(content: bytes, address: str) -> object:
-    """Return a streamed answer as one chat completion; an error chunk is returned unchanged.
+    """Return a streamed answer as one chat completion; return an error chunk unchanged.
 
     Raises TransientError if a chunk is not a JSON object, or if the stream breaks off.
     """
@@ -59,7 +59,7 @@ def _read_chunks(content: bytes, address: str) -> Iterator[dict[str, Any]]:
 
 
 def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
-    """Add the parts of calls; each part has the number of its call."""
+    """Append parts of calls to the calls; each part has the index of its call."""
     for part in parts if isinstance(parts, list) else ():
         if not isinstance(part, dict):
             continue

@@ -1,4 +1,4 @@
-"""Function documents, and their conversion into tools that every provider accepts."""
+"""Function documents, and conversion of documents to tools that every provider accepts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def offered_tools(session: Session) -> dict[str, Tool]:
 
 
 def own_documents(environments: Iterable[str]) -> list[Document]:
-    """Return Turnwise's documents for all functions of backends.
+    """Return Turnwise's documents of all functions of some backends.
 
     Raises DataError if a backend does not exist.
     """
@@ -140,7 +140,7 @@ LANGCHAIN_ARGUMENT = "__arg1"
 
 
 def name_only_argument(call: ToolCall, tools: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the arguments of a call; LangChain's only argument gets the parameter's name."""
+    """Return the arguments of a call; LangChain's single argument gets its parameter's name."""
     given = call.arguments
     if not (isinstance(given, (str, dict)) and LANGCHAIN_ARGUMENT in given):
         return given
@@ -168,15 +168,15 @@ class FunctionNames:
             self._real[legal] = name
 
     def legal(self, name: str) -> str:
-        """Return the sent name of a function."""
+        """Return the name of a function in a form that the provider accepts."""
         return self._legal[name]
 
     def shown(self, name: str) -> str:
-        """Return the sent name of a function; an unknown name stays unchanged."""
+        """Return the name of a function as sent; an unknown name stays unchanged."""
         return self._legal.get(name, name)
 
     def real(self, legal: str) -> str:
-        """Return the real name of a sent name; an unknown name stays unchanged."""
+        """Return the real name for a name as sent; an unknown name stays unchanged."""
         return self._real.get(legal, legal)
 
     def _make_unique(self, wanted: str) -> str:
@@ -218,7 +218,7 @@ def as_tool(
 
 
 class Toolbox:
-    """The functions of backends, as documents and as tools; episodes share a toolbox.
+    """Functions of backends as documents and as tools; episodes share a toolbox.
 
     ``shown`` holds a name to show, by function; None shows the real names.
     """
@@ -258,12 +258,12 @@ class Toolbox:
         return [d for name, d in self._documents.items() if name in offered]
 
     def early(self, offered: frozenset[str]) -> list[Document]:
-        """Return the documents of functions that are offered from the start."""
+        """Return the documents of the functions in the first request."""
         note = self._notes.syntax[self._language]
         return [with_syntax_note(document, note) for document in self.plain(offered)]
 
     def late(self, offers: Sequence[str]) -> list[Document]:
-        """Return the documents of functions that a later turn adds."""
+        """Return the documents of the functions that a later turn adds."""
         return [self._documents[name] for name in offers]
 
     def tools(self, offered: frozenset[str], late: tuple[str, ...]) -> ToolList:
@@ -287,7 +287,7 @@ class Toolbox:
 def _make_shared_tool(
     document: IdentityKey, legal: str, note: str, float_note: str, bare_items: bool, response: bool
 ) -> dict[str, Any]:
-    """Return a document as a tool, cached for all lists that have the tool."""
+    """Return a document as a tool from a cache that all tool lists share."""
     names = FunctionNames([document.value["name"]], {document.value["name"]: legal})
     notes = FunctionNotes(float=float_note, bare_items=bare_items, response=response)
     return as_tool(with_syntax_note(document.value, note), names, notes)
@@ -296,7 +296,7 @@ def _make_shared_tool(
 def toolbox_of(
     trajectory: Trajectory, folder: Path | None = None, notes: FunctionNotes = OWN_FOOTNOTES
 ) -> Toolbox:
-    """Return the functions of a trajectory; BFCL's data folder selects BFCL's documents.
+    """Return the functions of a trajectory; with ``folder``, use BFCL's documents.
 
     Raises DataError if a file with documents is missing or malformed.
     """
@@ -310,7 +310,7 @@ def toolbox_of(
 def as_texts(
     documents: Sequence[Document], language: str, notes: FunctionNotes
 ) -> Sequence[Document]:
-    """Return documents in which Java or JavaScript values are strings with a note on the type."""
+    """Return documents in which Java or JavaScript values have the type string and a note."""
     if language == "python":
         return documents
     # These have no JSON form.
@@ -319,7 +319,7 @@ def as_texts(
 
 
 def documents_of(trajectory: Trajectory, folder: Path | None) -> Sequence[Document]:
-    """Return the documents of all functions of a trajectory or of its backends."""
+    """Return the function documents of a trajectory, or else of its backends."""
     if trajectory.functions is not None:
         return documents_for(trajectory)
     return _read_shared_documents(trajectory.environments, folder)
@@ -347,7 +347,7 @@ def _make_shared_toolbox(
 
 
 def _convert_schema(schema: Mapping[str, Any], notes: FunctionNotes) -> dict[str, Any]:
-    """Return a schema that has JSON Schema's types at all levels."""
+    """Return a schema with JSON Schema's type names at all levels."""
     mapped = dict(schema)
     kind = schema.get("type")
     if isinstance(kind, str):

@@ -1,4 +1,4 @@
-"""HTTP transport on aiohttp, which needs a fraction of httpx's CPU time."""
+"""HTTP transport on top of aiohttp, which needs a fraction of httpx's CPU time."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class HttpAnswer(NamedTuple):
 
 
 class HttpRequestFailure(Exception):
-    """A request without an HTTP answer; the exception's cause has the reason."""
+    """A request without an HTTP answer; ``__cause__`` has the reason."""
 
 
 class Transport:
     """Connections to servers.
 
     aiohttp's sessions build the same headers for every request again. This class therefore writes
-    the bytes itself and uses aiohttp for connections and answers. With a proxy, it uses an ordinary
-    session.
+    the bytes itself, and uses aiohttp for connections and answers. With a proxy, this class uses an
+    ordinary session.
     """
 
     def __init__(self, *, secure: bool) -> None:
@@ -219,7 +219,7 @@ def _make_size_error() -> RequestError:
 def within(url: URL, place: str) -> URL:
     """Return the target of a redirect.
 
-    Raises FatalError if the target is invalid or on another server, which would get the keys.
+    Raises FatalError if the target is invalid or on another server, which would receive the keys.
     """
     try:
         target = url.join(URL(place))
@@ -255,7 +255,7 @@ def json_in(answer: HttpAnswer, address: str) -> object:
 
 
 def parsed(content: bytes) -> object:
-    """Parse a JSON text, or return the text itself; NaN and infinity become null."""
+    """Parse JSON, or return the text if it is not JSON; NaN and infinity become null."""
     try:
         return _JSON.decode(content.decode(json.detect_encoding(content), "surrogatepass"))
     except (ValueError, RecursionError):

@@ -1,4 +1,7 @@
-"""Users: the side of a dialogue that answers the model's text. No I/O."""
+"""Interface of simulated users, which answer the model's text.
+
+The module does no I/O.
+"""
 
 from __future__ import annotations
 
@@ -44,10 +47,10 @@ UserAct = UserAnswer | Sequence[Call]
 
 
 class User(Protocol):
-    """User of one episode; it sees the model's texts, and its own calls and results.
+    """Simulated user of one episode, who sees the model's texts and the results of own calls.
 
     Attributes:
-        extension: Name of the extension that keeps ``kept()`` in the record of the episode.
+        extension: Name of the extension that stores ``kept()`` in the record of the episode.
     """
 
     extension: str
@@ -55,13 +58,13 @@ class User(Protocol):
     def act(
         self, text: str, done: Sequence[tuple[Call, Result]]
     ) -> Generator[UserRequest, Reply, UserAct]:
-        """Return the next act after a text and own calls; yields requests to the user's model."""
+        """Return the next act after a text of the model; yield requests to the user's model."""
 
     def remember(self, made: UserExchange) -> None:
         """Add an exchange to the conversation."""
 
     def kept(self) -> Any:
-        """Return its ``ExtensionData`` of the record, from which its answers can be replayed."""
+        """Return the ``ExtensionData`` for the record, from which the answers can be replayed."""
 
     def fork(self) -> Self:
         """Return an independent copy."""
@@ -70,7 +73,7 @@ class User(Protocol):
 def exchange(
     user: User, text: str, session: Session
 ) -> Generator[UserRequest, Reply, UserExchange]:
-    """Let a user answer a text, and execute its calls; yields the requests to its model."""
+    """Let a user answer a text; execute the user's calls; yield requests to the user's model."""
     done: list[tuple[Call, Result]] = []
     act: UserAct = ()
     for _ in range(_OWN_STEP_LIMIT):

@@ -1,1 +1,4 @@
-"""Types of calling formats, and the built-in format. An extension has the other formats."""
+"""Types of calling formats, and the built-in format.
+
+An extension adds further formats.
+"""

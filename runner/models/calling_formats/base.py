@@ -1,6 +1,8 @@
-"""Types of calling formats: how functions are shown, and how calls and results are written.
+"""Types of calling formats.
 
-In a ``native`` format, the server itself supports functions. In a ``text`` format, ordinary
+A format defines how functions, calls and results are written.
+
+In a ``native`` format, the server reads and writes calls itself. In a ``text`` format, ordinary
 messages contain functions and calls. In a ``raw`` format, a model family's control tokens enclose
 functions and calls. Recorded steps always have structured calls.
 """
@@ -24,19 +26,19 @@ NOTED = {"noted": "It is not executed here. Call again if more is to be called; 
 
 
 class ReplyContent(NamedTuple):
-    """A reply's text for the user, and its reasoning."""
+    """Text for the user and reasoning of a reply."""
 
     text: str
     reasoning: str | None = None
 
 
 def as_said(text: str) -> ReplyContent:
-    """Return the content of a reply whose whole text is for the user."""
+    """Return the content of a reply; the whole text is for the user."""
     return ReplyContent(text)
 
 
 class PromptFrame(NamedTuple):
-    """The control tokens around a conversation of a model family."""
+    """Control tokens with which a model family encloses a conversation."""
 
     roles: Mapping[str, tuple[str, str]]
     cue: str
@@ -66,7 +68,10 @@ class PromptFrame(NamedTuple):
 
 
 class FinishFunction(NamedTuple):
-    """Function by which models of a family end a turn or give up; never executed."""
+    """Function that models of a family call to end a turn or to give up.
+
+    It is never executed.
+    """
 
     name: str
     arguments: Callable[[str], Mapping[str, Any] | None]

@@ -21,7 +21,7 @@ def write(calls: Sequence[Call], text: str = "") -> ChatMessage:
 
 
 def message(made: Sequence[tuple[str, str]], text: str) -> ChatMessage:
-    """Return a message with calls, given as names and JSON arguments."""
+    """Return a message with calls; each call is given by name and JSON arguments."""
     entries = [
         {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": given}}
         for number, (name, given) in enumerate(made, 1)
@@ -31,7 +31,7 @@ def message(made: Sequence[tuple[str, str]], text: str) -> ChatMessage:
 
 
 def answer(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
-    """Answer each call by its id."""
+    """Return one message per call with its id and result."""
     return [
         {"role": "tool", "tool_call_id": call.id, "content": result}
         for call, result in zip(calls, results, strict=True)
