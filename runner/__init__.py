@@ -1,6 +1,8 @@
-"""Runs, commands and files; this package also contains the public API ``turnwise``.
+"""Runs, commands and files of Turnwise.
 
-The names in ``__all__`` are loaded at their first use, so that the command starts fast.
+The package also contains the public API.
+
+The names in ``__all__`` are loaded on first use, so that the command starts fast.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entry point of ``turnwise``: finds and runs the command and returns the exit status.
+"""Entry point of ``turnwise``, which runs the command and returns its exit status.
 
 A command is a module of ``runner.commands``, or a module that an extension registers. The module
 has the record ``Options``, a command line ``EXAMPLE``, a function ``run`` that takes the options
@@ -56,7 +56,7 @@ COMMANDS: Mapping[str, Command] = {
 
 
 def all_commands() -> dict[str, Command]:
-    """Return the commands of the core, then of extensions, by name.
+    """Return all commands by name: first the core's commands, then those of extensions.
 
     Raises DataError if an installed extension cannot be imported.
     """
@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _reopen_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    Otherwise a file that is opened later gets the stream's number and receives messages.
+    Otherwise, a file that is opened later gets the stream's number and receives messages.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if vars(sys)[name] is None:
@@ -107,7 +107,7 @@ def _reopen_closed_streams() -> None:
 
 
 def _describe_os_error(error: OSError) -> str:
-    """Describe a system error in one line; without a file name, it concerns standard output."""
+    """Describe a system error in one line; an error without a file concerns standard output."""
     if error.filename is None:
         # Standard output fails, so the rest of its buffer is discarded.
         discard_output(sys.stdout)
@@ -150,7 +150,7 @@ def _with_start(name: str, words: Sequence[str]) -> list[str]:
 
 
 def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[ModuleType, Any]:
-    """Return the module and the options of a command; exit with a message for invalid options."""
+    """Return the module and options of a command; exit with a message if options are invalid."""
     module = module_of(name, command)
     record, further = module.Options, dict[str, type]()
     if options.accepts_extensions(record) and options.has_unknown_flag(record, words):
@@ -162,7 +162,7 @@ def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[Mod
 
 
 def module_of(name: str, command: Command) -> ModuleType:
-    """Return the module of a command, loaded on first use."""
+    """Return the module of a command, which is loaded on first use."""
     path = name.replace(" ", ".").replace("-", "_")
     return lazy_module(command.module or f"{__package__}.commands.{path}")
 

@@ -1,4 +1,4 @@
-"""Extension interface, by which packages add commands, options, run features and pages.
+"""Extension interface, with which packages add commands, options, run features and pages.
 
 Each folder of ``extensions/`` has a module ``extension`` with an ``EXTENSION``. Installed packages
 register an extension in the entry-point group ``GROUP``. Extensions are imported on first use.
@@ -59,7 +59,7 @@ JsonObject = Mapping[str, Any]
 
 
 class Command(NamedTuple):
-    """A command in the list of the help."""
+    """Command with its entry in the help."""
 
     group: str
     text: str
@@ -68,7 +68,7 @@ class Command(NamedTuple):
 
 
 class RunFeature:
-    """An extension's effect on a run; subclasses override the methods that they need."""
+    """Effect of an extension on a run; a subclass overrides the methods that it needs."""
 
     extension: ClassVar[str]
     """Name of the extension, and of the feature's field in the run definition."""
@@ -82,7 +82,7 @@ class RunFeature:
 
     @property
     def repeats_entries(self) -> bool:
-        """Whether an entry is repeated until it passes, so that its episodes count as one."""
+        """Whether entries are repeated until they pass; an entry's episodes then count as one."""
         return False
 
     def definition(self) -> JsonObject:
@@ -94,17 +94,17 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return the settings that determine an answer besides the request; for the reply cache."""
+        """Return the settings that determine an answer besides the request, for the cache."""
         return {}
 
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set whose entries offer other functions, and the feature for this data set.
+        """Return a data set whose entries offer other functions, and the adapted feature.
 
         Args:
             ids: Ids of the entries in the run.
-            folder: BFCL's data folder if the model sees its function documents, else None.
+            folder: BFCL's data folder if the model sees BFCL's function documents, otherwise None.
 
         Raises:
             DataError: The feature cannot be used because a file or a library is missing.
@@ -126,11 +126,11 @@ class RunFeature:
         return observe
 
     def user(self, trajectory: Trajectory, trial: int) -> User | None:
-        """Return the simulated user of an episode; None for that of the entry."""
+        """Return the simulated user of an episode; None means the entry's own user."""
         return None
 
     def wrapped(self, model: Model, plan: RunPlan) -> Model:
-        """Return the model of a run with a model for other requests, such as the user's."""
+        """Return the model of a run, wrapped so that other models answer some requests."""
         return model
 
     def kept(self, record: EpisodeRecord) -> ExtensionData | None:
@@ -138,7 +138,7 @@ class RunFeature:
         return None
 
     def model(self, plan: RunPlan) -> Model | None:
-        """Return the feature's own model, which needs no server, or None."""
+        """Return a model that replaces the run's model and needs no server, or None."""
         return None
 
     def lines(
@@ -155,7 +155,7 @@ class RunFeature:
         return None
 
     def restored(self, dataset: Dataset) -> Dataset:
-        """Return a data set with the same entries as in a recorded run.
+        """Return the data set with the feature's changes to entries in a recorded run.
 
         Raises DataError if the feature needs a file or a library that is missing.
         """
@@ -172,7 +172,7 @@ class RunFeature:
 
 
 class Extension:
-    """An extension; subclasses override the methods that they need."""
+    """An extension; a subclass overrides the methods that it needs."""
 
     name: ClassVar[str]
     """Name of the extension's folder, and of its fields in run definitions and records."""
@@ -196,14 +196,14 @@ class Extension:
         return ()
 
     def judging(self, checks: Sequence[Any], policy: str | None) -> RunFeature | None:
-        """Return the feature that judges a run of ``evaluate`` by checks and shows a policy.
+        """Return the feature that adds checks and a policy to a run of ``evaluate``.
 
         Raises DataError if a check cannot be used.
         """
         return None
 
     def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
-        """Write the extension's reports on a finished run, as its options of ``eval`` demand.
+        """Write the reports on a finished run that the extension's options of ``eval`` select.
 
         Raises DataError if a file cannot be written.
         """
@@ -215,7 +215,7 @@ class Extension:
     def variants(
         self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
     ) -> Variants | None:
-        """Return the variants of a run that the extension's options make; None for a single run.
+        """Return the variants that the extension's options select; None for a single run.
 
         Raises:
             DataError: The options contradict each other or name something that does not exist.
@@ -223,7 +223,7 @@ class Extension:
         return None
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the extension's feature in a recorded run, given its data in the run definition.
+        """Return the extension's feature in a recorded run from its data in the run definition.
 
         Raises DataError for invalid data.
         """
@@ -238,11 +238,11 @@ class Extension:
         )
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return the session that executes an episode with the extension's data again."""
+        """Return the session in which an episode with the extension's data is executed again."""
         return template
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
-        """Return the usage of an episode's undone steps, given the extension's data."""
+        """Return the usage of the episode's undone steps, which the extension's data record."""
         return ()
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
@@ -261,7 +261,7 @@ class Extension:
         return None
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the figures of runs whose records have the extension's data."""
+        """Return the rows of figures for runs whose records have the extension's data."""
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
@@ -272,7 +272,7 @@ class Extension:
         return None
 
     def entries(self, dataset: Dataset, own: Any) -> Dataset:
-        """Return a data set whose entries the extension's options make from another data set.
+        """Return a data set with the entries that the extension's options make from a data set.
 
         Raises DataError for an unknown value of an option.
         """
@@ -281,7 +281,7 @@ class Extension:
     def fetch(self, name: str, source: Path | None, notify: Callable[[str], object]) -> Path | None:
         """Store a data set in the cache and return its folder; None if the name is unknown.
 
-        ``source`` is a folder or archive that replaces the download.
+        If ``source`` is given, this folder or archive replaces the download.
 
         Raises DataError if the data cannot be downloaded or read.
         """
@@ -298,21 +298,25 @@ class Extension:
         """
 
     def export(self, options: Any, own: Any, found: Sequence[Any]) -> bool:
-        """Write transcripts as the extension's options of ``export`` demand; tell whether they do.
+        """Write transcripts if the extension's options of ``export`` demand them.
+
+        The result tells whether the options demand transcripts.
 
         Raises DataError if the options contradict each other, or a file cannot be written.
         """
         return False
 
     def debug(self, options: Any, own: Any, found: RejudgedEpisode) -> bool:
-        """Stop in an episode if the extension's options of ``replay`` demand it, else return False.
+        """Stop in an episode if the extension's options of ``replay`` demand a stop.
+
+        The result tells whether they do.
 
         Raises DataError if an option is invalid.
         """
         return False
 
     def entry_kind(self, trajectory: Trajectory) -> EntryKind | None:
-        """Return the extension's judging of an entry, or None for another kind of entry."""
+        """Return the extension's entry kind for an entry, or None."""
         return None
 
     def read_run(self, paths: Sequence[Path]) -> Run | None:
@@ -341,7 +345,7 @@ class Extension:
     def engine(
         self, address: str | None, workers: int | None, allowance: TimeAndMemoryLimits
     ) -> Workers:
-        """Return the workers for ``--engine`` with the extension's name.
+        """Return the extension's workers for ``--engine``.
 
         Raises DataError if the extension has no workers, or if they cannot start.
         """
@@ -351,13 +355,16 @@ class Extension:
 def extensions() -> Mapping[str, Extension]:
     """Return all extensions by name, built-in extensions first.
 
-    Raises DataError if an installed extension cannot be imported, or has the name of another.
+    Raises DataError if an installed extension cannot be imported, or two have the same name.
     """
     return {name: load_extension(name) for name in (*own_names(), *_installed())}
 
 
 def load_extension(name: str) -> Extension:
-    """Return the extension of a name. Raises DataError if it is missing or cannot be imported."""
+    """Return the extension with a name.
+
+    Raises DataError if the extension is missing or cannot be imported.
+    """
     if name in own_names():
         return _load_own(name)
     if name not in _installed():
@@ -367,7 +374,10 @@ def load_extension(name: str) -> Extension:
 
 
 def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeature]:
-    """Return the features that judge a run by checks. Raises DataError for an unusable check."""
+    """Return the features that add checks and a policy.
+
+    Raises DataError for an unusable check.
+    """
     if not checks and policy is None:
         return []
     return [each for own in extensions().values() if (each := own.judging(checks, policy))]
@@ -376,7 +386,10 @@ def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeatu
 def report_run(
     theirs: Mapping[str, Any], records: Sequence[EpisodeRecord], entries: Dataset
 ) -> None:
-    """Let extensions report a run, given their options by name; raises as ``reported`` does."""
+    """Let extensions write their reports on a run.
+
+    Raises the exceptions of ``Extension.reported``.
+    """
     for name, own in theirs.items():
         load_extension(name).reported(own, records, entries)
 
@@ -404,7 +417,7 @@ def replay_session(template: Session, record: EpisodeRecord) -> Session:
 
 
 def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
-    """Return the figures of extensions that have data or a measure in records."""
+    """Return the rows of figures of the extensions that have data in some records."""
     names: set[str] = set()
     for record in records:
         measures = record.verdict.measures if record.verdict else ()
@@ -415,7 +428,7 @@ def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
 
 
 def entry_kind(trajectory: Trajectory) -> EntryKind:
-    """Return the judging of an entry by the extension that the entry names, or by another one.
+    """Return the entry kind of the extension that judges an entry.
 
     Raises DataError if no extension judges the entry.
     """
@@ -431,7 +444,7 @@ def entry_kind(trajectory: Trajectory) -> EntryKind:
 def read_run(paths: Sequence[Path]) -> Run | None:
     """Read another tool's files as a recorded run, if an extension reads them.
 
-    Raises DataError if every responsible extension fails.
+    Raises DataError if every extension that knows the files fails.
     """
     problems = []
     for each in extensions().values():

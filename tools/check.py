@@ -1,4 +1,4 @@
-"""Show a scenario to its author: the world, the replayed ground truth and the rules' findings.
+"""Report on a scenario for its author: world, replayed ground truth and findings.
 
 ``python -m tools.check NAME...`` takes names of scenarios or paths of their files. ``--full`` shows
 complete results. The script writes no file.
@@ -94,7 +94,7 @@ def _played(base: Trajectory, *, full: bool) -> Iterator[str]:
 
 
 def _unsaid(call: object, said: str) -> str:
-    """Return the arguments of a change that are missing in the turn's user message."""
+    """Return a line on the argument values that the user's message does not contain."""
     values = list_literals(dict(call.kwargs)) if isinstance(call, Call) else ()
     unsaid = [value for value in values if not contains_value(value, said)]
     return f"   CHANGES, not in these words: {unsaid}" if unsaid else "   CHANGES, all in words"
@@ -105,7 +105,7 @@ def _text(result: Result, *, full: bool) -> str:
 
 
 def _found(made: Sequence[Trajectory]) -> Iterator[str]:
-    """Yield the findings of the rules in a scenario's trajectories."""
+    """Yield the findings of the authoring rules in a scenario's trajectories."""
     dataset = Dataset("scenarios", "unknown", "", {t.id: t for t in made})
     rules = [rule for rule in RULES if not rule.documents]
     exemptions = read_exemptions(DATA / "allowed.jsonl")

@@ -49,7 +49,7 @@ _KINDS = {Number: "number", Text: "text", Items: "list", YesNo: "yes or no", Dat
 def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewStatus]) -> list[str]:
     """Return the figures of a data set and of its reviews, as lines of Markdown.
 
-    Figures per scenario are counted in the trajectories of ``base``.
+    Figures per scenario count the trajectories of the category ``base``.
     """
     base = [t for t in trajectories if t.category is Category.BASE]
     backends = Counter(name for t in base for name in t.environments)
@@ -122,7 +122,7 @@ def _labelled(base: Sequence[Trajectory]) -> str:
 
 
 def _sized(base: Sequence[Trajectory]) -> str:
-    """Return the sizes of worlds and turns."""
+    """Return lines on the sizes of worlds and turns."""
     items = [sum(sum(sizes(c).values()) for c in t.config.values()) for t in base]
     calls = [len(turn.ground_truth) for t in base for turn in t.turns]
     many = sum(count >= MANY for count in calls)
@@ -137,7 +137,7 @@ def _sized(base: Sequence[Trajectory]) -> str:
 
 
 def _connected(base: Sequence[Trajectory]) -> str:
-    """Return the number of edges of the function graph that ground truths use."""
+    """Return a line with the number of edges of the function graph that ground truths use."""
     graph = load()
     covered = coverage(
         graph, (trace(start(t), [c for turn in t.turns for c in turn.ground_truth]) for t in base)
@@ -150,7 +150,7 @@ def _connected(base: Sequence[Trajectory]) -> str:
 
 
 def _told(base: Sequence[Trajectory]) -> str:
-    """Return the amount of required information."""
+    """Return a line on the amount of required information."""
     turns = [turn for t in base for turn in t.turns]
     facts = [fact for turn in turns for fact in turn.tells]
     kinds = Counter(type(fact) for fact in facts)
@@ -176,7 +176,7 @@ def _by_category(trajectories: Sequence[Trajectory]) -> list[str]:
 
 
 def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
-    """Return the outcomes of reviews, and the current status of the entries."""
+    """Return lines on the outcomes of reviews and the current status of the entries."""
     rows = [
         f"| reader | category | read | {' | '.join(ReviewOutcome)} | not sound (95% interval) |"
     ]
@@ -195,7 +195,7 @@ def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
 
 
 def _histogram(values: Iterable[int], most: int = 7) -> str:
-    """Return the number of occurrences of each value, with the highest values together."""
+    """Return the number of occurrences of each value; values above ``most`` count together."""
     counts = Counter(min(value, most) for value in values)
     more = {most: f"{most}+"}
     return ", ".join(f"{more.get(value, value)}: {counts[value]}" for value in sorted(counts))
@@ -214,7 +214,7 @@ def _ordered(trajectory: Trajectory) -> list[str]:
 
 
 def written(text: str, lines: Sequence[str], opening: str = OPENING, closing: str = CLOSING) -> str:
-    """Return a page with lines inserted between its two marks.
+    """Return a page in which lines replace the text between two marks.
 
     Raises:
         ValueError: A mark is missing.

@@ -2,10 +2,10 @@
 
 ``python -m tools.readings FILE --reader A`` takes a JSON lines file. Each line has ``entry``,
 ``class`` (sound, arguable or wrong), ``reason``, and ``mend``, a proposal that is not recorded.
-``--mended FILE`` has the results of reviews: ``entry`` and ``mended``. A result that begins with
-"not changed: " or "withdrawn: " gives the reason. ``--data FOLDER`` is the reviewed data, if the
-data has changed since the review. A new review replaces the same reviewer's review of the same
-version of an entry.
+``--mended FILE`` names a file with the results of reviews: ``entry`` and ``mended``. A result that
+begins with "not changed: " or "withdrawn: " gives the reason. ``--data FOLDER`` names the reviewed
+data if the data has changed since the review. A new review replaces the same reviewer's review of
+the same version of an entry.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def read_findings(
 
 
 def with_mends(readings: Mapping[str, Review], path: Path) -> dict[str, Review]:
-    """Return reviews with their results.
+    """Return reviews with the results in a file added.
 
     Raises:
         DataError: A line is not a result, repeats an entry, or names an entry without a review.
@@ -109,7 +109,7 @@ def _with(reading: Review, text: str) -> Review:
 
 
 def merged(record: Iterable[Review], new: Iterable[Review]) -> list[Review]:
-    """Return a record with new reviews, which replace earlier reviews or come last."""
+    """Return a record of reviews with new reviews, which replace earlier ones or come last."""
     readings = {(each.entry, each.reader, each.read): each for each in record}
     readings.update({(each.entry, each.reader, each.read): each for each in new})
     return list(readings.values())

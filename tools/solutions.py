@@ -1,4 +1,6 @@
-"""Blind solutions of hard scenarios; a solver sees only the user messages and the functions.
+"""Blind solutions of hard scenarios.
+
+A solver sees only the user messages and the functions.
 
 ``solutions.jsonl`` has one line per scenario and solver. A line of a held-back scenario has only
 the result.
@@ -54,7 +56,7 @@ class Solution(StrictRecord):
         entry: Id of the base trajectory.
         solver: A capital letter.
         ending: Result of the solver on the scenario at that time.
-        doubt: Ambiguous or missing part of the scenario, as the solver noted.
+        doubt: Ambiguity or gap in the scenario, as the solver noted it.
         mended: The change of the scenario that followed.
         turns: Calls and answers by turn; empty for a held-back scenario.
     """

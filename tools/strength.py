@@ -1,7 +1,8 @@
 """Discrimination of a data set: scores of scripted models with known error rates.
 
 ``python -m tools.strength`` writes the scores between two marks of the data's README. ``--check``
-only checks whether they are up to date. ``--choose`` first chooses the subset ``mini`` again.
+only checks whether they are up to date. With ``--choose``, the script first chooses the subset
+``mini`` again.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Passed = Mapping[str, frozenset[str]]
 
 
 def passed(dataset: Dataset, entries: Sequence[Trajectory], seed: int = 0) -> Passed:
-    """Return the ids that each of twenty models passes; another seed gives other errors."""
+    """Return the ids that each of 20 scripted models passes; the seed determines the errors."""
     models = {f"{rate}": ScriptedBehaviour(None, rate) for rate in RATES}
     models |= {policy: ScriptedBehaviour(policy) for policy in POLICIES}
     found = {}
@@ -66,7 +67,7 @@ def _ranks(scores: Sequence[int]) -> list[float]:
 
 
 def choose_mini(outcomes: Passed, entries: Sequence[Trajectory]) -> list[str]:
-    """Return the ids of the stratified sample that ranks models most like the full data set."""
+    """Return the ids of the stratified sample whose ranking of models is most like the full one."""
     whole = {entry.id for entry in entries}
     samples = [[t.id for t in draw_sample(entries, MINI_SIZE, seed)] for seed in range(_TRIED)]
     return max(samples, key=lambda ids: rank_correlation(outcomes, ids, whole))
@@ -81,7 +82,7 @@ def lines(
         entries: The trajectories.
         mini: Ids of the subset ``mini``.
         outcomes: Passed entries of the models that were used for the choice.
-        others: Passed entries of other models.
+        others: Passed entries of models that were not used for the choice.
     """
     parts = {tier.value: {t.id for t in entries if t.tier is tier} for tier in Tier}
     parts["mini"] = {*mini}

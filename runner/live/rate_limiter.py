@@ -249,7 +249,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether a refusal is due to the rate, that is, if the rate has grown or refusals are many."""
+        """Tell whether the rate has grown before a refusal, or many requests are refused."""
         if self._sustained is None:
             least, number = _LIMITED_SHARE, _MIN_SHARED
         elif self.rate > self._sustained:

@@ -1,1 +1,1 @@
-"""Files of runs: run folders, BFCL's result files, verdict files and exports."""
+"""Files of runs: run folders, BFCL's result files and verdict files."""

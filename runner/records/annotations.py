@@ -1,6 +1,6 @@
-"""People's tags and notes on a run and its episodes, kept in ``annotations.json``.
+"""Tags and notes that people put on a run and its episodes, stored in ``annotations.json``.
 
-The file is independent of the run: a resumed run keeps it, and no score depends on it.
+A resumed run keeps the file, and no score depends on the file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAX_FILE_BYTES = 64_000_000
 
 
 class TagsAndNote(NamedTuple):
-    """Tags and a note."""
+    """Tags and a note on a run or an episode."""
 
     tags: tuple[str, ...] = ()
     note: str = ""
@@ -85,7 +85,7 @@ def write_annotation(folder: Path, key: Key | None, changed: TagsAndNote) -> Non
 
 
 def with_tags(known: TagsAndNote, add: Iterable[str], remove: Iterable[str]) -> TagsAndNote:
-    """Return an annotation with tags added and removed.
+    """Return an annotation after some tags were added and some removed.
 
     Raises DataError if a removed tag is missing.
     """

@@ -1,8 +1,8 @@
 """Reader of BFCL's result files and of the verdicts beside them.
 
-A result file has lines ``{"id", "result"}``, in function-calling or prompting form. The result of a
-multi-turn entry is a list of turns, each a list of steps. The result of a single-turn entry is one
-step. Verdicts are Turnwise's verdict lines or BFCL's score files.
+A result file has lines ``{"id", "result"}``. The result of a multi-turn entry is a list of turns,
+and a turn is a list of steps. The result of a single-turn entry is one step. A step has the
+function-calling or the prompting form. Verdicts are Turnwise's verdict lines or BFCL's score files.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def find_result_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def has_result_file(names: Iterable[str]) -> bool:
-    """Tell whether a file name in the list is the name of a result file."""
+    """Tell whether any of these file names is the name of a result file."""
     return any(name.endswith("_result.json") and _is_known(Path(name)) for name in names)
 
 
 def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
-    """Read a result file; the mode defaults to ``fc`` if the file has tool calls.
+    """Read a result file; without ``mode``, a file with tool calls has mode ``fc``.
 
     Raises DataError if a line is not an entry of such a file, or an id occurs twice.
     """
@@ -82,7 +82,7 @@ def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
 
 
 def category_of(id: str) -> Category | None:
-    """Return the category in an id of BFCL, or None for another id."""
+    """Return the category that an id of BFCL names, or None for another id."""
     match = _ID.fullmatch(id)
     return _CATEGORIES.get(match[1]) if match else None
 
@@ -97,7 +97,7 @@ def _category_of_file(path: Path) -> Category | None:
 
 
 def _entry(where: str, line: dict[str, object], in_file: Category | None) -> EpisodeRecord:
-    """Return the entry of a line; the file name gives the category if the id does not."""
+    """Return the entry of a line; if the id names no category, use the category of the file."""
     name = line.get("id")
     if not isinstance(name, str):
         raise DataError(

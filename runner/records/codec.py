@@ -1,7 +1,7 @@
 """JSON codec for frozen records, driven by the types of their fields.
 
-Each type gets one reader made of plain checks, so that a large run is read about as fast as its
-JSON is parsed. The path of a mismatch is built only after a mismatch.
+Each type gets one reader, which consists of plain checks. A large run is therefore read about as
+fast as its JSON is parsed. The path of a mismatch is built only after a mismatch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class TypeMismatch(Exception):
         self.path = path
 
     def below(self, part: str) -> TypeMismatch:
-        """Return the same mismatch with the path from the enclosing value."""
+        """Return the same mismatch with a path that starts at the enclosing value."""
         return TypeMismatch(self.message, part + self.path)
 
 
@@ -60,7 +60,7 @@ _AS_IT_IS = frozenset([str, int, float, bool, NoneType, dict])
 
 
 def to_json_value(value: Any) -> Any:
-    """Convert a record to a JSON value, without ABSENT fields."""
+    """Convert a record to a JSON value; leave out ABSENT fields."""
     if type(value) in _AS_IT_IS:
         return value
     if hasattr(value, "to_json"):
@@ -89,7 +89,7 @@ class EncodedJson(str):
 
 
 def encode(value: object) -> str:
-    """Encode a value that may hold records as one line of ASCII JSON.
+    """Encode a value, which may contain records, as one line of ASCII JSON.
 
     Non-finite numbers, which JSON does not have, become strings.
     """
@@ -97,13 +97,13 @@ def encode(value: object) -> str:
 
 
 def encode_members(members: Mapping[str, Any]) -> str:
-    """Encode an object like ``encode``."""
+    """Encode an object as ``encode`` does."""
     pairs = [f"{encode_basestring_ascii(name)}:{encode(each)}" for name, each in members.items()]
     return f"{{{','.join(pairs)}}}"
 
 
 class _Encoders(dict[type, Write]):
-    """Encoders by type, with the same output as encoding the value of ``written``."""
+    """Encoders by type, whose output equals the encoded value of ``written``."""
 
     def __missing__(self, kind: type) -> Write:
         writer = self[kind] = _writer_of(kind)

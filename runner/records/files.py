@@ -1,9 +1,9 @@
-"""Files that survive a killed process: whole lines, whole files and a lock on a folder.
+"""Files that survive a killed process: files of whole lines, whole files, and folder locks.
 
 One system call appends a line, and lines are never edited. A killed process leaves at most one
-unfinished last line, which the next process cuts off. An output file that the user names may be a
-link or a pipe and is written through. A run folder may be untrusted: links in it are never written
-through, and pipes and devices are refused.
+unfinished last line, which the next process cuts off. The user may name a link or a pipe as output
+file. A run folder may be untrusted. In it, links are never followed for writing, and pipes and
+devices are refused.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class LineFile:
             self._file = open(path, "ab", buffering=0, opener=_unlinked)  # noqa: SIM115
 
     def mended(self) -> Iterator[FileLine]:
-        """Yield the lines, then cut off an unfinished last line."""
+        """Yield the lines; afterwards, cut off an unfinished last line."""
         end = 0
         for line in read_lines(self._path):
             end = line.end
@@ -123,7 +123,7 @@ def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> 
 
 
 def check_writable(*paths: Path | None) -> None:
-    """Check in advance that output files can be written; None stands for no file.
+    """Check in advance that output files can be written; skip None.
 
     Raises DataError if a folder does not exist or cannot be written.
     """
@@ -160,14 +160,14 @@ def _output(path: Path) -> AbstractContextManager[IO[bytes]]:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether a path is a regular file or does not exist yet."""
+    """Tell whether a path is a regular file or does not exist."""
     held_open = path.absolute().parts[1:2] in (("dev",), ("proc",))
     return not held_open and (path.is_file() or not path.exists())
 
 
 @contextmanager
 def _upcoming(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file, which gets its name when it is complete."""
+    """Open a new file, which gets its final name when it is complete."""
     upcoming = unfinished_path(path)
     upcoming.unlink(missing_ok=True)
     try:
@@ -210,7 +210,10 @@ def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
 
 
 def read_raw_lines(path: Path) -> Iterator[bytes]:
-    """Yield the finished lines of a file unparsed. Raises DataError if the file cannot be read."""
+    """Yield the finished lines of a file as bytes.
+
+    Raises DataError if the file cannot be read.
+    """
     try:
         with open(path, "rb", buffering=_BUFFER, opener=_regular) as file:
             for raw in file:
@@ -227,7 +230,8 @@ def read_raw_lines(path: Path) -> Iterator[bytes]:
 def read_run_text(path: Path) -> str:
     """Return the text of a file of a run folder.
 
-    Raises OSError if the file is unreadable or not regular, UnicodeDecodeError if it is not text.
+    Raises OSError if the file is unreadable or not a regular file. Raises UnicodeDecodeError if the
+    file is not text.
     """
     with open(path, encoding="utf-8", opener=_regular) as file:
         return file.read()
@@ -271,7 +275,7 @@ def lock_folder(folder: Path) -> IO[str]:
 
 
 def _unlinked(path: str, flags: int) -> int:
-    """Opener for ``open`` that refuses links, pipes and devices."""
+    """Open a file for ``open``, but refuse links, pipes and devices."""
     try:
         return _regular(path, flags | _NO_LINK)
     except OSError as error:
@@ -281,7 +285,7 @@ def _unlinked(path: str, flags: int) -> int:
 
 
 def _regular(path: str, flags: int) -> int:
-    """Opener for ``open`` that refuses pipes and devices."""
+    """Open a file for ``open``, but refuse pipes and devices."""
     handle = os.open(path, flags | _NO_WAIT, 0o666)
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -301,7 +305,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def report_write_errors(path: Path) -> Iterator[None]:
-    """Context that converts errors of the file system to ``WriteError``."""
+    """Return a context that converts errors of the file system to ``WriteError``."""
     try:
         yield
     except OSError as error:

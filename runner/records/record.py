@@ -1,7 +1,7 @@
 """Records of episodes in a run folder: messages, steps, turn ends and verdicts.
 
-Each record is one JSON object with the record's field names. ``runner.records.store`` writes them
-and ``runner.records.recorded_run`` reads them.
+Each record is one JSON object with the record's field names. ``runner.records.store`` writes the
+records and ``runner.records.recorded_run`` reads them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def call_text(call: Call | MalformedCall) -> str:
 
 
 class Change(NamedTuple):
-    """A place in the state that a step changed."""
+    """Change of one value in the state by a step."""
 
     path: str
     """Path such as ``TicketAPI.ticket_queue[1].status``."""
@@ -108,7 +108,7 @@ class UserReply(NamedTuple):
 
 
 class StepRecord(NamedTuple):
-    """One request to the model, its answer and the effects of the answer's calls."""
+    """One request to the model, with the answer and the effects of its calls."""
 
     turn: int
     request_messages: int
@@ -139,7 +139,7 @@ class StepRecord(NamedTuple):
 class UnderwayStep(NamedTuple):
     """One answered request of an unfinished episode: a line of ``underway.jsonl``.
 
-    The line also has ``spent``, the budget spent up to this step.
+    The line also has the field ``spent``: the budget spent up to this step.
     """
 
     id: str
@@ -157,13 +157,13 @@ class UnderwayStep(NamedTuple):
 
     @property
     def place(self) -> int:
-        """Number that grows with every answer and starts again when the episode restarts."""
+        """Number that grows with every answer; it starts again if the episode restarts."""
         step = self.step
         return step.asked if isinstance(step.asked, int) else step.request_messages
 
 
 class RunSpending(NamedTuple):
-    """Budget that a run has spent so far, over all resumes."""
+    """Budget that a run has spent so far, in all segments."""
 
     requests: int = 0
     """Requests, including unanswered ones."""
@@ -229,23 +229,23 @@ class ServerRejection(NamedTuple):
 
 
 class ExtensionData(Protocol):
-    """Data of an extension in an episode: a named tuple, or a class with ``to_json``."""
+    """Base class for the data of an extension in an episode."""
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Names of the extension's own functions, which no step of the record calls."""
+        """Names of the extension's functions, which no step of the record calls."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return all answered requests in order, given the steps of the record."""
+        """Return all answered requests in order, including the steps of the record."""
         return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
-        """Return the answer of a step as a message; None for a step of the record."""
+        """Return the answer of an extension's step as a message; None for a step of the record."""
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield the JSON path and message of each field that contradicts the record."""
+        """Yield the JSON path and the error of each field that contradicts the record."""
         yield from ()
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
@@ -256,8 +256,8 @@ class ExtensionData(Protocol):
 class EpisodeRecord(NamedTuple):
     """One finished episode: a line of ``episodes.jsonl``.
 
-    An episode that ended in an error has its steps so far and no result. Fields with a default are
-    left out if the episode ended before the first step.
+    An episode that ended in an error has the steps before the error and no result. If the episode
+    ended before the first step, fields with a default are left out.
     """
 
     id: str
@@ -334,7 +334,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def scenario(self) -> str:
-        """The base entry; episodes with the same base entry are not independent."""
+        """Name of the base entry; episodes with the same base entry are not independent."""
         return derive_base(self.id, self.category) if self.base is None else self.base
 
     @property
@@ -359,7 +359,7 @@ class EpisodeRecord(NamedTuple):
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
-        """Return the stop reason of a turn, or of an answer with calls in the turn."""
+        """Return the stop reason of a turn's last answer, or of the answer with index ``step``."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
         steps = [each for each in self.steps if each.turn == turn and each.calls]
@@ -411,7 +411,7 @@ class EpisodeRecord(NamedTuple):
 
     @classmethod
     def from_json(cls, value: object, where: str) -> EpisodeRecord:
-        """Return the episode of a JSON object; ``where`` is its place, for errors.
+        """Return the episode of a JSON object; ``where`` names its place in error messages.
 
         Raises DataError if a field is missing or invalid.
         """
@@ -475,7 +475,7 @@ def _in_message(message: JsonObject) -> Iterator[tuple[str, str]]:
 
 
 class RunProgress(NamedTuple):
-    """Finished episodes of a run and its plan."""
+    """Numbers of finished and planned episodes of a run."""
 
     done: int
     """Finished episodes; repeated episodes of an entry count once."""
@@ -486,7 +486,7 @@ class RunProgress(NamedTuple):
 
     @classmethod
     def of(cls, keys: Collection[Key], planned: object, features: Iterable[RunFeature]) -> Self:
-        """Return the progress of a run; ``planned`` is the number in the run's note, if any."""
+        """Return the progress of a run; ``planned`` is the planned number, if known."""
         until_passed = any(feature.repeats_entries for feature in features)
         done = len({id for id, _ in keys}) if until_passed else len(keys)
         return cls(done, planned if isinstance(planned, int) else None, until_passed)
@@ -497,7 +497,7 @@ class RunProgress(NamedTuple):
         return self.planned is not None and self.done < self.planned
 
     def to_json(self) -> dict[str, Any]:
-        """Return the progress as fields of a run's JSON."""
+        """Return the progress as JSON fields of a run."""
         return {"done": self.done, "planned": self.planned, "unfinished": self.is_unfinished}
 
 

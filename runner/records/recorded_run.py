@@ -1,4 +1,4 @@
-"""Recorded runs: opens run folders and BFCL's result files; parses only the wanted episodes."""
+"""Reader of run folders and BFCL's result files, which parses only the wanted episodes."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Run:
     Attributes:
         name: Name of the model, the file or the folder.
         episodes: Episodes by trajectory id and trial, in file order.
-        definition: The settings that define the run; None for result files.
+        definition: Settings that determine the run's result; None for result files.
         note: Other facts about the run's start.
         lives: Finished segments of the run; killed segments are missing.
-        dataset: The entries, if another tool's files contain them.
+        dataset: The data set, if the files are another tool's and contain entries.
     """
 
     name: str
@@ -93,7 +93,7 @@ class Run:
 
     @property
     def ids(self) -> list[str]:
-        """Ids of the trajectories, without repetition."""
+        """Distinct ids of the trajectories."""
         return list(dict.fromkeys(id for id, _ in self.episodes))
 
     def entries(self) -> dict[str, RecordedEpisode]:
@@ -126,7 +126,7 @@ class Run:
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-        """Return the tool lists with these digests that the run has, by digest.
+        """Return by digest those of the tool lists that the run still has.
 
         Raises DataError if the file cannot be read.
         """

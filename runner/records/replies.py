@@ -1,7 +1,7 @@
-"""Cache of model answers, so that a repeated run does not send a request again.
+"""Cache of model answers, which saves a repeated run from sending a request again.
 
-Each answer has a file, named by a hash of request, entry and trial. Trials never share a file. A
-damaged or unwritable file counts as missing.
+Each answer has a file, whose name is a hash of request, entry and trial. Trials never share a file.
+A damaged file counts as missing.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _FORMAT = 1
 class ReplyCache:
     """Cached answers of one model with one group of settings.
 
-    ``asked`` holds the model and settings, which are not part of a request. An answer that contains
-    a secret is not cached.
+    ``asked`` holds the model and settings, which a request does not contain. An answer that
+    contains a secret is not cached.
     """
 
     def __init__(self, folder: Path, asked: Mapping[str, Any], secrets: SecretMask) -> None:

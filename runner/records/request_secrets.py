@@ -1,4 +1,4 @@
-"""Finds and removes secrets in addresses, headers, request bodies and command lines."""
+"""Search for secrets in addresses, headers, request bodies and command lines."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def redact_address(url: str) -> str:
 
 
 def redact_body(body: Any) -> Any:
-    """Return a body with masked secrets of any length."""
+    """Return a body in which secrets of any length are masked."""
     if isinstance(body, Mapping):
         return {
             name: MASK

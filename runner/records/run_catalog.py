@@ -1,7 +1,7 @@
-"""Catalog of the runs in a folder: state, progress and command of each.
+"""Catalog of the runs in a folder, with the state, progress and command of each run.
 
-The catalog reads only id, trial, category and outcome of each episode, so that it lists thousands
-of runs fast.
+To list thousands of runs fast, the catalog reads only id, trial, category and outcome of each
+episode.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def started_with(folder: Path, given: Sequence[str]) -> list[str]:
         given: Arguments of the command that resumes the run.
 
     Raises:
-        DataError: The command is unknown, or one of its secrets is not given again.
+        DataError: The command is unknown, or ``given`` lacks one of its secrets.
     """
     if not folder.is_dir():
         raise DataError("--resume", f"{folder} is not a folder")
@@ -123,7 +123,7 @@ def list_runs(folder: Path) -> Iterator[CatalogRun]:
 
 
 def update_state(run: CatalogRun) -> CatalogRun:
-    """Update the state of a run with unchanged files, whose writer may have ended or started."""
+    """Update the state of a run whose files are unchanged; its writer may have ended."""
     if run.state not in ("unfinished", "running"):
         return run
     state: State = "running" if _is_being_written(run.folder) else "unfinished"
@@ -131,7 +131,7 @@ def update_state(run: CatalogRun) -> CatalogRun:
 
 
 def read_catalog_run(folder: Path) -> CatalogRun:
-    """Return the run of a folder, in any state."""
+    """Return the run in a folder, whatever its state."""
     try:
         annotation = read_annotations(folder).get(None, NOTHING)
         if not is_run(folder):

@@ -1,7 +1,7 @@
 """Masking of secrets in run files.
 
-A string that also occurs in the data or in the record's own names counts as an ordinary word, not
-as a secret. Masking this string would protect nothing and would change the recorded requests, calls
+A string that also occurs in the data or in the record's names counts as an ordinary word, not as a
+secret. A mask on this string would protect nothing and would change the recorded requests, calls
 and verdicts.
 """
 
@@ -31,8 +31,8 @@ class SecretMask:
 
     Attributes:
         masked: Number of masked occurrences in episodes.
-        altered: Episodes with masked calls; a new execution may give another verdict.
-        kept: Lines that keep a secret string because it is an ordinary word there.
+        altered: Episodes with masked calls, for which a new execution may give another verdict.
+        kept: Lines that keep a secret string, because the string is an ordinary word there.
     """
 
     def __init__(self, secrets: Sequence[str], said: Callable[[str], str] = lambda _: "") -> None:
@@ -55,7 +55,7 @@ class SecretMask:
         return f"{json.dumps(public, indent=2, allow_nan=False)}\n".encode()
 
     def of_tools(self, line: Mapping[str, Any]) -> bytes:
-        """Return the line of a tool list unmasked, because it is data."""
+        """Return the line of a tool list without masks, because tool lists are data."""
         text = encode(line)
         self.spare(text, "a tool list")
         return f"{text}\n".encode()
@@ -73,7 +73,7 @@ class SecretMask:
     def of_episode(
         self, episode: Mapping[str, Any], known: Mapping[str, Sequence[object]] | None = None
     ) -> bytes:
-        """Return the line of an episode; the fields ``known`` are already encoded."""
+        """Return the line of an episode; ``known`` holds its already encoded fields."""
         text = encode_members({**episode, **(known or {})})
         if any(_in(text, forms) for forms in self._forms):
             plain = {name: to_json_value(member) for name, member in episode.items()}
@@ -129,7 +129,7 @@ def _masked(value: Any, secrets: Sequence[Sequence[str]]) -> tuple[Any, int]:
 
 
 def _forms(secret: str) -> list[str]:
-    """Return the escaped forms of a string, longest first, and the string itself last."""
+    """Return the escaped forms of a string, longest first, followed by the string itself."""
     forms = {secret}
     # Texts in a record may hold JSON within JSON, or Python literals.
     for _ in range(3):

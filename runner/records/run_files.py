@@ -28,7 +28,7 @@ _Unique = TypeVar("_Unique")
 
 
 def read_run_file(folder: Path) -> dict[str, Any]:
-    """Read ``run.json`` and check only its format.
+    """Read ``run.json``; check only its format version.
 
     Raises DataError if the file is missing or has another format.
     """
@@ -75,7 +75,10 @@ def _upgrade(definition: dict[str, Any]) -> None:
 
 
 def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:
-    """Return digest and tools of a line. Raises DataError if the line has other fields."""
+    """Return the digest and tools in a line.
+
+    Raises DataError if the line has other fields.
+    """
     match line.value:
         case {"digest": str(digest), "tools": list(tools)} if all(
             isinstance(tool, dict) for tool in tools

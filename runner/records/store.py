@@ -1,9 +1,9 @@
 """Store of a run in progress: definition, finished episodes, answers so far and offered tools.
 
 Each line is written in one piece and never edited. The answers of unfinished episodes are written
-as they arrive. A killed run loses no answers: the next start drops at most an unfinished last line,
-and each episode resumes from its last answer. A thread syncs the files to disk, because waiting for
-the disk would delay all episodes; a power failure may lose the last few lines.
+as they arrive. A killed run therefore loses at most an unfinished last line, and each episode
+resumes from its last answer. A thread syncs the files to disk, because the wait for the disk would
+delay all episodes. A power failure may lose the last few lines.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
 class EpisodeSink(Protocol):
-    """Receiver of a run's episodes: its store, or a proxy for it."""
+    """Receiver of a run's episodes: the run's store, or a proxy for the store."""
 
     def append(self, record: EpisodeRecord) -> None:
         """Add a finished episode."""
@@ -121,12 +121,12 @@ class _SpendingLine(NamedTuple):
 
 
 class RunStore(LockedFolder):
-    """Run folder that only this process writes; made by ``create`` or ``resume``.
+    """Run folder that only this process writes; ``create`` and ``resume`` return a store.
 
     Attributes:
         secrets: Mask of secrets, with its counts.
         spent: Budget spent so far.
-        lost_tools: Digests of tool lists that episodes name but the run no longer has.
+        lost_tools: Digests of tool lists that episodes name but the run lacks.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class RunStore(LockedFolder):
             definition: All settings that determine the run's result.
             note: Other facts about the start: time, command line, concurrency, budgets.
             secrets: Strings written as ``***``, unless they are ordinary words of the data.
-            said: Function that returns the text of a trajectory by id, which contains no secret.
+            said: Function that returns the text of a trajectory by id. The text contains no secret.
         """
         with report_write_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
@@ -202,8 +202,8 @@ class RunStore(LockedFolder):
     ) -> RunStore:
         """Resume a run, or start a run that was killed before its first write; see ``create``.
 
-        Raises DataError if the folder holds no run, a run with another definition, or an unreadable
-        run, or if the folder is in use or cannot be written.
+        Raises DataError if the folder holds no readable run with this definition, is in use, or
+        cannot be written.
         """
         if not (folder / RUN_FILE).exists() and not _is_unused(folder):
             raise DataError(str(folder), f"holds no run: {RUN_FILE} is missing")
@@ -215,7 +215,7 @@ class RunStore(LockedFolder):
         return self._done
 
     def append(self, record: EpisodeRecord) -> None:
-        """Add a finished episode. The line survives a kill at once; a thread syncs it to disk.
+        """Add a finished episode, whose line a thread syncs to disk.
 
         Raises DataError if the file cannot be written.
         """
@@ -246,7 +246,7 @@ class RunStore(LockedFolder):
             self.lost_tools.discard(digest)
 
     def put_step(self, step: UnderwayStep, spent: RunSpending) -> None:
-        """Store the spent budget, and an answer of an unfinished episode unless it holds a secret.
+        """Store the spent budget, and an answer unless the answer contains a secret.
 
         Raises DataError if the file cannot be written.
         """
@@ -360,7 +360,7 @@ class RunStore(LockedFolder):
         return _StoredAnswer(answered.place, raw, step, begin, begin + len(text))
 
     def _go_on(self, key: Key, kept: _StoredAnswer) -> None:
-        """Add an answer; drop an earlier start's answers at the same or a later place."""
+        """Add an answer; drop earlier answers at the same or a later place."""
         before = self._underway.setdefault(key, [])
         while before and before[-1].place >= kept.place:
             before.pop()
@@ -419,7 +419,7 @@ class RunStore(LockedFolder):
 
 
 def _written(record: EpisodeRecord, kept: Sequence[_StoredAnswer]) -> dict[str, Sequence[object]]:
-    """Return an episode's steps; steps that this process already wrote come as text."""
+    """Return an episode's steps; a step that this process already wrote is given as text."""
     texts = {id(each.step): each for each in kept if each.step is not None}
     steps = [texts[id(step)].text if id(step) in texts else step for step in record.steps]
     return {"steps": steps} if texts else {}
@@ -432,7 +432,7 @@ def default_folder(model: str, now: datetime) -> Path:
 
 
 def create_folder(folder: Path) -> Path:
-    """Create a new folder and return its path, with a number appended if necessary.
+    """Create a new folder and return its path; append a number to the name if necessary.
 
     Raises DataError if the folder cannot be created.
     """
@@ -446,7 +446,7 @@ def create_folder(folder: Path) -> Path:
 
 
 def _episode_of(line: FileLine) -> tuple[Key, Outcome]:
-    """Return the key and outcome of a line's episode; the rest of the line is not checked."""
+    """Return the key and outcome of a line's episode, without a check of other fields."""
     match line.value:
         case {"id": str(id), "trial": int(trial), "category": str(), "outcome": outcome}:
             if outcome in ("passed", "failed", "error"):
@@ -469,7 +469,7 @@ def _key(line: FileLine) -> Key:
 
 
 def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Check that two definitions mean the same.
+    """Check that two definitions are equivalent.
 
     Raises DataError if they differ; the message names each differing field.
     """
@@ -496,7 +496,7 @@ def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
 
 
 def server_meant(address: str) -> tuple[str, str | None, str, str]:
-    """Return scheme, host, path and query of an address, without the port, which may change."""
+    """Return an address without its port, because the port may change between runs."""
     parts = urlsplit(address)
     host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
     return parts.scheme, host, parts.path.rstrip("/"), parts.query
@@ -515,6 +515,6 @@ def _changes(
 
 
 def _is_unused(folder: Path) -> bool:
-    """Tell whether a folder has at most the files of a process that was killed at its start."""
+    """Tell whether a folder is empty or has only files of a process killed at its start."""
     left = {LOCK_FILE, unfinished_path(Path(RUN_FILE)).name}
     return folder.is_dir() and all(path.name in left for path in folder.iterdir())

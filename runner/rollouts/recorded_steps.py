@@ -35,7 +35,7 @@ def read_messages(messages: object, trajectory: Trajectory) -> list[list[Step]]:
 
 
 def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
-    """Return steps by turn; the input may be a list of messages, or have calls in OpenAI's form.
+    """Return steps by turn; a step may also be a list of messages or have OpenAI's calls.
 
     Raises DataError if a value is neither a step nor a message.
     """
@@ -54,7 +54,7 @@ def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
 
 
 def _read_step(step: object, path: str, names: FunctionNames) -> Sequence[Step]:
-    """Return a step; None for a message that is not an answer, such as a result."""
+    """Return a step; empty for a message that is not an answer, such as a result."""
     try:
         if isinstance(step, Mapping):
             role = step.get("role", "assistant")

@@ -1,4 +1,4 @@
-"""Terminal output: lines, tables and progress; escapes control characters in data."""
+"""Terminal output of lines, tables and progress, with escaped control characters."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ def paint(line: OutputLine, *, colour: bool) -> str:
 
 
 def visible(text: str) -> str:
-    """Return a string with unprintable characters escaped, line breaks included."""
+    """Return a string with escaped unprintable characters and line breaks."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def say(text: object = "", *, end: str = "\n", flush: bool = False) -> None:
-    """Print a result, with control characters escaped."""
+    """Print a result with escaped control characters."""
     print("\n".join(map(visible, str(text).split("\n"))), end=end, flush=flush)
 
 
 def say_json(value: object, *, indent: int | None = 2, flush: bool = False) -> None:
-    """Print a JSON result in ASCII, so it has no control or lookalike characters."""
+    """Print a JSON result in ASCII, without control or lookalike characters."""
     print(json.dumps(value, indent=indent, allow_nan=False), flush=flush)
 
 
 @contextmanager
 def whole_texts() -> Iterator[None]:
-    """Leave texts uncut that are fitted within the context."""
+    """Return a context in which ``fitted`` does not cut strings."""
     token = _IS_WHOLE.set(True)
     try:
         yield
@@ -78,7 +78,7 @@ def whole_texts() -> Iterator[None]:
 
 
 def fitted(text: str, limit: int | None = None) -> str:
-    """Return a string cut for a terminal, or unchanged for a pipe or a file.
+    """Return a string, cut if standard output is a terminal.
 
     ``limit`` is the maximum number of characters (default: the terminal's width).
     """
@@ -88,7 +88,7 @@ def fitted(text: str, limit: int | None = None) -> str:
 
 
 def tell(text: str, stream: TextIO) -> None:
-    """Write progress or notes; a closed stream is not an error."""
+    """Write progress or notes; ignore a closed stream."""
     try:
         stream.write(text)
         stream.flush()
@@ -103,10 +103,10 @@ def discard_output(stream: TextIO) -> None:
 
 
 def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
-    """Return rows, the heading first, as aligned columns: the first column left, the others right.
+    """Return rows as aligned columns: the first column left, the others right.
 
-    Columns that do not fit the terminal (default: 80 characters) follow in further blocks, unless
-    ``split`` is false. Each block repeats the first column.
+    The first row is the heading. With ``split``, columns that do not fit the terminal (default: 80
+    characters) follow in further blocks. Each block repeats the first column.
     """
     shown = [[*map(visible, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
@@ -137,7 +137,7 @@ def bar(share: float) -> str:
 
 
 def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> Iterator[Item]:
-    """Yield items and show progress: a bar on a terminal, otherwise a line per tenth."""
+    """Yield items and show progress: a bar on a terminal, otherwise a line for each tenth."""
     moving = stream.isatty()
     shown = 0
     for done, item in enumerate(items, start=1):
