@@ -27,10 +27,10 @@ else:
     # Only commands that run REST entries need them.
     services = lazy_module("runner.data.services")
 
-# Shared records are never compared or printed, so they load faster with eq=False and repr=False.
+# Shared records are never created alone, so they load faster without generated methods.
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class DatasetOption:
     """Data."""
 
@@ -44,14 +44,14 @@ def category_option(default: str) -> Any:
     return option(f"categories or suites, separated by commas (default: {default})", "NAMES")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class DataOptions(DatasetOption):
     """Data."""
 
     category: str | None = category_option("multi_turn")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class EntriesOptions(DataOptions):
     """Data."""
 
@@ -65,7 +65,7 @@ class EntriesOptions(DataOptions):
     limit: int | None = option("only the first N entries", "N", read=positive)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class SampleOptions(EntriesOptions):
     """Data."""
 
@@ -73,7 +73,7 @@ class SampleOptions(EntriesOptions):
     sample_seed: int = option("seed of the sample", "S", default=0, read=index)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class JudgingOptions:
     """Judging."""
 
@@ -93,21 +93,21 @@ class JudgingOptions:
         return limited_memory(self.memory)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class ErrataOption:
     """Judging."""
 
     errata: str = option("corrections of the data: bfcl, FILE or none", "NAME", default="none")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class RequiredInfoOption:
     """Judging."""
 
     require_info: bool = switch("fail episodes that omit required information")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class GpuPriceOption:
     """Cost."""
 
@@ -116,7 +116,7 @@ class GpuPriceOption:
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class OutputOption:
     """Output."""
 
@@ -143,7 +143,7 @@ def percentage(text: str) -> float:
     return share
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class _ScoringOptions(JudgingOptions, ErrataOption, RequiredInfoOption):
     """Judging."""
 
@@ -152,7 +152,7 @@ class _ScoringOptions(JudgingOptions, ErrataOption, RequiredInfoOption):
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class WorkOptions(OutputOption, _ScoringOptions):
     """Processes."""
 
@@ -177,7 +177,7 @@ def _service(text: str) -> tuple[str, int]:
     return host.strip("[]").lower(), int(port)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class ServiceOptions:
     """Web services."""
 
@@ -192,7 +192,7 @@ class ServiceOptions:
         return services.AllowedServices(frozenset(self.allow_host), self.allow_network)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)
 class JsonOption:
     """Output."""
 
