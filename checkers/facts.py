@@ -16,7 +16,7 @@ from typing import Any
 from checkers.entry_queries import CallPosition, EntryQueries, Made, ObservedCall
 from checkers.evidence import MissingFact, ResultEvidence
 from checkers.known_values import contains_value, list_literals
-from checkers.order import is_alike, list_missing_results
+from checkers.unordered_comparison import is_alike, list_missing_results
 from checkers.verdict import TurnOutcome
 from envs.calls import Call
 from envs.results import Result

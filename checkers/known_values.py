@@ -98,7 +98,7 @@ def contains_value(literal: str | float, text: str) -> bool:
     return _is_written({repr(literal), f"{literal:g}"}, text, r"(?!\w|\.\d)")
 
 
-class OriginNote(NamedTuple):
+class UnclearOrigin(NamedTuple):
     """Note on a value whose origin is unclear."""
 
     serious: bool
@@ -123,17 +123,19 @@ class KnownValues:
         """Add a result."""
         self.seen.append(unescape_text(text))
 
-    def doubt(self, literal: str | float, document: str = "") -> OriginNote | None:
+    def doubt(self, literal: str | float, document: str = "") -> UnclearOrigin | None:
         """Return a note on a literal whose origin is unclear, or None if the origin is known."""
         if isinstance(literal, str):
             return self._text_doubt(literal, document)
         if self._knows_number(literal) or _has_number(literal, document):
             return None
         if worked := self._worked_out(literal):
-            return OriginNote(False, f"{literal!r} is not in the conversation, but equals {worked}")
-        return OriginNote(True, f"{literal!r} is in no message and no result")
+            return UnclearOrigin(
+                False, f"{literal!r} is not in the conversation, but equals {worked}"
+            )
+        return UnclearOrigin(True, f"{literal!r} is in no message and no result")
 
-    def _text_doubt(self, text: str, document: str) -> OriginNote | None:
+    def _text_doubt(self, text: str, document: str) -> UnclearOrigin | None:
         sources = [self.heard, document, *self.seen]
         if not _normalise(text).strip() or any(_contains(source, text) for source in sources):
             return None
@@ -147,18 +149,20 @@ class KnownValues:
         if any(char.isdigit() for word in strange for char in word) or (
             1 - len(strange) / len(words) < _MIN_KNOWN_SHARE
         ):
-            return OriginNote(
+            return UnclearOrigin(
                 True, f"{clip_text(text, 60)!r}: {unknown} is in no message and no result"
             )
-        return OriginNote(False, f"a text of known words except {unknown}")
+        return UnclearOrigin(False, f"a text of known words except {unknown}")
 
-    def _pieced_doubt(self, text: str, words: list[str], sources: list[str]) -> OriginNote | None:
+    def _pieced_doubt(
+        self, text: str, words: list[str], sources: list[str]
+    ) -> UnclearOrigin | None:
         """Return a note on a string that consists of known words in a new order."""
         pieces = _split_pieces(words, [_normalise(source) for source in sources])
         if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
             return None
         message = f"{clip_text(text, 60)!r}: the words are known, but not in this order"
-        return OriginNote(True, message)
+        return UnclearOrigin(True, message)
 
     def _knows_word(self, word: str, sources: list[str]) -> bool:
         if any(f" {word} " in _normalise(source) for source in sources):

@@ -17,7 +17,7 @@ Mode = Literal["fc", "prompt"]
 """Way of calling functions: structured tool calls, or text."""
 
 
-class RuleSet(StrEnum):
+class RuleVariant(StrEnum):
     """Choice between BFCL's implementation of a rule and the correct implementation."""
 
     AS_BFCL = "as_bfcl"
@@ -69,11 +69,11 @@ class StateRules(NamedTuple):
 class CallRules(NamedTuple):
     """Rules for reading and comparing the calls of single-turn entries."""
 
-    read_tool_calls: RuleSet
-    read_text: RuleSet
-    converters: RuleSet
+    read_tool_calls: RuleVariant
+    read_text: RuleVariant
+    converters: RuleVariant
     """Converter of Java and JavaScript expressions to values."""
-    normalise: RuleSet
+    normalise: RuleVariant
     """Normalisation of compared strings; the correct rule keeps a number's sign and decimal point.
     """
     compares_deeply: bool
@@ -139,10 +139,10 @@ BFCL = Profile(
         judges_trace=False,
     ),
     CallRules(
-        read_tool_calls=RuleSet.AS_BFCL,
-        read_text=RuleSet.AS_BFCL,
-        converters=RuleSet.AS_BFCL,
-        normalise=RuleSet.AS_BFCL,
+        read_tool_calls=RuleVariant.AS_BFCL,
+        read_text=RuleVariant.AS_BFCL,
+        converters=RuleVariant.AS_BFCL,
+        normalise=RuleVariant.AS_BFCL,
         compares_deeply=False,
         variables_by_any_answer=False,
         maximum_matching=False,
@@ -177,10 +177,10 @@ STRICT = Profile(
         judges_trace=True,
     ),
     CallRules(
-        read_tool_calls=RuleSet.RIGHT,
-        read_text=RuleSet.RIGHT,
-        converters=RuleSet.RIGHT,
-        normalise=RuleSet.RIGHT,
+        read_tool_calls=RuleVariant.RIGHT,
+        read_text=RuleVariant.RIGHT,
+        converters=RuleVariant.RIGHT,
+        normalise=RuleVariant.RIGHT,
         compares_deeply=True,
         variables_by_any_answer=True,
         maximum_matching=True,

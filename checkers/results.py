@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 from typing import Any, Literal, NamedTuple
 
-from checkers.calls.judge import find_unmatched
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
+from checkers.calls.single_turn_verdict import find_unmatched
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from envs.results import Result
@@ -20,7 +20,7 @@ _ROUNDING = 1e-9
 """Relative tolerance for rounding errors."""
 
 
-class Comparison(NamedTuple):
+class ResultComparison(NamedTuple):
     """Rules for comparing a result with the ground truth's.
 
     Types, lengths of lists and keys of objects must always agree.
@@ -34,7 +34,7 @@ class Comparison(NamedTuple):
 
 
 def check_results(
-    truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[Comparison]
+    truth: Sequence[Result], given: Sequence[Result], comparisons: Sequence[ResultComparison]
 ) -> CallEvidence | None:
     """Compare a model's results with the ground truth's results, each by its comparison.
 
@@ -61,7 +61,7 @@ def check_results(
     return CallEvidence(Reason.RESULT_NO_MATCH, message, causes=tuple([c for c in causes if c]))
 
 
-def check_result(truth: Result, given: Result, comparison: Comparison) -> CallEvidence | None:
+def check_result(truth: Result, given: Result, comparison: ResultComparison) -> CallEvidence | None:
     """Compare the result of one call with the result of a successful ground-truth call."""
     if not given.ok:
         return CallEvidence(Reason.REFUSED, f"the call was refused: {given.text[:500]}")
@@ -84,7 +84,11 @@ def _is_wrapped(value: object) -> bool:
 
 
 def _list_differences(
-    expected: Any, actual: Any, comparison: Comparison, levels: int | None, path: str = "result"
+    expected: Any,
+    actual: Any,
+    comparison: ResultComparison,
+    levels: int | None,
+    path: str = "result",
 ) -> Iterator[tuple[Reason, Difference]]:
     if _kind(expected) != _kind(actual):
         yield Reason.RESULT_TYPE, Difference(path, expected, actual)
@@ -97,7 +101,11 @@ def _list_differences(
 
 
 def _compare_lists(
-    expected: list[Any], actual: list[Any], comparison: Comparison, levels: int | None, path: str
+    expected: list[Any],
+    actual: list[Any],
+    comparison: ResultComparison,
+    levels: int | None,
+    path: str,
 ) -> Iterator[tuple[Reason, Difference]]:
     if len(expected) != len(actual):
         yield Reason.RESULT_STRUCTURE, Difference(f"length of {path}", len(expected), len(actual))
@@ -117,7 +125,7 @@ def _compare_lists(
 def _compare_objects(
     expected: Mapping[str, Any],
     actual: Mapping[str, Any],
-    comparison: Comparison,
+    comparison: ResultComparison,
     levels: int | None,
     path: str,
 ) -> Iterator[tuple[Reason, Difference]]:
@@ -131,7 +139,7 @@ def _compare_objects(
             yield from _list_differences(one, other, comparison, below, place)
 
 
-def _is_equal(expected: Any, actual: Any, comparison: Comparison) -> bool:
+def _is_equal(expected: Any, actual: Any, comparison: ResultComparison) -> bool:
     if _kind(expected) != "number":
         return bool(expected == actual)
     try:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from checkers.entry_queries import EntryQueries
 from checkers.evidence import ResultEvidence, StateEvidence
-from checkers.order import arrange_snapshot, list_missing_results
 from checkers.profile import Profile
 from checkers.reasons import Reason
+from checkers.unordered_comparison import arrange_snapshot, list_missing_results
 from checkers.verdict import Failure, TurnOutcome, Verdict
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
-    from checkers import facts, guesses, trace_rules
+    from checkers import facts, guessed_values, trace_rules
 else:
     # Only the strict profile checks facts, guesses and the trace.
     facts = lazy_module("checkers.facts")
-    guesses = lazy_module("checkers.guesses")
+    guessed_values = lazy_module("checkers.guessed_values")
     trace_rules = lazy_module("checkers.trace_rules")
 
 
@@ -80,7 +80,9 @@ def check_turn(
             return Failure(Reason.STATE_MISMATCH, StateEvidence(find))
     if traces and (breach := trace_rules.check_order(model, scene)):
         return breach
-    if profile.state.judges_guesses and (guess := guesses.check_untraced(truth, model, scene)):
+    if profile.state.judges_guesses and (
+        guess := guessed_values.check_untraced(truth, model, scene)
+    ):
         return guess
     if profile.state.needs_facts:
         lack = facts.find_missing_facts(truth, model, scene)
@@ -100,7 +102,7 @@ def _check_idle(
 ) -> Failure | None:
     judged = profile.state.judges_guesses and model[-1].calls
     if judged and not scene.only_asks(len(model) - 1):
-        failure = guesses.check_waiting(model, scene)
+        failure = guessed_values.check_waiting(model, scene)
         if failure is not None:
             return failure
     forbids = profile.state.empty_turns_forbid_changes

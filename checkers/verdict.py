@@ -23,9 +23,9 @@ from envs.results import Result
 from envs.state import Difference, Snapshot, brief
 
 if TYPE_CHECKING:
-    from envs import notebook
+    from envs import notebook_html
 else:
-    notebook = lazy_module("envs.notebook")
+    notebook_html = lazy_module("envs.notebook_html")
 
 
 _Plain = TypeVar("_Plain")
@@ -155,7 +155,7 @@ class Verdict(NamedTuple):
                 for path, one, other in self.failure.differences
             ]
             rows += [("not seen", text) for text in self.failure.unseen]
-        return notebook.table(("verdict", repr(self)), rows)
+        return notebook_html.table(("verdict", repr(self)), rows)
 
     @property
     def said(self) -> str | None:

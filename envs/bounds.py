@@ -108,7 +108,7 @@ after inner calls.
 """
 
 
-class SizeAccount(NamedTuple):
+class SessionSizes(NamedTuple):
     """Measured sizes of a session's state and results."""
 
     states: Mapping[str, Mapping[str, Any]] = {}
@@ -125,17 +125,17 @@ class SizeAccount(NamedTuple):
             return None
         return Refused(f"{made}: report the results so far.")
 
-    def with_result(self, value: Any) -> SizeAccount:
+    def with_result(self, value: Any) -> SessionSizes:
         """Return the account with one more result."""
         return self._replace(results=self.results + measure_size(value, BOUNDS.results))
 
-    def measured(self, states: Mapping[str, Mapping[str, Any]]) -> SizeAccount:
+    def measured(self, states: Mapping[str, Mapping[str, Any]]) -> SessionSizes:
         """Return the account with a new state; only the changes are measured."""
         size = self.size + measure_growth(self.states, states, BOUNDS.state)
-        return SizeAccount(states, size, self.results)
+        return SessionSizes(states, size, self.results)
 
 
-NEW_ACCOUNT = SizeAccount()
+NEW_ACCOUNT = SessionSizes()
 
 
 def check_arguments(arguments: tuple[Any, ...]) -> None:

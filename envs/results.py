@@ -44,7 +44,7 @@ _BULK = 200
 """Minimum length of tuples whose text is cached, because it is shown often."""
 
 
-class _Identity:
+class _IdentityKey:
     """Cache key that compares values by identity, because 1 equals 1.0 but their texts differ."""
 
     __slots__ = ("value",)
@@ -56,18 +56,18 @@ class _Identity:
         return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self.value is other.value
+        return isinstance(other, _IdentityKey) and self.value is other.value
 
 
 @lru_cache(maxsize=64)
-def _encode_cached(bulk: _Identity) -> str:
+def _encode_cached(bulk: _IdentityKey) -> str:
     return encode(bulk.value)
 
 
 def _encode_bulky(value: dict[str, Any]) -> str:
     """Return the JSON text of an object; the texts of long tuples are cached."""
     members = [
-        f"{encode(str(name))}: {_encode_cached(_Identity(v)) if type(v) is tuple else encode(v)}"
+        f"{encode(str(name))}: {_encode_cached(_IdentityKey(v)) if type(v) is tuple else encode(v)}"
         for name, v in value.items()
     ]
     return f"{{{', '.join(members)}}}"

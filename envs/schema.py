@@ -32,7 +32,7 @@ class Parameter(NamedTuple):
     required: bool
 
 
-class Example(NamedTuple):
+class ExampleCall(NamedTuple):
     """Example call in a docstring, which runs with the environment's example config."""
 
     call: str
@@ -47,7 +47,7 @@ class ToolSpec(NamedTuple):
     description: str
     parameters: tuple[Parameter, ...]
     returns: str
-    examples: tuple[Example, ...]
+    examples: tuple[ExampleCall, ...]
 
     def document(self) -> dict[str, Any]:
         """Return the function document: name, description and parameters as JSON Schema."""
@@ -203,12 +203,12 @@ def _lower_first(detail: ErrorDetails) -> str:
     return detail["msg"][0].lower() + detail["msg"][1:]
 
 
-def _parse_examples(section: str) -> Iterator[Example]:
+def _parse_examples(section: str) -> Iterator[ExampleCall]:
     for example in section.split(">>> ")[1:]:
         first, *rest = map(str.strip, example.splitlines())
         further = list(takewhile(lambda line: line.startswith("... "), rest))
         call = " ".join([first, *(line.removeprefix("... ") for line in further)])
-        yield Example(call, join_lines(" ".join(rest[len(further) :])))
+        yield ExampleCall(call, join_lines(" ".join(rest[len(further) :])))
 
 
 def _inline_references(schema: Any, definitions: Mapping[str, Any]) -> Any:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
-    from envs import notebook
+    from envs import notebook_html
 else:
-    notebook = lazy_module("envs.notebook")
+    notebook_html = lazy_module("envs.notebook_html")
 
 
 class Difference(NamedTuple):
@@ -37,7 +37,9 @@ class Difference(NamedTuple):
 
     def _repr_html_(self) -> str:
         values = brief(self.expected, 300), brief(self.actual, 300)
-        return notebook.table(("place in the state", "expected", "actual"), [(self.path, *values)])
+        return notebook_html.table(
+            ("place in the state", "expected", "actual"), [(self.path, *values)]
+        )
 
     def to_json(self, first: str = "expected", second: str = "actual") -> dict[str, Any]:
         """Return a JSON object; ``first`` and ``second`` name the fields of the two values."""

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checkers.calls.types import UnjudgeableEntry
+    from checkers.calls.call_entry import UnjudgeableEntry
     from checkers.checks import check
     from checkers.profile import BFCL, STRICT, Profile
     from checkers.reasons import Reason
@@ -118,7 +118,7 @@ _IN = {
     "envs.session": "Session",
     "envs.state": "Difference Snapshot",
     "envs.worlds": "World",
-    "checkers.calls.types": "UnjudgeableEntry",
+    "checkers.calls.call_entry": "UnjudgeableEntry",
     "checkers.checks": "check",
     "checkers.profile": "BFCL STRICT Profile",
     "checkers.reasons": "Reason",

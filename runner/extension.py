@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from runner.records.record import EpisodeRecord, ExtensionData
     from runner.records.recorded_run import Run
     from runner.show.terminal import OutputLine
-    from trajectories.bfcl import EntryReader
+    from trajectories.bfcl_reader import EntryReader
     from trajectories.dataset import Dataset
     from trajectories.schema import Category, JudgingMethod, Trajectory
 else:

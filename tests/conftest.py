@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from runner.data import literals
-from trajectories import bfcl, dataset
+from trajectories import bfcl_reader, dataset
 from trajectories.dataset import Dataset
 from trajectories.schema import (
     EXECUTABLE,
@@ -279,13 +279,13 @@ def bfcl_files() -> dict[str, str]:
         for folder, lines in ((question_folder, questions), (answer_folder, answers)):
             text = "".join(f"{json.dumps(line)}\n" for line in lines)
             files[f"{folder}/BFCL_v4_{name}.json"] = text
-    for category in (c for c in bfcl.CATEGORIES if c in EXECUTABLE):
+    for category in (c for c in bfcl_reader.CATEGORIES if c in EXECUTABLE):
         lines = [executed_question(category), executed_answer(category)]
-        for file, line in zip(bfcl.files(category), lines, strict=True):
+        for file, line in zip(bfcl_reader.files(category), lines, strict=True):
             files[f"data/{file}"] = f"{json.dumps(line)}\n"
-    for category in (c for c in bfcl.CATEGORIES if c in SINGLE_TURN):
+    for category in (c for c in bfcl_reader.CATEGORIES if c in SINGLE_TURN):
         lines = [single_turn_question(category), single_turn_answer(category)]
-        for file, line in zip(bfcl.files(category), lines, strict=False):
+        for file, line in zip(bfcl_reader.files(category), lines, strict=False):
             files[f"data/{file}"] = f"{json.dumps(line)}\n"
     return files
 

@@ -11,7 +11,7 @@ from runner.episodes.entry_kinds import ExecutedKind
 from runner.episodes.judging import judge_recorded, kind_of
 from runner.episodes.script_playback import Script
 from runner.episodes.turn_loop import STEP_LIMIT
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 

@@ -23,7 +23,7 @@ from runner.episodes.script_traces import trace_truth
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import EpisodeRecord, RecordedEpisode, TurnEnd, Why
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category
 
 Turns = list[list[Any]]

@@ -15,7 +15,7 @@ SHORT = ("checkers.replies.as_bfcl.single_turn.",)
 """They read as BFCL reads, and values of at most ``checkers.replies.code.MAX_CODE`` characters."""
 READ_BEFORE = ("envs.calls._PLAIN_ARGUMENT",)
 """It meets what another one has matched as a whole, and so begins nowhere in vain."""
-DELIMITED = ("trajectories.errata.record.NAMED_CALL",)
+DELIMITED = ("trajectories.errata.erratum.NAMED_CALL",)
 """What its repetitions share is the one space before a sign that none of them takes."""
 ENDS = ("", "\0", "!", "a", "\n")
 SIZES = (4_000, 8_000, 16_000)

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from checkers.calls.types import Language
+from checkers.calls.call_entry import Language
 from runner.cli import main
 from runner.data.choose import SUITES
 from runner.data.fetch import WHEEL_SHA256
 from tests.source import IMPORTS, PACKAGES, ROOT, imported, modules, nodes
-from trajectories.bfcl import PACKAGE, VERSION
+from trajectories.bfcl_reader import PACKAGE, VERSION
 from trajectories.schema import FACTS
 
 PRINTERS = (

@@ -32,7 +32,7 @@ from extensions.authoring.review_status import (
 )
 from tools import solutions
 from trajectories.dataset import load_embedded
-from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
+from trajectories.schema import MULTI_TURN, Category, DifficultyLabel, Tier, Trajectory
 
 README = Path(__file__).parents[1] / "trajectories" / "README.md"
 OPENING = "<!-- figures: written by python -m tools.figures -->"
@@ -116,9 +116,8 @@ def _labelled(base: Sequence[Trajectory]) -> str:
     """Return the number of scenarios with each label."""
     labels = Counter(label for t in base for label in t.labels)
     hard = sum(t.tier is Tier.HARD for t in base)
-    return (
-        f"Labels of the {hard} hard scenarios: {_listed((each, labels[each]) for each in Label)}."
-    )
+    counted = _listed((each, labels[each]) for each in DifficultyLabel)
+    return f"Labels of the {hard} hard scenarios: {counted}."
 
 
 def _sized(base: Sequence[Trajectory]) -> str:

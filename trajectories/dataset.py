@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any
 from envs.backend import AS_BFCL, OWN, BfclDeviations
 from envs.lazy_modules import lazy_module
 from envs.session import Session
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object, read_objects, read_text
-from trajectories.schema import Category, JudgingMethod, LongContext, Trajectory
+from trajectories.schema import Category, JudgingMethod, LongContextSource, Trajectory
 
 if TYPE_CHECKING:
     from envs.long_context import LongContextPack
-    from trajectories import packs, validation
-    from trajectories.offering import OfferedFunctions
+    from trajectories import long_context_packs, validation
+    from trajectories.offered_functions import OfferedFunctions
 else:
     # Imports pydantic, which is slow to load and not needed for BFCL's data.
     validation = lazy_module(".validation", __package__)
     # Few data sets have generated material.
-    packs = lazy_module(".packs", __package__)
+    long_context_packs = lazy_module(".long_context_packs", __package__)
 
 DATA = Path(__file__).with_name("data")
 EMBEDDED = "turnwise"
@@ -60,7 +60,7 @@ class Dataset:
     connect: Callable[[Session], None] | None = None
     offering: Mapping[str, OfferedFunctions] | None = None
     session: type[Session] = Session
-    _packs: dict[LongContext, LongContextPack] = field(default_factory=dict)
+    _packs: dict[LongContextSource, LongContextPack] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Return the data set in one line."""
@@ -86,7 +86,7 @@ class Dataset:
         if bulk is None or bulk.source != "generated":
             return trajectory.config
         try:
-            return packs.widen_config(trajectory.environments, trajectory.config, bulk)
+            return long_context_packs.widen_config(trajectory.environments, trajectory.config, bulk)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             # The config does not fit the backends; loading it reports the error.
             return trajectory.config
@@ -99,18 +99,20 @@ class Dataset:
         wanted = trajectory.long_context
         if wanted is None:
             return None
-        if wanted.source == "generated" and packs.SHOWN_BY.isdisjoint(trajectory.environments):
+        if wanted.source == "generated" and long_context_packs.SHOWN_BY.isdisjoint(
+            trajectory.environments
+        ):
             return None
         if wanted not in self._packs:
             self._packs[wanted] = self._make_pack(wanted)
         return self._packs[wanted]
 
-    def _make_pack(self, wanted: LongContext) -> LongContextPack:
+    def _make_pack(self, wanted: LongContextSource) -> LongContextPack:
         if wanted.source == "generated":
-            return packs.generate_pack(wanted)
+            return long_context_packs.generate_pack(wanted)
         if self.folder is None:
             raise DataError(self.name, "needs the long-context material of bfcl, which is missing")
-        return bfcl.load_pack(self.folder)
+        return bfcl_reader.load_pack(self.folder)
 
 
 @contextmanager
@@ -130,7 +132,7 @@ def load_bfcl(
     folder: Path,
     categories: Sequence[Category],
     name: str = "bfcl",
-    readers: Mapping[JudgingMethod, bfcl.EntryReader] = MappingProxyType({}),
+    readers: Mapping[JudgingMethod, bfcl_reader.EntryReader] = MappingProxyType({}),
 ) -> Dataset:
     """Load categories of BFCL from its data folder or the cache; skip other categories.
 
@@ -138,15 +140,18 @@ def load_bfcl(
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """
-    if not (folder / bfcl.files(Category.BASE)[0]).is_file():
+    if not (folder / bfcl_reader.files(Category.BASE)[0]).is_file():
         raise DataError(
             str(folder),
-            f"is not a data folder of {bfcl.PACKAGE}: {bfcl.files(Category.BASE)[0]} is missing",
+            f"is not a data folder of {bfcl_reader.PACKAGE}: "
+            f"{bfcl_reader.files(Category.BASE)[0]} is missing",
         )
-    there = [category for category in categories if category in bfcl.CATEGORIES]
-    trajectories = {t.id: t for category in there for t in bfcl.load(folder, category, readers)}
-    read = [folder / file for category in there for file in bfcl.files(category)]
-    manifest = folder / bfcl.MANIFEST_FILE
+    there = [category for category in categories if category in bfcl_reader.CATEGORIES]
+    trajectories = {
+        t.id: t for category in there for t in bfcl_reader.load(folder, category, readers)
+    }
+    read = [folder / file for category in there for file in bfcl_reader.files(category)]
+    manifest = folder / bfcl_reader.MANIFEST_FILE
     version = "unknown"
     if manifest.is_file():
         known = parse_object(manifest.read_text(encoding="utf-8"), str(manifest))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from checkers.calls.types import ComparisonKind, Language
+from checkers.calls.call_entry import ComparisonKind, Language
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ RETIRED = tuple(
 """Categories of one turn that BFCL no longer scores."""
 
 
-class Label(StrEnum):
+class DifficultyLabel(StrEnum):
     """Difficulties of a scenario."""
 
     PRECONDITION = "precondition"
@@ -268,7 +268,7 @@ class Message(StrictRecord):
 
 
 @dataclass(frozen=True)
-class LongContext(StrictRecord):
+class LongContextSource(StrictRecord):
     """Source of a trajectory's long-context material.
 
     Attributes:
@@ -433,10 +433,10 @@ class Trajectory(StrictRecord):
     config: Mapping[str, Mapping[str, Any]]
     turns: tuple[Turn, ...]
     excluded: tuple[str, ...] = ()
-    long_context: LongContext | None = None
+    long_context: LongContextSource | None = None
     expects: ExpectedCalls | ExpectedResults | None = None
     provenance: Mapping[str, str] = field(default_factory=dict)
-    labels: tuple[Label, ...] = ()
+    labels: tuple[DifficultyLabel, ...] = ()
     extensions: Mapping[str, Any] = field(default_factory=dict)
     tags: tuple[str, ...] = ()
     comment: str = ""
@@ -449,7 +449,7 @@ class Trajectory(StrictRecord):
     @property
     def tier(self) -> Tier:
         """Difficulty of the scenario."""
-        if Label.TRACKING in self.labels:
+        if DifficultyLabel.TRACKING in self.labels:
             return Tier.EXPERT
         return Tier.HARD if self.labels else Tier.PLAIN
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from checkers.calls.types import misfits
+from checkers.calls.call_entry import misfits
 from envs.bounds import BOUNDS
 from envs.calls import read_call
 from envs.errors import MalformedCall

@@ -60,7 +60,7 @@ CARD_TYPES = ("prepaid", "credit", "debit", "corporate")
 STATUSES = ("Archived", "Closed", "Resolved")
 
 
-class Phrases(NamedTuple):
+class PhraseTemplates(NamedTuple):
     """Templates of texts with slots for the vocabulary."""
 
     lines: tuple[str, ...]
@@ -74,7 +74,7 @@ class Phrases(NamedTuple):
     """Templates of file names; default: subjects."""
 
 
-NOTES = Phrases(
+NOTES = PhraseTemplates(
     lines=(
         "{day}: {number} {goods} delivered to {firm} in {town}, signed for by {person}.",
         "{day}: {person} moved the {event} to {town}.",
@@ -93,18 +93,18 @@ NOTES = Phrases(
 
 
 @cache
-def load_phrases() -> tuple[Phrases, Phrases]:
+def load_phrases() -> tuple[PhraseTemplates, PhraseTemplates]:
     """Return the templates for a scenario's world, and the templates for long contexts."""
     read = json.loads(Path(__file__).with_name("phrases.json").read_text(encoding="utf-8"))
     world = _merge(NOTES, read["world"])
     return world, _merge(world, read["more"])
 
 
-def _merge(phrases: Phrases, more: Mapping[str, Any]) -> Phrases:
+def _merge(phrases: PhraseTemplates, more: Mapping[str, Any]) -> PhraseTemplates:
     remarks = {
         kind: (*phrases.remarks.get(kind, ()), *more["remarks"][kind]) for kind in more["remarks"]
     }
-    return Phrases(
+    return PhraseTemplates(
         (*phrases.lines, *more["lines"]),
         phrases.subjects,
         remarks,
@@ -140,7 +140,7 @@ def split_words(text: str) -> list[str]:
 
 
 def list_clashing_words(
-    spoken: Collection[str], names: Collection[str], phrases: Phrases
+    spoken: Collection[str], names: Collection[str], phrases: PhraseTemplates
 ) -> frozenset[str]:
     """Return the words of the vocabulary and of names that a request could refer to."""
     ours = {
@@ -154,12 +154,12 @@ def list_alike(words: Collection[str], spoken: Collection[str]) -> frozenset[str
     return frozenset(word for word in words if any(_alike(word, said) for said in spoken))
 
 
-def list_phrase_words(phrases: Phrases) -> frozenset[str]:
+def list_phrase_words(phrases: PhraseTemplates) -> frozenset[str]:
     """Return the words of templates that are not short."""
     return frozenset(_fixed_words(phrases))
 
 
-def _fixed_words(phrases: Phrases) -> Iterator[str]:
+def _fixed_words(phrases: PhraseTemplates) -> Iterator[str]:
     said = chain.from_iterable(phrases.remarks.values())
     matters = chain.from_iterable(phrases.matters)
     for text in chain(phrases.lines, phrases.subjects, said, matters, phrases.files):
@@ -215,7 +215,7 @@ class Vocabulary(FastRandom):
     """
 
     def __init__(
-        self, seed: str, without: Collection[str], latest: date, phrases: Phrases = NOTES
+        self, seed: str, without: Collection[str], latest: date, phrases: PhraseTemplates = NOTES
     ) -> None:
         super().__init__(seed)
         self._share = self.random.random
@@ -385,7 +385,7 @@ def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple([(body, frozenset(split_words(body))) for body in bodies])
 
 
-class LongVocabulary(Vocabulary):
+class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings, some of which imitate existing strings.
 
     An imitation has other numbers and days, and contains no word to avoid. Templates are filled

@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from checkers.causes.amounts import SCALE, UNIT, classify_wrong_amount
+from checkers.causes.answer_patterns import (
+    classify_answer,
+    classify_unparsed_calls,
+    declines,
+    is_question,
+    is_refusal,
+)
 from checkers.causes.divergence import (
     CallEffect,
     describe_argument,
@@ -24,7 +30,8 @@ from checkers.causes.divergence import (
     make_touch_test,
     match_effects,
 )
-from checkers.causes.omissions import (
+from checkers.causes.episode_place import EpisodePlace
+from checkers.causes.missing_calls import (
     ASKED_FOR,
     IMPLICIT,
     UNFINISHED,
@@ -35,15 +42,8 @@ from checkers.causes.omissions import (
     names,
     split_name,
 )
-from checkers.causes.place import EpisodePlace
 from checkers.causes.trace import Trace, TracedTurn
-from checkers.causes.turn_endings import (
-    classify_answer,
-    classify_unparsed_calls,
-    declines,
-    is_question,
-    is_refusal,
-)
+from checkers.causes.wrong_amounts import SCALE, UNIT, classify_wrong_amount
 from checkers.evidence import CallEvidence, MissingInfoEvidence
 from checkers.reasons import ExplainedEnum, Reason
 from checkers.verdict import Failure, Verdict

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace, TracedCall, TracedTurn
-from checkers.order import list_missing_results
+from checkers.unordered_comparison import list_missing_results
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.registry import backend_class

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from checkers.calls.types import Language, MissingGrammar, UnreadableOutput
+from checkers.calls.call_entry import Language, MissingGrammar, UnreadableOutput
 from envs.calls import MAX_TEXT, Call
 from envs.state import brief
 

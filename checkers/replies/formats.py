@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from checkers.calls.types import UnreadableOutput
+from checkers.calls.call_entry import UnreadableOutput
 from checkers.replies.code import check_length, list_code_parts
 from checkers.replies.decoding import Step
 from envs.calls import Call, make_call_from_tool
@@ -20,7 +20,7 @@ from envs.errors import MalformedCall
 from envs.state import brief
 
 if TYPE_CHECKING:
-    from checkers.calls.types import Language
+    from checkers.calls.call_entry import Language
     from checkers.replies.single_turn import TextReader
 
 OPENING, CLOSING = "<TOOL_CALLS>", "</TOOL_CALLS>"

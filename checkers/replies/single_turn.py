@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
-from checkers.calls.types import ExpectedType, Language, UnreadableOutput
-from checkers.profile import CallRules, Mode, RuleSet
-from checkers.replies import values
+from checkers.calls.call_entry import ExpectedType, Language, UnreadableOutput
+from checkers.profile import CallRules, Mode, RuleVariant
+from checkers.replies import code_values
 from checkers.replies.as_bfcl import single_turn as as_bfcl
 from checkers.replies.code import read_code
 from checkers.replies.decoding import Step, decode_text, decode_tool_calls
@@ -47,10 +47,10 @@ def read_calls(
         MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
     if mode == "fc":
-        as_is = rules.read_tool_calls is RuleSet.AS_BFCL
+        as_is = rules.read_tool_calls is RuleVariant.AS_BFCL
         return as_bfcl.read_tool_calls(step) if as_is else read_tool_calls(step)
     read: TextReader = partial(read_text, named=named)
-    if rules.read_text is RuleSet.AS_BFCL:
+    if rules.read_text is RuleVariant.AS_BFCL:
         read = as_bfcl.read_text
     return (reader(read) if reader else read)(step, language)
 
@@ -65,11 +65,11 @@ def convert(text: str, expected: ExpectedType, language: Language, rules: CallRu
     return _CONVERTERS[language, rules.converters](text, expected)
 
 
-_CONVERTERS: Mapping[tuple[Language, RuleSet], Callable[[str, ExpectedType], Any]] = {
-    (Language.JAVA, RuleSet.AS_BFCL): as_bfcl.java_value,
-    (Language.JAVA, RuleSet.RIGHT): values.java_value,
-    (Language.JAVASCRIPT, RuleSet.AS_BFCL): as_bfcl.javascript_value,
-    (Language.JAVASCRIPT, RuleSet.RIGHT): values.javascript_value,
+_CONVERTERS: Mapping[tuple[Language, RuleVariant], Callable[[str, ExpectedType], Any]] = {
+    (Language.JAVA, RuleVariant.AS_BFCL): as_bfcl.java_value,
+    (Language.JAVA, RuleVariant.RIGHT): code_values.java_value,
+    (Language.JAVASCRIPT, RuleVariant.AS_BFCL): as_bfcl.javascript_value,
+    (Language.JAVASCRIPT, RuleVariant.RIGHT): code_values.javascript_value,
 }
 
 

@@ -14,7 +14,7 @@ from os.path import realpath
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.verdict import TurnOutcome, Verdict
 from envs.state import Difference, Snapshot
@@ -26,7 +26,7 @@ from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 
 _Named = TypeVar("_Named")
 

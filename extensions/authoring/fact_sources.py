@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from checkers.answer_text.dates import is_day, list_days
-from checkers.known_values import KnownValues, OriginNote
+from checkers.known_values import KnownValues, UnclearOrigin
 from checkers.required_info import Date, Fact, Items, Number, Text, YesNo
 from envs.results import Result
 
@@ -36,7 +36,7 @@ class FactSources:
                 self._flags.setdefault(name, set()).add(flag)
             self._shown = True
 
-    def doubt(self, fact: Fact) -> OriginNote | None:
+    def doubt(self, fact: Fact) -> UnclearOrigin | None:
         """Return the reason why a fact may not follow from the sources; None if it follows."""
         match fact:
             case Number(number=number):
@@ -48,21 +48,21 @@ class FactSources:
             case Date(date=date):
                 if any(is_day(day, date) for text in self._texts for day in list_days(text)):
                     return None
-                return OriginNote(True, f"no message or result contains {date}")
+                return UnclearOrigin(True, f"no message or result contains {date}")
             case YesNo():
                 return self._answer_doubt(fact)
 
-    def _doubt(self, value: str | float) -> OriginNote | None:
+    def _doubt(self, value: str | float) -> UnclearOrigin | None:
         return None if value in self._counts else self._told.doubt(value)
 
-    def _answer_doubt(self, fact: YesNo) -> OriginNote | None:
+    def _answer_doubt(self, fact: YesNo) -> UnclearOrigin | None:
         if not self._shown:
-            return OriginNote(True, f"{str(fact)!r}: no result has been shown yet")
+            return UnclearOrigin(True, f"{str(fact)!r}: no result has been shown yet")
         for about in fact.about:
             name = "".join(about.casefold().split())
             if self._flags.get(name) == {not fact.yes}:
                 reason = f"{str(fact)!r}: a result says that {about} is {not fact.yes}"
-                return OriginNote(True, reason)
+                return UnclearOrigin(True, reason)
         return None
 
 

@@ -27,7 +27,7 @@ from runner.episodes.entry_kinds import (
 )
 from runner.episodes.turn_loop import TurnLoop
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 NAME = "checks"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from envs.calls import Call
 from extensions.compression.compression import Compression, load_kept_members
 from trajectories.dataset import Dataset
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 

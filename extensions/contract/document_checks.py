@@ -9,7 +9,7 @@ import re
 from envs.calls import Call, parse_call
 from envs.errors import InvalidArgument, MalformedCall
 from envs.results import Result
-from envs.schema import Example, check_value, list_docstring_errors
+from envs.schema import ExampleCall, check_value, list_docstring_errors
 from envs.session import Session
 from envs.tool import Tool, parameters
 from extensions.contract.checked_environment import CheckedEnvironment, ContractViolation
@@ -74,7 +74,9 @@ def examples(subject: CheckedEnvironment) -> None:
                 raise subject.broken(message, tool, part=_line(example))
 
 
-def _make(subject: CheckedEnvironment, tool: Tool, session: Session, example: Example) -> Result:
+def _make(
+    subject: CheckedEnvironment, tool: Tool, session: Session, example: ExampleCall
+) -> Result:
     try:
         return session.call(parse_call(example.call))
     except MalformedCall as error:
@@ -82,11 +84,11 @@ def _make(subject: CheckedEnvironment, tool: Tool, session: Session, example: Ex
         raise subject.broken(message, tool, part=_line(example)) from None
 
 
-def _line(example: Example) -> str:
+def _line(example: ExampleCall) -> str:
     return f">>> {example.call}".partition("\n")[0]
 
 
-def _agree(example: Example, result: Result) -> bool:
+def _agree(example: ExampleCall, result: Result) -> bool:
     """Tell whether a result equals the shown result, or succeeds where no result is shown."""
     if not example.shown:
         return result.ok

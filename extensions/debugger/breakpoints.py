@@ -16,7 +16,7 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 from checkers.causes.divergence import find_off_path
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from envs.backend import Backend
 from envs.calls import Call
 from envs.errors import BackendFault, MalformedCall

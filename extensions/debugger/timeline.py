@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from checkers.causes.divergence import find_divergence
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.turn import check_turn

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from rich.text import Text
 from textual.content import Content
 
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import TracedCall
 from checkers.verdict import Failure
 from envs.state import Difference, brief, cut

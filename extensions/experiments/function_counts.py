@@ -21,7 +21,7 @@ from envs.session import Session
 from envs.tool import Document as Document
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.replay_queries import needed, read_truth_calls
 from trajectories.schema import ExpectedCalls, ExpectedResults, JudgingMethod, Trajectory
 

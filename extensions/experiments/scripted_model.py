@@ -19,11 +19,11 @@ from runner.live.live_run import RunPlan
 from runner.models.base import CHARACTERS_PER_TOKEN, ChatMessage, Reply, Request, ToolCall, Usage
 from runner.models.model_name import NullName, ScriptedName, parsed
 from runner.models.tools import FunctionNames
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.call_entries import make_call_entry
+from trajectories.expected_steps import make_expected_calls
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.replay_queries import list_own_functions, needed
-from trajectories.right_step import make_right_calls
 from trajectories.schema import JudgingMethod, Trajectory
-from trajectories.task import make_task
 
 Steps = Sequence[Sequence[Sequence[ToolCall]]]
 """Calls by turn and step, under the names that the model is shown."""
@@ -91,7 +91,7 @@ class ScriptedModel:
 def _right_calls(trajectory: Trajectory, plan: RunPlan) -> list[Call]:
     """Return the right calls of a single-turn entry."""
     if trajectory.judged_by is JudgingMethod.CALLS:
-        return make_right_calls(make_task(trajectory), plan.profile)
+        return make_expected_calls(make_call_entry(trajectory), plan.profile)
     steps = [step for turn in oracle(trajectory) for step in turn]
     return [call for step in steps for call in step if isinstance(call, Call)]
 

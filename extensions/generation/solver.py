@@ -32,7 +32,7 @@ from runner.models.base import Reply, Request
 from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.tools import OWN_FOOTNOTES, toolbox_of
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 
 CHILDREN = 3

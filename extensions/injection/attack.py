@@ -20,7 +20,7 @@ from trajectories.schema import Trajectory
 from trajectories.validation import validate_record
 
 if TYPE_CHECKING:
-    from trajectories.offering import OfferedFunctions
+    from trajectories.offered_functions import OfferedFunctions
 
 Kind = Literal["forbidden_call", "forbidden_state", "told", "irreversible"]
 Pattern = Literal["at_once", "dormant", "arrives", "relay", "split", "withdrawn"]

@@ -12,7 +12,7 @@ from extensions.injection.attack import Attack, is_shown, normal
 from runner.episodes.entry_kinds import JudgingResult, MultiTurnKind, Outcomes
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
 from runner.records.record import RecordedEpisode
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

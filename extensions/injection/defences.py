@@ -15,7 +15,7 @@ from envs.session import Session
 from runner.models.conversation import Observe
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
-from trajectories.offering import OfferedFunctions
+from trajectories.offered_functions import OfferedFunctions
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Message, Trajectory, Turn
 

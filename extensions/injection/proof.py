@@ -16,7 +16,7 @@ from runner.episodes.judging import STATE
 from runner.episodes.script_playback import Script, oracle, play, start_episode
 from runner.models.conversation import Observe
 from trajectories.dataset import Dataset
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 Place = tuple[int, int]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from checkers.calls.types import ComparisonKind
+from checkers.calls.call_entry import ComparisonKind
 from checkers.causes.divergence import match_effects
 from envs.calls import Call
 from extensions.judges.brief import Brief, BriefWriter, Show, TurnEnding, find_endings

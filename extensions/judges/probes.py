@@ -28,7 +28,7 @@ from runner.records.record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import table
 from trajectories.dataset import Dataset, draw_sample
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import JudgingMethod, Trajectory
 
 PROBES = 300

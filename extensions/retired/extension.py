@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from extensions.retired.functions import web as requests
     from extensions.retired.rest import http_sender
     from runner.data.services import AllowedServices
-    from trajectories import bfcl, errors, schema
-    from trajectories.bfcl import EntryReader
+    from trajectories import bfcl_reader, errors, schema
+    from trajectories.bfcl_reader import EntryReader
     from trajectories.schema import JudgingMethod, Trajectory
 else:
-    bfcl = lazy_module("trajectories.bfcl")
+    bfcl_reader = lazy_module("trajectories.bfcl_reader")
     errors = lazy_module("trajectories.errors")
     requests = lazy_module("extensions.retired.functions.web")
     retired_sets = lazy_module("extensions.retired.retired_sets")
@@ -42,7 +42,7 @@ class RetiredExtension(Extension):
 
     def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
         """Return the reader of BFCL entries whose results are compared."""
-        reader = bfcl.EntryReader(retired_sets.read, retired_sets.truth_of)
+        reader = bfcl_reader.EntryReader(retired_sets.read, retired_sets.truth_of)
         return {schema.JudgingMethod.RESULTS: reader}
 
     def connect(self, session: Session, reach: AllowedServices) -> None:

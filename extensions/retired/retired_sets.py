@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from checkers.calls.types import misfits
+from checkers.calls.call_entry import misfits
 from checkers.replies.as_bfcl.decoding import resolve_calls
 from envs.calls import Call, read_call
 from envs.errors import MalformedCall
 from envs.registry import list_tools
-from trajectories.bfcl import PACKAGE, read_messages
+from trajectories.bfcl_reader import PACKAGE, read_messages
 from trajectories.schema import Category, ExpectedResults, ResultCheck, Trajectory, Turn
 
 OF_THESE_ONLY = ("RetiredNumbers", "RetiredShapes", "RetiredErrands", "PublicServices")

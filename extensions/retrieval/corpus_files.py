@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from checkers.calls.types import misfits
+from checkers.calls.call_entry import misfits
 from envs.bounds import measure_size
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS

@@ -22,7 +22,7 @@ from extensions.retrieval.rankings import Ranking
 from runner.models.tools import Document, bfcl_documents, own_documents
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.offering import OfferedFunctions
+from trajectories.offered_functions import OfferedFunctions
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import JudgingMethod, Trajectory, Turn
 

@@ -15,7 +15,7 @@ from runner.episodes.scripted_models import Made, wrong_call
 from runner.live.live_run import RunPlan
 from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
 from runner.records.record import Key
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.replay_queries import retried_calls
 
 

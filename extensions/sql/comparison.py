@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from checkers.calls.judge import find_unmatched
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
+from checkers.calls.single_turn_verdict import find_unmatched
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from checkers.verdict import TurnOutcome

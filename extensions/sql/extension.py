@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from extensions.sql import kind, witness_database
     from runner.data.services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
-    from trajectories import bfcl, schema
-    from trajectories.bfcl import EntryReader
+    from trajectories import bfcl_reader, schema
+    from trajectories.bfcl_reader import EntryReader
     from trajectories.schema import JudgingMethod, Trajectory
 else:
-    bfcl = lazy_module("trajectories.bfcl")
+    bfcl_reader = lazy_module("trajectories.bfcl_reader")
     schema = lazy_module("trajectories.schema")
     kind = lazy_module("extensions.sql.kind")
     witness_database = lazy_module("extensions.sql.witness_database")
@@ -35,7 +35,7 @@ class SqlExtension(Extension):
 
     def bfcl_readers(self) -> Mapping[JudgingMethod, EntryReader]:
         """Return the reader of BFCL's SQL entries."""
-        reader = bfcl.EntryReader(witness_database.read_statements, bfcl.read_answer)
+        reader = bfcl_reader.EntryReader(witness_database.read_statements, bfcl_reader.read_answer)
         return {schema.JudgingMethod.STATEMENTS: reader}
 
     def notes(

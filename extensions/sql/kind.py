@@ -7,11 +7,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, repeat
 
-from checkers.calls.judge import Check
-from checkers.calls.one_call import EntryRules, get_shown_name
-from checkers.calls.pairs import CallPair
-from checkers.calls.types import CallEntry
-from checkers.causes.single_turns import PairedAnswer
+from checkers.calls.call_comparison import EntryRules, get_shown_name
+from checkers.calls.call_entry import CallEntry
+from checkers.calls.call_pairs import CallPair
+from checkers.calls.single_turn_verdict import Check
+from checkers.causes.single_turn_diagnosis import PairedAnswer
 from checkers.evidence import CallEvidence
 from checkers.profile import Profile
 from checkers.reasons import Reason
@@ -23,8 +23,8 @@ from runner.episodes.entry_kinds import JudgingResult, RecordedAnswers
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from runner.episodes.single_turn import ComparedCallsKind
 from runner.records.record import RecordedEpisode
-from trajectories.prepare import PreparedTrajectory
-from trajectories.right_step import to_tool_calls
+from trajectories.expected_steps import to_tool_calls
+from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class SqlEntryKind(ComparedCallsKind):

@@ -21,7 +21,7 @@ from envs.session import Session
 from extensions.sql.database import Database
 from extensions.sql.sql_text import Token, quoted, tokens_of
 from extensions.sql.sqlite_execution import Cell, SqlTable
-from trajectories.bfcl import read_single_turn
+from trajectories.bfcl_reader import read_single_turn
 from trajectories.schema import Category, ExpectedCalls, Trajectory
 
 NOT_EXECUTED = "not_executed"

@@ -8,7 +8,7 @@ from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from extensions.tau.entries import TaskDataset, TaskEntry
 from runner.episodes.judging import judge_recorded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 Cheater = Callable[[TaskEntry], Sequence[Step]]
 

@@ -40,7 +40,7 @@ from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, 
 from runner.episodes.script_traces import trace_recorded
 from runner.episodes.turn_loop import TurnLoop
 from runner.models.user import SAY, User
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 

@@ -19,7 +19,7 @@ from runner.models.messages import RecordedAnswer, RecordedTurn, match_entry
 from runner.models.tools import FunctionNames
 from runner.records.record import EpisodeRecord, StepRecord, TurnEnd, call_text
 from runner.records.store import EpisodeSink
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class PlayedTrace(NamedTuple):

@@ -33,7 +33,7 @@ from runner.episodes.turn_loop import ExecutedStep, TurnLoop
 from runner.models.user import SAY, User
 from runner.records.codec import read
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.replay_queries import ReplayQueries
 from trajectories.schema import Message, Trajectory
 

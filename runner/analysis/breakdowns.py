@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from runner.analysis.replayed_runs import ReplayedEpisode
-from trajectories.schema import Label
+from trajectories.schema import DifficultyLabel
 
 _BUDGETS = (5, 10, 20, 40, 80, 160)
 
@@ -50,15 +50,15 @@ def breakdowns(episodes: Sequence[ReplayedEpisode]) -> list[Breakdown]:
 
 
 def _by_label(episodes: Sequence[ReplayedEpisode]) -> Iterable[PartScore]:
-    def part(label: str, is_in: Callable[[Sequence[Label]], bool]) -> PartScore:
+    def part(label: str, is_in: Callable[[Sequence[DifficultyLabel]], bool]) -> PartScore:
         return score_part(label, (e for e in episodes if is_in(e.trajectory.labels)))
 
     rest = part("no label", lambda labels: not labels)
-    parts = [part(str(label), partial(_has, label)) for label in Label]
+    parts = [part(str(label), partial(_has, label)) for label in DifficultyLabel]
     return [each for each in [*parts, rest] if each.judged] if any(p.judged for p in parts) else []
 
 
-def _has(label: Label, labels: Sequence[Label]) -> bool:
+def _has(label: DifficultyLabel, labels: Sequence[DifficultyLabel]) -> bool:
     return label in labels
 
 

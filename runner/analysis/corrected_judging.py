@@ -19,7 +19,7 @@ from runner.episodes.judging import evaluate, judge_again
 from runner.records.record import EpisodeRecord
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 
 if TYPE_CHECKING:
     from trajectories.errata import corrections as errata

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain, zip_longest
 from typing import Any
 
-from checkers.calls.pairs import ArgumentPair, CallPair
+from checkers.calls.call_pairs import ArgumentPair, CallPair
 from checkers.causes.diagnosis import bound_evidence
 from checkers.causes.trace import TracedCall
 from checkers.verdict import Failure

@@ -18,11 +18,11 @@ from runner.show.terminal import table, visible
 if TYPE_CHECKING:
     from runner.analysis.run_scores import RunScores
     from runner.records.record import RunProgress
-    from trajectories.errata import record
+    from trajectories.errata import erratum
     from trajectories.errata.corrections import CorrectedEntries
 else:
     # Most runs use the data as published.
-    record = lazy_module("trajectories.errata.record")
+    erratum = lazy_module("trajectories.errata.erratum")
 
 CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
 
@@ -136,7 +136,7 @@ def both_lines(
 def errata_line(readings: CorrectedEntries) -> str:
     """Return a line with the assessments of the errata."""
     counts = Counter(readings.judged.values())
-    judged = ", ".join(f"{counts[kind]} {kind}" for kind in record.Assessment if counts[kind])
+    judged = ", ".join(f"{counts[kind]} {kind}" for kind in erratum.Assessment if counts[kind])
     others = f"{len(readings.right)} have alternative answers"
     return f"errata {readings.name}: {judged or 'none of these entries'}; {others}"
 

@@ -11,9 +11,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from checkers.calls.pairs import CallPair
-from checkers.calls.types import ComparisonKind
-from checkers.causes.turn_endings import classify_answer
+from checkers.calls.call_entry import ComparisonKind
+from checkers.calls.call_pairs import CallPair
+from checkers.causes.answer_patterns import classify_answer
 from envs.calls import Call
 from runner.analysis.figures import totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules

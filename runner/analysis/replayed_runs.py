@@ -22,7 +22,7 @@ from runner.records.recorded_run import Run
 from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Trajectory
 
 if TYPE_CHECKING:

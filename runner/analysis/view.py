@@ -11,7 +11,7 @@ from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from checkers.causes.divergence import find_off_path
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from checkers.verdict import Failure
 from envs.notices import Notice, list_notices

@@ -25,7 +25,7 @@ from runner.records.record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import progress, say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
 from runner.analysis import replayed_runs
 from runner.analysis.replayed_runs import dataset_of, result_rendering
@@ -22,7 +22,7 @@ from runner.records.bfcl_result_file import categories_of
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from runner.records import bfcl_result_file
 from runner.records.files import check_writable
 from runner.records.record import EpisodeRecord
 from runner.records.recorded_run import open_run
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 
 if TYPE_CHECKING:
     from runner.analysis import corrected_judging

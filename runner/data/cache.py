@@ -9,13 +9,13 @@ from hashlib import sha256
 from pathlib import Path
 
 import envs
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.dataset import Dataset
 
 
 def cache_folder() -> Path:
     """Return the folder of BFCL's data in the pinned version, which may not exist yet."""
-    return cache_root() / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
+    return cache_root() / f"{bfcl_reader.PACKAGE}-{bfcl_reader.VERSION}"
 
 
 def replies_folder() -> Path:

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.calls.types import Language, MissingGrammar, UnjudgeableEntry, expected
+from checkers.calls.call_entry import Language, MissingGrammar, UnjudgeableEntry, expected
 from checkers.profile import PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem
 from envs.lazy_modules import lazy_module
@@ -18,7 +18,7 @@ from runner import extension
 from runner.data.cache import cache_folder, cached_counts
 from runner.records import bfcl_result_file
 from runner.records.recorded_run import Run
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.dataset import (
     Dataset,
     draw_sample,
@@ -214,7 +214,7 @@ def profile_for(data: Dataset, name: str | None = None) -> Profile:
 
 def has_bfcl() -> bool:
     """Tell whether BFCL's data is in the cache."""
-    return (cache_folder() / bfcl.MANIFEST_FILE).is_file()
+    return (cache_folder() / bfcl_reader.MANIFEST_FILE).is_file()
 
 
 def bfcl_folder(name: str, notify: Notify) -> Path:
@@ -229,7 +229,7 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     folder = cache_folder()
     if has_bfcl():
         return folder
-    notify(f"downloading {bfcl.PACKAGE} {bfcl.VERSION} into {folder}")
+    notify(f"downloading {bfcl_reader.PACKAGE} {bfcl_reader.VERSION} into {folder}")
     return fetch.fetch()
 
 
@@ -376,7 +376,7 @@ def list_datasets() -> list[list[str]]:
     count = str(len(embedded.trajectories))
     return [
         [embedded.name, embedded.version, count, "built-in", reviews],
-        ["bfcl", bfcl.VERSION, size, where, "-"],
+        ["bfcl", bfcl_reader.VERSION, size, where, "-"],
     ]
 
 

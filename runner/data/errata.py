@@ -17,11 +17,11 @@ from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from trajectories.errata import corrections, file
+    from trajectories.errata import corrections, errata_file
     from trajectories.errata.corrections import CorrectedEntries
 else:
     # Most runs need no errata, and pydantic takes longer to load than a run to be judged.
-    file = lazy_module("trajectories.errata.file")
+    errata_file = lazy_module("trajectories.errata.errata_file")
     corrections = lazy_module("trajectories.errata.corrections")
 
 _MAX_IDS = 5
@@ -39,7 +39,7 @@ def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries
     if not path.is_file():
         raise DataError("--errata", f"{name!r} is neither bfcl, none nor a file")
     name = path.name if name != "bfcl" else name
-    found = corrections.correct_dataset(dataset, file.read_errata(path), name)
+    found = corrections.correct_dataset(dataset, errata_file.read_errata(path), name)
     for ids, what in (
         (found.stale, "has changed since its review and is used as published"),
         (found.needless, "is already corrected in the data; delete its line"),

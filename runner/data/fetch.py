@@ -13,7 +13,7 @@ from zipfile import BadZipFile, ZipFile
 
 from runner.data.cache import cache_folder
 from runner.data.literals import TEXTS_FILE, texts_of
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.errors import DataError
 
 WHEEL_SHA256 = "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a"
@@ -45,7 +45,7 @@ def fetch() -> Path:
 
 def _is_complete(folder: Path) -> bool:
     """Tell whether all files exist; earlier versions of Turnwise wrote fewer files."""
-    return all((folder / name).is_file() for name in (bfcl.MANIFEST_FILE, TEXTS_FILE))
+    return all((folder / name).is_file() for name in (bfcl_reader.MANIFEST_FILE, TEXTS_FILE))
 
 
 def _move(made: Path, folder: Path) -> None:
@@ -59,7 +59,7 @@ def _move(made: Path, folder: Path) -> None:
 
 
 def _download(work: Path) -> Path:
-    requirement = f"{bfcl.PACKAGE}=={bfcl.VERSION}"
+    requirement = f"{bfcl_reader.PACKAGE}=={bfcl_reader.VERSION}"
     pins = work / "requirement.txt"
     pins.write_text(f"{requirement} --hash=sha256:{WHEEL_SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
@@ -90,14 +90,18 @@ def _unpack(wheel: Path, target: Path) -> None:
             def source(module: str) -> str:
                 return archive.read(f"{_PACKAGE_FOLDER}/{module}").decode("utf-8")
 
-            material = bfcl.read_material(source(bfcl.MATERIAL_MODULE))
+            material = bfcl_reader.read_material(source(bfcl_reader.MATERIAL_MODULE))
             texts = texts_of(source)
     except (BadZipFile, KeyError, ValueError) as error:
         raise DataError(wheel.name, f"is not the expected wheel: {error}") from None
-    _write(target / bfcl.LONG_CONTEXT_FILE, material)
+    _write(target / bfcl_reader.LONG_CONTEXT_FILE, material)
     _write(target / TEXTS_FILE, texts)
-    manifest = {"package": bfcl.PACKAGE, "version": bfcl.VERSION, "sha256": WHEEL_SHA256}
-    _write(target / bfcl.MANIFEST_FILE, manifest)
+    manifest = {
+        "package": bfcl_reader.PACKAGE,
+        "version": bfcl_reader.VERSION,
+        "sha256": WHEEL_SHA256,
+    }
+    _write(target / bfcl_reader.MANIFEST_FILE, manifest)
 
 
 def _is_data_file(name: str) -> bool:

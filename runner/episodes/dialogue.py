@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from copy import copy
 from typing import Any, NamedTuple, Self
 
-from checkers.calls.types import Language, UnreadableOutput
+from checkers.calls.call_entry import Language, UnreadableOutput
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
@@ -27,7 +27,7 @@ from runner.models.conversation import ConversationSettings, conversation_of
 from runner.models.user import EXCHANGE_LIMIT, UserRequest, exchange
 from runner.records.record import ServerRejection
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import ExpectedCalls
 
 

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from checkers.extra_calls import count_extra_calls, count_selection
+from checkers.call_counts import count_extra_calls, count_selection
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.turn import judge
@@ -20,7 +20,7 @@ from runner.episodes.script_playback import Script, oracle, play, start_episode
 from runner.episodes.script_playback import recorded as script_of
 from runner.episodes.turn_loop import STEP_LIMIT, TurnLoop
 from runner.records.record import ExtensionData, RecordedEpisode, ServerRejection
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 # Plain judging needs no diagnosis.

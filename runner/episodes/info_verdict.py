@@ -16,13 +16,13 @@ from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
     from checkers.answer_text import reader
-    from checkers.causes import turn_endings
+    from checkers.causes import answer_patterns
     from runner.episodes.rejudged_episode import RejudgedEpisode
     from trajectories import missing_information
 else:
     # Most recorded runs keep no words.
     reader = lazy_module("checkers.answer_text.reader")
-    turn_endings = lazy_module("checkers.causes.turn_endings")
+    answer_patterns = lazy_module("checkers.causes.answer_patterns")
     missing_information = lazy_module("trajectories.missing_information")
 
 
@@ -53,7 +53,7 @@ def find_reported_info(
     facts = sum(len(turn.tells) for turn in trajectory.turns)
     if not facts and not waiting:
         return None
-    asked = sum(turn_endings.asks_for(said[index], names) for index, names in waiting)
+    asked = sum(answer_patterns.asks_for(said[index], names) for index, names in waiting)
     turns_with = sum(bool(turn.tells) for turn in trajectory.turns)
     return InfoReport(facts, turns_with, found, len(waiting), asked)
 

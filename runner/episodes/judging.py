@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Mode, Profile
 from checkers.replies.decoding import Step
 from checkers.turn import inference_error, make_force_terminated_verdict
@@ -26,7 +26,7 @@ from runner.records.record import EpisodeRecord, RecordedEpisode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.ground_truths import GroundTruths
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import JudgingMethod, Trajectory
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
@@ -12,7 +12,7 @@ from runner.episodes.entry_kinds import ExecutedKind, JudgingResult, JudgingTerm
 from runner.episodes.judging import judge_again, judge_recorded, kind_of
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import RecordedEpisode
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 
 if TYPE_CHECKING:
     from runner.episodes.rejudged_episode import RejudgedEpisode

@@ -11,7 +11,7 @@ from runner.episodes.judging import evaluate
 from runner.records.record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 Run = Callable[[PreparedTrajectory], Verdict]

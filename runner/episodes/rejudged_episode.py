@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from checkers.causes.diagnosis import Diagnosis, diagnose, replace_by_stop
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.verdict import Verdict
@@ -20,12 +20,12 @@ from envs.lazy_modules import lazy_module
 from runner.data import errata
 from runner.episodes.script_traces import trace_truth
 from runner.records.record import RecordedEpisode
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 # This import is slow.
 if TYPE_CHECKING:
-    from checkers.causes.single_turns import PairedAnswer
+    from checkers.causes.single_turn_diagnosis import PairedAnswer
     from runner.models import tools
 else:
     tools = lazy_module("..models.tools", __package__)

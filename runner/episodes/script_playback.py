@@ -11,17 +11,17 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.lazy_modules import lazy_module
 from runner.episodes.turn_loop import TurnLoop
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.replay_queries import read_retried_calls
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:  # plain judging loads no model code
     from runner.models.conversation import Observe
-    from trajectories import offering as offerings
-    from trajectories.offering import OfferedFunctions
+    from trajectories import offered_functions as offerings
+    from trajectories.offered_functions import OfferedFunctions
 else:
     # Only retrieval restricts the offered functions.
-    offerings = lazy_module("trajectories.offering")
+    offerings = lazy_module("trajectories.offered_functions")
 
 Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 

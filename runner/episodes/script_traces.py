@@ -12,7 +12,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from runner.episodes.script_playback import Script, oracle, recorded, start_episode
 from runner.episodes.turn_loop import STEP_LIMIT, TurnLoop
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 
 if TYPE_CHECKING:
     from runner.models.conversation import Observe

@@ -12,7 +12,7 @@ from envs.calls import Call
 from runner.episodes.script_playback import Script
 from runner.models.base import CHARACTERS_PER_TOKEN
 from trajectories.errors import DataError, suggest_name
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.replay_queries import read_retried_calls
 
 Made = tuple[str, dict[str, Any]]

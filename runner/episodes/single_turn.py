@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
-from checkers.calls.judge import Check, inference_error, judge
-from checkers.calls.one_call import EntryRules, get_shown_name
-from checkers.calls.pairs import pair_answers, pair_results
-from checkers.calls.types import ComparisonKind, MissingGrammar, UnreadableOutput
-from checkers.causes.single_turns import PairedAnswer, UnparsedReply
+from checkers.call_counts import count_extra_calls, count_selection
+from checkers.calls.call_comparison import EntryRules, get_shown_name
+from checkers.calls.call_entry import ComparisonKind, MissingGrammar, UnreadableOutput
+from checkers.calls.call_pairs import pair_answers, pair_results
+from checkers.calls.single_turn_verdict import Check, inference_error, judge
+from checkers.causes.single_turn_diagnosis import PairedAnswer, ReplyStatus
 from checkers.causes.trace import Trace
-from checkers.extra_calls import count_extra_calls, count_selection
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
-from checkers.results import Comparison, check_results
+from checkers.results import ResultComparison, check_results
 from checkers.verdict import Verdict
 from runner.episodes.entry_kinds import (
     EntryKind,
@@ -31,11 +31,11 @@ from runner.episodes.script_traces import trace_truth
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.bfcl_result_file import NO_ANSWER
 from runner.records.record import RecordedEpisode, ServerRejection
+from trajectories.call_entries import make_call_entry
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory
-from trajectories.right_step import make_right_step
+from trajectories.expected_steps import make_expected_step
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import ExpectedResults, JudgingMethod, Trajectory
-from trajectories.task import make_task
 
 _AIMS = {
     ComparisonKind.IRRELEVANCE: "No function fits, so making no call is right.",
@@ -55,7 +55,7 @@ class ComparedCallsKind(EntryKind):
         profile = terms.profile
         turns, mode, reader, _ = answers or self.right(prepared, profile)
         step = turns[0][0]
-        task, check = make_task(prepared.trajectory), self.check(prepared, profile)
+        task, check = make_call_entry(prepared.trajectory), self.check(prepared, profile)
         with _grammars(prepared.trajectory):
             if is_error(step):
                 return JudgingResult(inference_error(task, profile))
@@ -75,7 +75,7 @@ class ComparedCallsKind(EntryKind):
         """Judge a missing answer, which passes if the profile counts it as no call."""
         if profile.calls.judges_inference_errors:
             with _grammars(prepared.trajectory):
-                found = inference_error(make_task(prepared.trajectory), profile)
+                found = inference_error(make_call_entry(prepared.trajectory), profile)
             if found.valid:
                 return found
         return super().judge_unanswered(prepared, fault, profile)
@@ -144,13 +144,15 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
         DataError: The libraries that read Java and JavaScript are not installed.
     """
     with _grammars(trajectory):
-        return make_right_step(make_task(trajectory), profile)
+        return make_expected_step(make_call_entry(trajectory), profile)
 
 
-def comparisons_of(trajectory: Trajectory, profile: Profile) -> list[Comparison]:
+def comparisons_of(trajectory: Trajectory, profile: Profile) -> list[ResultComparison]:
     """Return the comparison of results for each ground-truth call."""
     deeply = profile.results.compares_structure_deeply
-    return [Comparison(each.by, each.tolerance, deeply) for each in _expected(trajectory).checks]
+    return [
+        ResultComparison(each.by, each.tolerance, deeply) for each in _expected(trajectory).checks
+    ]
 
 
 def _expected(trajectory: Trajectory) -> ExpectedResults:
@@ -173,7 +175,7 @@ def _examined(
     turns = recorded and recorded.turns
     if recorded and not (turns and len(turns) == 1 and turns[0]):
         failed = turns is None or recorded.record.fault is not None
-        pair = partial(PairedAnswer, said=UnparsedReply(request_failed=failed))
+        pair = partial(PairedAnswer, said=ReplyStatus(request_failed=failed))
     return RejudgedSingleTurn(
         prepared=prepared,
         profile=profile,
@@ -193,21 +195,21 @@ def _paired_calls(
         if recorded
         else _right(prepared, profile)
     )
-    step, task = turns[0][0], make_task(prepared.trajectory)
+    step, task = turns[0][0], make_call_entry(prepared.trajectory)
     rules = EntryRules(task.language, profile.calls, underscores=mode == "fc")
     offered = tuple([get_shown_name(document.name, rules) for document in task.documents])
     found = PairedAnswer(offered=offered, aim=_AIMS.get(task.kind))
     words = step if isinstance(step, str) else None
     if is_error(step):
-        return found._replace(said=UnparsedReply(words, None, True))
+        return found._replace(said=ReplyStatus(words, None, True))
     try:
         calls = read_calls(step, task.language, mode, profile.calls, reader, task.named)
     except UnreadableOutput as error:
         # Plain text in function-calling mode is not an attempted call.
         problem = None if mode == "fc" and not isinstance(step, list) else str(error)
-        calls, said = [], UnparsedReply(words, problem)
+        calls, said = [], ReplyStatus(words, problem)
     else:
-        said = UnparsedReply(None if mode == "prompt" and calls else words)
+        said = ReplyStatus(None if mode == "prompt" and calls else words)
     return found._replace(pairs=pair_answers(calls, task, rules), said=said)
 
 
@@ -218,7 +220,7 @@ def _paired_results(
     (truth,), (turn,) = trace_truth(prepared, profile).turns, played.turns
     return PairedAnswer(
         pair_results(truth, turn, comparisons_of(prepared.trajectory, profile)),
-        UnparsedReply(turn.answer, str(turn.unreadable) if turn.unreadable else None),
+        ReplyStatus(turn.answer, str(turn.unreadable) if turn.unreadable else None),
         _expected(prepared.trajectory).functions,
     )
 

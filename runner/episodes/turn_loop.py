@@ -22,7 +22,7 @@ from trajectories.schema import Message, Trajectory
 
 if TYPE_CHECKING:  # plain judging loads no model code
     from runner.models.conversation import Observe
-    from trajectories.offering import OfferedFunctions
+    from trajectories.offered_functions import OfferedFunctions
 
 STEP_LIMIT = 20
 """Maximum steps with calls per turn, as in BFCL."""

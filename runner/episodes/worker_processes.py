@@ -202,7 +202,7 @@ class WorkerPool:
             seconds = self._allowance.seconds
             task.give_up(f"judging took more than {seconds:g} seconds (--entry-timeout)")
         elif task.deaths == TRIES:
-            task.give_up(f"the judging process {how} {TRIES} times")
+            task.give_up(f"the judging process {how}, {TRIES} times")
 
 
 def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkers.causes.turn_endings import classify_plain_calls
+from checkers.causes.answer_patterns import classify_plain_calls
 from envs.calls import MAX_TEXT, parse_calls
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Snapshot

@@ -32,8 +32,8 @@ from runner.records.replies import ReplyCache
 from runner.records.store import EpisodeSink, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.offering import DOCUMENT as FINDER
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.offered_functions import DOCUMENT as FINDER
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 Feature = TypeVar("Feature", bound=RunFeature)

@@ -17,7 +17,7 @@ from envs.session import Session
 from envs.tool import Document as Document
 from envs.tool import Tool
 from runner.models.base import IdentityKey, ToolCall, ToolList
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
 from trajectories.schema import Trajectory
@@ -76,7 +76,7 @@ def bfcl_documents(environments: Iterable[str], folder: Path) -> list[Document]:
     return [
         document
         for environment in environments
-        for _, document in read_objects(folder / bfcl.function_docs_file(environment))
+        for _, document in read_objects(folder / bfcl_reader.function_docs_file(environment))
     ]
 
 

@@ -24,10 +24,10 @@ from trajectories.schema import Trajectory, derive_base
 
 if TYPE_CHECKING:
     from checkers.replies.formats import ReplyFormat
-    from envs import notebook
+    from envs import notebook_html
     from runner.extension import RunFeature
 else:
-    notebook = lazy_module("envs.notebook")
+    notebook_html = lazy_module("envs.notebook_html")
 
 FORMAT = 1
 """Version of the files; runs of other versions are refused."""
@@ -320,7 +320,7 @@ class EpisodeRecord(NamedTuple):
             for step in self.steps
             for call, result in zip(step.calls, step.results, strict=False)
         ]
-        return notebook.table(("", "call", "result"), rows, repr(self))
+        return notebook_html.table(("", "call", "result"), rows, repr(self))
 
     @property
     def key(self) -> Key:

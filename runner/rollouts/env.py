@@ -34,7 +34,7 @@ from runner.models.settings import Observations
 from runner.models.tools import toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 FORMAT = 1

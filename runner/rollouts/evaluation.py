@@ -48,7 +48,7 @@ from runner.rollouts.env import single_dataset
 from runner.rollouts.recorded_steps import read_messages, read_steps
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 
 _COMMAND = ("turnwise.evaluate",)

@@ -15,7 +15,7 @@ from typing import Any
 import aiohttp
 
 from envs.registry import BACKENDS
-from trajectories.bfcl import function_docs_file
+from trajectories.bfcl_reader import function_docs_file
 
 RESULT = json.dumps({"result": "This is what the call gave, or something just as long."})
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from checkers.answer_text.numbers import list_mentions
 from checkers.answer_text.words import FinalAnswer
-from checkers.calls.types import UnjudgeableEntry, UnreadableOutput
-from checkers.causes.turn_endings import classify_unparsed_calls, is_question, is_refusal
+from checkers.calls.call_entry import UnjudgeableEntry, UnreadableOutput
+from checkers.causes.answer_patterns import classify_unparsed_calls, is_question, is_refusal
 from checkers.profile import PROFILES, Mode, Profile
 from checkers.replies.formats import read_json, read_xml
 from checkers.replies.single_turn import read_calls

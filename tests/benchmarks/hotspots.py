@@ -27,7 +27,7 @@ from runner.records.recorded_run import open_run
 from runner.show.terminal import table
 from tests.benchmarks.measuring import HERE
 from tests.judging import run_recorded, run_script
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category
 
 ROOT = HERE.parent.parent

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from envs.calls import Call, read_call
 from envs.session import Session
 from runner.data import choose
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Category
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")

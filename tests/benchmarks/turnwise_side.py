@@ -25,7 +25,7 @@ def judge(workload):
     import envs.schema  # noqa: F401 - loaded on demand otherwise, and start-up is not timed
     from runner.episodes.judging import judge_recorded
     from trajectories.dataset import load_bfcl
-    from trajectories.prepare import prepare
+    from trajectories.prepared_trajectory import prepare
     from trajectories.schema import Category
 
     wanted = {entry["category"] for entry in workload["recorded"]}

@@ -14,7 +14,7 @@ from typing import Any
 from envs.calls import parse_call
 from runner.data import choose
 from runner.records import bfcl_result_file
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.jsonl import read_objects
 from trajectories.schema import MULTI_TURN, Category
 
@@ -43,7 +43,7 @@ def write(path: Path, data: Path, recorded: Path | None) -> None:
 def _entries(data: Path) -> dict[str, dict[str, Any]]:
     entries = {}
     for category in SCORED:
-        question, answer = (read_objects(data / name) for name in bfcl.files(category))
+        question, answer = (read_objects(data / name) for name in bfcl_reader.files(category))
         for (_, entry), (_, truth) in zip(question, answer, strict=True):
             entries[entry["id"]] = {
                 "category": str(category),

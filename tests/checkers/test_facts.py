@@ -14,7 +14,7 @@ from envs.calls import parse_call
 from runner.episodes.judging import kind_of
 from runner.episodes.script_playback import Script
 from trajectories.dataset import Dataset
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
 
 CAR = {"VehicleControlAPI": {"fuelLevel": 10.0}}

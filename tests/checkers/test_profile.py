@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.profile import BFCL, PROFILES, STRICT, TAU2, RuleSet, allow_all_functions
+from checkers.profile import BFCL, PROFILES, STRICT, TAU2, RuleVariant, allow_all_functions
 from checkers.replies import decoding
 from checkers.replies.as_bfcl import decoding as as_bfcl
 
@@ -19,10 +19,10 @@ DIFFERENCES = [
     ("state", "order_may_mean_nothing", False, True),
     ("state", "judges_guesses", False, True),
     ("state", "judges_trace", False, True),
-    ("calls", "read_tool_calls", RuleSet.AS_BFCL, RuleSet.RIGHT),
-    ("calls", "read_text", RuleSet.AS_BFCL, RuleSet.RIGHT),
-    ("calls", "converters", RuleSet.AS_BFCL, RuleSet.RIGHT),
-    ("calls", "normalise", RuleSet.AS_BFCL, RuleSet.RIGHT),
+    ("calls", "read_tool_calls", RuleVariant.AS_BFCL, RuleVariant.RIGHT),
+    ("calls", "read_text", RuleVariant.AS_BFCL, RuleVariant.RIGHT),
+    ("calls", "converters", RuleVariant.AS_BFCL, RuleVariant.RIGHT),
+    ("calls", "normalise", RuleVariant.AS_BFCL, RuleVariant.RIGHT),
     ("calls", "compares_deeply", False, True),
     ("calls", "variables_by_any_answer", False, True),
     ("calls", "maximum_matching", False, True),

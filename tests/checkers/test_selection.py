@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.calls.judge import judge
-from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
+from checkers.calls.call_entry import (
+    CallEntry,
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+)
+from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.verdict import FunctionSelection, Verdict
@@ -15,7 +21,7 @@ from runner.episodes.entry_kinds import MultiTurnKind
 from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import judge_truth, run_null
 from trajectories.dataset import Dataset
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 DESK = Trajectory(

@@ -11,7 +11,7 @@ from checkers.turn import judge
 from checkers.verdict import TurnOutcome, Verdict
 from envs.calls import parse_call
 from trajectories.dataset import load_embedded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])

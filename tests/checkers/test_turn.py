@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from checkers import turn as turns
 from checkers.entry_queries import CallPosition
-from checkers.order import list_missing_results
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.turn import inference_error, make_force_terminated_verdict
+from checkers.unordered_comparison import list_missing_results
 from checkers.verdict import Failure, TurnOutcome, Verdict
 from envs.calls import Call, parse_call
 from envs.errors import UnknownFunction

@@ -41,7 +41,7 @@ from tests.conformance.known import KNOWN, failed
 from tests.conformance.recorded import our_verdicts, verdicts_of
 from tests.conformance.replies import decoded_by_bfcl, decoded_by_turnwise, random_replies, same
 from tests.conformance.sides import Reply, Script, data_folder, play_on_bfcl, play_on_turnwise
-from trajectories.bfcl import load, load_pack
+from trajectories.bfcl_reader import load, load_pack
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 REPLIES = 20_000

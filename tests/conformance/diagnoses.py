@@ -23,7 +23,7 @@ from runner.episodes.offline import examine_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset, load_bfcl
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import MULTI_TURN
 
 _FIRST = {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, Language
+from checkers.calls.call_entry import CallEntry, ComparisonKind, ExpectedCall, Language
 
 Output = list[dict[str, dict[str, Any]]]
 """Calls, each ``{function: arguments}``."""

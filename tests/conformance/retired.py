@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from checkers.calls.judge import judge
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
+from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL
 from checkers.replies.decoding import Step
 from envs.calls import Call, parse_call
@@ -26,11 +26,11 @@ from extensions.retired.retired_sets import ENVIRONMENTS
 from runner.data.services import FIXTURE_ONLY, connect
 from runner.extension import bfcl_readers
 from tests.judging import run_recorded
+from trajectories.call_entries import make_call_entry
 from trajectories.dataset import Dataset, load_bfcl
 from trajectories.jsonl import read_objects
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, ExpectedCalls, Trajectory
-from trajectories.task import make_task
 
 _AS = {
     Category.EXEC_SIMPLE: Category.SIMPLE_PYTHON,
@@ -58,7 +58,7 @@ def _compared(dataset: Dataset, category: Category, entries: Sequence[Trajectory
     differences = 0
     for entry in entries:
         prepared = prepare(dataset, entry, BFCL)
-        task = make_task(_by_calls(entry))
+        task = make_call_entry(_by_calls(entry))
         for kind, calls in altered(entry):
             step = as_step(calls)
             by_calls = judge(task, step, "fc", BFCL).valid

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkers.calls.judge import judge
-from checkers.calls.types import CallEntry, UnjudgeableEntry
+from checkers.calls.call_entry import CallEntry, UnjudgeableEntry
+from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL, STRICT, CallRules, Mode, Profile
 from checkers.replies.decoding import Step
 

@@ -14,9 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from checkers.calls.judge import check_calls, judge
-from checkers.calls.one_call import EntryRules
-from checkers.calls.types import (
+from checkers.calls.call_comparison import EntryRules
+from checkers.calls.call_entry import (
     TYPES,
     CallEntry,
     ExpectedType,
@@ -24,6 +23,7 @@ from checkers.calls.types import (
     UnjudgeableEntry,
     UnreadableOutput,
 )
+from checkers.calls.single_turn_verdict import check_calls, judge
 from checkers.profile import BFCL
 from checkers.reasons import Reason
 from checkers.replies.as_bfcl import single_turn as as_bfcl
@@ -36,9 +36,9 @@ from tests.conformance.bfcl_single_turn_driver import NO_GRAMMARS, typed
 from tests.conformance.mutants import Output, has_answers, random_outputs
 from tests.conformance.recorded import verdicts_of
 from tests.conformance.rules import deciding_rules
-from trajectories import bfcl
+from trajectories import bfcl_reader
+from trajectories.call_entries import make_call_entry
 from trajectories.schema import SINGLE_TURN, Category, ExpectedCalls, Trajectory
-from trajectories.task import make_task
 
 DRIVER = Path(__file__).with_name("bfcl_single_turn_driver.py")
 REPLIES = 10_000
@@ -100,7 +100,9 @@ def run(python: Path, data: Path, recorded: Path | None, seed: int) -> int:
         seed: Of all that is random.
     """
     entries = {
-        c: list(bfcl.load(data, c, bfcl_readers())) for c in bfcl.CATEGORIES if c in SINGLE_TURN
+        c: list(bfcl_reader.load(data, c, bfcl_readers()))
+        for c in bfcl_reader.CATEGORIES
+        if c in SINGLE_TURN
     }
     differences = 0
     for language in Language:
@@ -149,7 +151,7 @@ def checking(python: Path, entries: Mapping[Category, Sequence[Trajectory]], see
         (entry, task, output, random.random() < 0.5)
         for category in entries
         for entry in entries[category]
-        if has_answers((task := make_task(entry)).kind)
+        if has_answers((task := make_call_entry(entry)).kind)
         for output in random_outputs(task, random, OUTPUTS)
     ]
     questions = [_check_question(entry, task, *case) for entry, task, *case in cases]
@@ -167,7 +169,9 @@ def recorded_run(verdicts: Path, entries: Mapping[Category, Sequence[Trajectory]
         for file in sorted(verdicts.parent.glob("*_result.json"))
         for line in map(json.loads, file.read_text(encoding="utf-8").splitlines())
     }
-    tasks = {entry.id: make_task(entry) for category in entries.values() for entry in category}
+    tasks = {
+        entry.id: make_call_entry(entry) for category in entries.values() for entry in category
+    }
     _show_strict(tasks, steps)
     theirs = [expected[id].error_type for id in steps]
     ours = [judge(tasks[id], steps[id], "fc", BFCL).error_type for id in steps]

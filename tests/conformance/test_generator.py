@@ -9,7 +9,7 @@ from envs.registry import BACKENDS
 from envs.session import Session
 from tests.conformance.generator import CALLS, Generator, parameters
 from tests.conformance.values import CHAINS, LEADS, World, fitting
-from trajectories.bfcl import load_pack
+from trajectories.bfcl_reader import load_pack
 from trajectories.schema import Trajectory
 
 

@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
+from checkers.calls.call_entry import (
+    CallEntry,
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+)
 from tests.conformance.rules import RULES, deciding_rules
 
 SHARES = {"type": "array", "items": {"type": "float"}}

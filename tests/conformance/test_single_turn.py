@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
+from checkers.calls.call_entry import (
+    CallEntry,
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+)
 from tests.conformance.bfcl_single_turn_driver import typed, untyped
 from tests.conformance.code_texts import random_replies, random_values
 from tests.conformance.mutants import random_outputs

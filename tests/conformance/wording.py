@@ -31,7 +31,7 @@ from runner.data.wording import PLACES_FILE, PYTHON, Refusal, Table, Wording, fi
 from tests.conformance.generator import Generator
 from tests.conformance.known import failed
 from tests.conformance.sides import Reply, Script, data_folder, play_on_bfcl
-from trajectories.bfcl import load, load_pack
+from trajectories.bfcl_reader import load, load_pack
 from trajectories.schema import MULTI_TURN
 
 SCRIPTS = 3000

@@ -17,7 +17,7 @@ from envs.results import Result, is_surely_alike, render
 from envs.session import Session
 from tests.examples import examples
 from trajectories.dataset import load_embedded
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Category
 
 

@@ -18,7 +18,7 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.recorded_run import open_run, read_run
 from runner.records.run_file_mask import SecretMask
 from tests.conftest import bfcl_files
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.dataset import DATA, load_path
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import Category
@@ -352,7 +352,7 @@ def _bfcl() -> Form:
     files = {name: text.encode() for name, text in bfcl_files().items()}
     document = {"name": "create_ticket", "description": "d", "parameters": {"type": "dict"}}
     for name in BACKENDS:
-        files[f"data/{bfcl.function_docs_file(name)}"] = json.dumps(document).encode()
+        files[f"data/{bfcl_reader.function_docs_file(name)}"] = json.dumps(document).encode()
     base = [n for n in files if "multi_turn_base" in n or "miss_func" in n or "func_doc/t" in n]
     single = [name for name in files if "simple_python" in name or "live_irrel" in name]
     module = [name for name in files if name.endswith(".py")]

@@ -18,7 +18,7 @@ from tests.conftest import bfcl_files
 from tests.extensions.experiments.made_experiments import experiment, outcomes
 from tests.extensions.traces import conversations as traces
 from tests.fuzz.forms import FORMAT_1, Form
-from trajectories.bfcl import LONG_CONTEXT_FILE, MATERIAL_MODULE, read_material
+from trajectories.bfcl_reader import LONG_CONTEXT_FILE, MATERIAL_MODULE, read_material
 from trajectories.dataset import load_path
 from trajectories.schema import Category
 

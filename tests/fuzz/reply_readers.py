@@ -37,7 +37,7 @@ from runner.rollouts.env import RolloutEnv
 from tests.fuzz.forms import FORMAT_1
 from trajectories.dataset import Dataset, load_path
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category, Trajectory
 
 _ENDPOINT = Endpoint()

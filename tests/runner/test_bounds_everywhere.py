@@ -27,7 +27,7 @@ from runner.rollouts.env import RolloutEnv
 from tests.extensions.serving.test_mcp_server import talk, text
 from tests.runner.records.made import answered
 from trajectories.dataset import Dataset
-from trajectories.prepare import PreparedTrajectory, load_session, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, load_session, prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 DESK = Trajectory(

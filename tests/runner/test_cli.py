@@ -23,7 +23,7 @@ from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
 from runner.commands import BELOW
 from runner.data import fetch
 from runner.data.literals import TEXTS_FILE
-from trajectories import bfcl
+from trajectories import bfcl_reader
 
 ROOT = Path(runner.__file__).resolve().parent.parent
 
@@ -494,7 +494,7 @@ def test_statements_that_cannot_be_executed_are_named(turnwise, bfcl_folder):
 
 
 def test_missing_long_context_material_is_named(turnwise, bfcl_folder):
-    (bfcl_folder.parent / bfcl.MATERIAL_MODULE).unlink()
+    (bfcl_folder.parent / bfcl_reader.MATERIAL_MODULE).unlink()
     done = turnwise(*EVAL, "--dataset", f"bfcl:{bfcl_folder}", "--category", "long_context")
     assert_refused(done, "the long-context material cannot be read")
 
@@ -615,7 +615,7 @@ def test_the_reference_s_entries_are_found_without_naming_its_data(turnwise, bfc
     folder = fetch.cache_folder()
     folder.parent.mkdir(parents=True)
     bfcl_folder.rename(folder)
-    (folder / bfcl.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
+    (folder / bfcl_reader.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
     done = turnwise("replay", "multi_turn_miss_func_0")
     assert done.status == DONE
     assert done.out.startswith("multi_turn_miss_func_0 (miss_func; TicketAPI)\n")
@@ -730,8 +730,10 @@ def test_long_context_material_is_read_once_and_only_when_wanted(
     turnwise, bfcl_folder, monkeypatch
 ):
     reads = []
-    load_pack = bfcl.load_pack
-    monkeypatch.setattr(bfcl, "load_pack", lambda folder: reads.append(folder) or load_pack(folder))
+    load_pack = bfcl_reader.load_pack
+    monkeypatch.setattr(
+        bfcl_reader, "load_pack", lambda folder: reads.append(folder) or load_pack(folder)
+    )
     dataset = ("--dataset", f"bfcl:{bfcl_folder}")
     assert turnwise("exec", *dataset, stdin=[line()]).status == DONE
     assert reads == []
@@ -801,7 +803,7 @@ def test_only_known_data_can_be_fetched(turnwise):
 def test_fetched_data_is_not_fetched_again(turnwise):
     folder = fetch.cache_folder()
     folder.mkdir(parents=True)
-    (folder / bfcl.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
+    (folder / bfcl_reader.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
     (folder / TEXTS_FILE).write_text("{}", encoding="utf-8")
     assert turnwise("dataset", "fetch", "bfcl") == Done(DONE, f"{folder}\n", "")
 

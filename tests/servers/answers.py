@@ -21,11 +21,11 @@ from runner.records.recorded_run import open_run
 from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import completion
+from trajectories.call_entries import make_call_entry
 from trajectories.dataset import Dataset
+from trajectories.expected_steps import make_expected_calls
 from trajectories.replay_queries import retried_calls
-from trajectories.right_step import make_right_calls
 from trajectories.schema import ExpectedCalls, Trajectory
-from trajectories.task import make_task
 
 DONE = "That is done."
 """What a turn ends with; it is how later requests show how many turns have ended."""
@@ -83,7 +83,7 @@ class GroundTruth:
         if trajectory is None:
             return as_reply({"role": "assistant", "content": STRANGE}, asked)
         if isinstance(trajectory.expects, ExpectedCalls):
-            calls = make_right_calls(make_task(trajectory), STRICT)
+            calls = make_expected_calls(make_call_entry(trajectory), STRICT)
         else:
             turns = trajectory.turns[turn : turn + 1]
             calls = [with_names(call) for each in turns for call in retried_calls(each)]

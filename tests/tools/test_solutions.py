@@ -13,7 +13,7 @@ from runner.episodes.entry_kinds import MultiTurnKind
 from tools.solutions import Solution, SolverResult, read_solutions, summary
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Tier
 
 

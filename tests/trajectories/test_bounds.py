@@ -7,7 +7,7 @@ import pytest
 from envs.bounds import BOUNDS, EpisodeBounds, measure_size
 from envs.calls import read_call
 from runner.data import choose
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.schema import MULTI_TURN
 
 MOST = 10**9

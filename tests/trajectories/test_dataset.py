@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from trajectories import bfcl, dataset
+from trajectories import bfcl_reader, dataset
 from trajectories.dataset import (
     draw_sample,
     load_bfcl,
@@ -16,9 +16,9 @@ from trajectories.dataset import (
     select_by_ids,
 )
 from trajectories.errors import DataError
-from trajectories.packs import generate_pack
-from trajectories.prepare import load_session
-from trajectories.schema import MULTI_TURN, Category, LongContext, Trajectory, Turn
+from trajectories.long_context_packs import generate_pack
+from trajectories.prepared_trajectory import load_session
+from trajectories.schema import MULTI_TURN, Category, LongContextSource, Trajectory, Turn
 
 ALL = list(MULTI_TURN)
 
@@ -105,14 +105,14 @@ def test_the_reference_s_data_is_loaded_as_it_is(bfcl_folder):
 
 def test_the_cache_knows_its_version(bfcl_folder):
     manifest = json.dumps({"version": "1.2"})
-    (bfcl_folder / bfcl.MANIFEST_FILE).write_text(manifest, encoding="utf-8")
+    (bfcl_folder / bfcl_reader.MANIFEST_FILE).write_text(manifest, encoding="utf-8")
     assert load_bfcl(bfcl_folder, [Category.BASE], "other").version == "1.2"
 
 
 @pytest.mark.parametrize("manifest", ["", "[]", "{}"])
 def test_a_manifest_of_another_form_is_a_data_error(bfcl_folder, manifest):
-    (bfcl_folder / bfcl.MANIFEST_FILE).write_text(manifest, encoding="utf-8")
-    with pytest.raises(DataError, match=bfcl.MANIFEST_FILE):
+    (bfcl_folder / bfcl_reader.MANIFEST_FILE).write_text(manifest, encoding="utf-8")
+    with pytest.raises(DataError, match=bfcl_reader.MANIFEST_FILE):
         load_bfcl(bfcl_folder, [Category.BASE])
 
 
@@ -126,7 +126,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 def test_the_hash_is_of_questions_and_answers(bfcl_folder):
     before = load_bfcl(bfcl_folder, [Category.BASE]).sha256
-    with (bfcl_folder / bfcl.files(Category.BASE)[1]).open("a", encoding="utf-8") as file:
+    with (bfcl_folder / bfcl_reader.files(Category.BASE)[1]).open("a", encoding="utf-8") as file:
         file.write("\n")
     assert load_bfcl(bfcl_folder, [Category.BASE]).sha256 != before
 
@@ -139,7 +139,7 @@ def test_a_trajectory_that_is_not_long_has_no_pack(dataset_of, folders):
 
 
 def test_generated_material_is_made_once(dataset_of, folders):
-    bulk = LongContext("generated", 4, 10)
+    bulk = LongContextSource("generated", 4, 10)
     long = replace(folders, environments=("VehicleControlAPI",), config={}, long_context=bulk)
     some = dataset_of(long)
     assert some.pack(long) == generate_pack(long.long_context)
@@ -147,12 +147,12 @@ def test_generated_material_is_made_once(dataset_of, folders):
 
 
 def test_what_no_backend_shows_is_not_made(dataset_of, folders):
-    long = replace(folders, long_context=LongContext("generated", 4, 10))
+    long = replace(folders, long_context=LongContextSource("generated", 4, 10))
     assert dataset_of(long).pack(long) is None
 
 
 def test_a_config_is_as_wide_as_its_bulk(dataset_of, folders):
-    long = replace(folders, long_context=LongContext("generated", 4, 40))
+    long = replace(folders, long_context=LongContextSource("generated", 4, 40))
     some = dataset_of(folders, long)
     assert some.config(folders) is folders.config
     wide = some.config(long)
@@ -164,11 +164,11 @@ def test_a_config_is_as_wide_as_its_bulk(dataset_of, folders):
 def test_the_reference_s_material_comes_from_its_folder(bfcl_folder):
     loaded = load_bfcl(bfcl_folder, [Category.LONG_CONTEXT])
     [trajectory] = loaded.trajectories.values()
-    assert loaded.pack(trajectory) == bfcl.load_pack(bfcl_folder)
+    assert loaded.pack(trajectory) == bfcl_reader.load_pack(bfcl_folder)
 
 
 def test_the_reference_s_material_is_nowhere_else(dataset_of, folders):
-    long = replace(folders, long_context=LongContext("bfcl"))
+    long = replace(folders, long_context=LongContextSource("bfcl"))
     with pytest.raises(DataError, match="needs the long-context material of bfcl"):
         dataset_of(long).pack(long)
 

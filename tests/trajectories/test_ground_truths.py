@@ -8,7 +8,7 @@ from checkers.profile import BFCL, STRICT
 from trajectories import ground_truths
 from trajectories.dataset import load_embedded
 from trajectories.ground_truths import GroundTruths, play_truth
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.schema import MULTI_TURN
 
 

@@ -12,7 +12,7 @@ from checkers.required_info import Text
 from checkers.verdict import TurnOutcome
 from envs.calls import parse_call
 from envs.errors import MalformedCall
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import AlternativeCall, Category, Message, Trajectory, Turn
 
 STATE = {

@@ -7,12 +7,12 @@ import pytest
 
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.schema import MULTI_TURN, Label, Subset
+from trajectories.schema import MULTI_TURN, DifficultyLabel, Subset
 from trajectories.subsets import MINI, entries_of_subset
 
 
 def test_tiers_share_out_what_there_is(help_desk, folders):
-    hard = replace(folders, labels=(Label.LASTING,))
+    hard = replace(folders, labels=(DifficultyLabel.LASTING,))
     assert entries_of_subset([help_desk, hard], Subset.PLAIN) == [help_desk]
     assert entries_of_subset([help_desk, hard], Subset.HARD) == [hard]
 

@@ -7,7 +7,7 @@ import pytest
 
 from checkers.required_info import Date, Items, Number, Text, YesNo
 from trajectories.errors import DataError
-from trajectories.schema import AlternativeCall, Category, LongContext
+from trajectories.schema import AlternativeCall, Category, LongContextSource
 from trajectories.validation import to_json, validate
 
 WHERE = "file.jsonl:7"
@@ -18,7 +18,7 @@ def test_a_trajectory_comes_back_from_its_json(help_desk, folders):
         folders,
         category=Category.LONG_CONTEXT,
         excluded=("rm",),
-        long_context=LongContext("generated", 3, 10),
+        long_context=LongContextSource("generated", 3, 10),
         provenance={"source": "by hand"},
     )
     alternative = AlternativeCall("get_ticket(ticket_id=1)", ("get_user_tickets()",))

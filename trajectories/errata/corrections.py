@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from trajectories.dataset import Dataset
-from trajectories.errata.record import NAMED_CALL, Answers, Assessment, Erratum, Turns
+from trajectories.errata.erratum import NAMED_CALL, Answers, Assessment, Erratum, Turns
 from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import ExpectedCalls, Message, Trajectory

@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from checkers.calls.types import ExpectedType, Language, UnjudgeableEntry, UnreadableOutput
+from checkers.calls.call_entry import ExpectedType, Language, UnjudgeableEntry, UnreadableOutput
 from checkers.reasons import Reason
 from checkers.replies.as_bfcl.decoding import add_brackets, resolve_calls
 from checkers.replies.code import get_text, list_nodes, parse

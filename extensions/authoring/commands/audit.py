@@ -27,7 +27,7 @@ from runner.records import bfcl_result_file
 from runner.records.recorded_run import Run
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
-from trajectories.errata.record import Assessment
+from trajectories.errata.erratum import Assessment
 from trajectories.schema import Category
 
 EXAMPLE = "turnwise dataset audit runs/a runs/b"

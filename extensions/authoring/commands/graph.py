@@ -18,7 +18,7 @@ from runner.data import choose
 from runner.records.files import written
 from runner.show.terminal import say, table
 from trajectories.errors import DataError
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 
 EXAMPLE = "turnwise dataset graph --coverage --category base"
 

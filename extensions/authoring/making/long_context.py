@@ -1,8 +1,8 @@
 """Maker of long-context variants: the same scenario in a world with similar items (bulk).
 
-``trajectories/packs.py`` generates the bulk from a seed when a session is loaded. This module
-chooses the words that the bulk avoids, so that requests keep their meaning. It replays the ground
-truth in both worlds and adapts arguments and required information to the new results.
+``trajectories/long_context_packs.py`` generates the bulk from a seed when a session is loaded. This
+module chooses the words that the bulk avoids, so that requests keep their meaning. It replays the
+ground truth in both worlds and adapts arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from extensions.authoring.making.scenario_words import (
     find_replaced_files,
 )
 from trajectories.errors import DataError
-from trajectories.filling.bulk_settings import KINDS
-from trajectories.schema import AlternativeCall, Category, LongContext, Trajectory, Turn
-from trajectories.stated_values import list_messages, shown, write_documents
+from trajectories.generated_items.item_settings import KINDS
+from trajectories.schema import AlternativeCall, Category, LongContextSource, Trajectory, Turn
+from trajectories.trajectory_text import list_messages, shown, write_documents
 
 SEEDS = 20
 """Maximum seeds that are tried."""
@@ -85,7 +85,7 @@ def lengthen(
     bare = base if by_hand is None else by_hand
     kept = {*find_replaced_files(bare), *kept_whole}
     without = tuple(sorted({*find_meant_words(bare, said), *kept}))
-    bulk = choose_size(bare, LongContext("generated", first, 0, without), wanted)
+    bulk = choose_size(bare, LongContextSource("generated", first, 0, without), wanted)
     if bulk is None:
         return None
     for chosen in range(first, first + SEEDS):
@@ -98,7 +98,7 @@ def lengthen(
     raise DataError(base.id, f"long_context: filters select bulk of all {SEEDS} seeds")
 
 
-def choose_size(bare: Trajectory, bulk: LongContext, chars: int) -> LongContext | None:
+def choose_size(bare: Trajectory, bulk: LongContextSource, chars: int) -> LongContextSource | None:
     """Return the bulk with the kinds that the ground truth reads, and with enough items of them.
 
     The results have the wanted number of characters, or the number that ``MAX_ITEMS`` items give.
@@ -114,7 +114,7 @@ def choose_size(bare: Trajectory, bulk: LongContext, chars: int) -> LongContext 
     return sized
 
 
-def _find_kinds(bare: Trajectory, bulk: LongContext) -> tuple[str, ...]:
+def _find_kinds(bare: Trajectory, bulk: LongContextSource) -> tuple[str, ...]:
     """Return the kinds of generated items that the ground truth reads."""
     without_growth = count_read(bare, replace(bulk, items=_PROBED, kinds=("none",)))
     growth = {
@@ -125,7 +125,7 @@ def _find_kinds(bare: Trajectory, bulk: LongContext) -> tuple[str, ...]:
     return tuple([kind for kind, grown in growth.items() if grown >= least])
 
 
-def count_read(bare: Trajectory, bulk: LongContext) -> int:
+def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
     """Return the characters of the ground truth's results in a world with bulk."""
     session = start(replace(bare, long_context=bulk))
     read = 0
@@ -136,7 +136,7 @@ def count_read(bare: Trajectory, bulk: LongContext) -> int:
 
 
 def place_in_world(
-    base: Trajectory, bulk: LongContext, by_hand: Trajectory | None = None
+    base: Trajectory, bulk: LongContextSource, by_hand: Trajectory | None = None
 ) -> Trajectory:
     """Return the trajectory in a world with bulk, in place of its generated world, if any.
 

@@ -14,8 +14,8 @@ from envs.results import Result
 from envs.schema import make_spec
 from envs.session import Session
 from envs.tool import Tool
-from trajectories.packs import generate_pack, widen_config
-from trajectories.schema import Category, LongContext, Trajectory, Turn
+from trajectories.long_context_packs import generate_pack, widen_config
+from trajectories.schema import Category, LongContextSource, Trajectory, Turn
 
 
 def variant_id(base: Trajectory, category: Category) -> str:
@@ -33,7 +33,7 @@ def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
 
 
 @lru_cache(maxsize=4)
-def _pack(wanted: LongContext) -> LongContextPack:
+def _pack(wanted: LongContextSource) -> LongContextPack:
     return generate_pack(wanted)
 
 

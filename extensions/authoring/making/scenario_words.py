@@ -11,9 +11,9 @@ from checkers.known_values import list_literals
 from envs.backends.travel_facts import AIRPORTS, CITIES
 from extensions.authoring.making.maker_helpers import calls
 from trajectories.schema import Trajectory
-from trajectories.stated_values import list_messages
+from trajectories.trajectory_text import list_messages
 from trajectories.vocabulary import (
-    Phrases,
+    PhraseTemplates,
     list_alike,
     list_clashing_words,
     list_phrase_words,
@@ -28,7 +28,7 @@ _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 
 
 def find_meant_words(
-    base: Trajectory, said: Sequence[str], phrases: Phrases | None = None
+    base: Trajectory, said: Sequence[str], phrases: PhraseTemplates | None = None
 ) -> tuple[str, ...]:
     """Return the words that bulk avoids.
 

@@ -12,8 +12,8 @@ from typing import Any
 from envs.registry import check_config
 from extensions.authoring.making.scenario_words import find_meant_words
 from trajectories.errors import DataError
-from trajectories.filling.bulk_settings import BulkSettings
-from trajectories.packs import fill_config
+from trajectories.generated_items.item_settings import ItemSettings
+from trajectories.long_context_packs import fill_config
 from trajectories.schema import Trajectory
 from trajectories.vocabulary import load_phrases
 
@@ -26,7 +26,7 @@ def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Tr
     for error in check_config(base.environments, base.config):
         raise DataError(base.id, f"config: {error}")
     world, _ = load_phrases()
-    bulk = BulkSettings(seed, items, find_meant_words(base, said, world), lengthens=False)
+    bulk = ItemSettings(seed, items, find_meant_words(base, said, world), lengthens=False)
     return replace(base, config=fill_config(base.environments, base.config, bulk, world))
 
 

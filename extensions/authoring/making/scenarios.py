@@ -21,7 +21,7 @@ from extensions.authoring.making.scenario_worlds import surround
 from trajectories.dataset import DATA
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
-from trajectories.schema import Category, Label, StrictRecord, Trajectory, Turn
+from trajectories.schema import Category, DifficultyLabel, StrictRecord, Trajectory, Turn
 from trajectories.validation import check_turns, validate_record
 
 SCENARIOS = DATA.with_name("scenarios")
@@ -105,7 +105,7 @@ class Scenario(StrictRecord):
     turns: tuple[Turn, ...]
     missing_parameter: MissingParameter | None = None
     missing_function: MissingFunction | None = None
-    labels: tuple[Label, ...] = ()
+    labels: tuple[DifficultyLabel, ...] = ()
     world: GeneratedItems | None = None
     not_long: str = ""
     kept_whole: tuple[str, ...] = ()
@@ -187,7 +187,7 @@ def read_scenarios(folder: Path = SCENARIOS) -> list[Scenario]:
         ours = "; the built-in ones are only in the repository" if folder == SCENARIOS else ""
         raise DataError(str(folder), f"contains no scenario, NAME.json{ours}")
     scenarios = [read_scenario(path) for path in paths]
-    return sorted(scenarios, key=lambda scenario: Label.TRACKING in scenario.labels)
+    return sorted(scenarios, key=lambda scenario: DifficultyLabel.TRACKING in scenario.labels)
 
 
 def written(scenario: Scenario) -> str:

@@ -21,7 +21,7 @@ from envs.schema import list_docstring_errors
 from envs.tool import Tool, parameters
 from extensions.authoring.rules.finding import Finding, Severity
 from extensions.authoring.rules.replayed_entry import Entry
-from trajectories.bfcl import function_docs_file
+from trajectories.bfcl_reader import function_docs_file
 from trajectories.jsonl import read_objects
 from trajectories.schema import Category
 

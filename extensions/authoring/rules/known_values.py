@@ -16,8 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 from typing import Any
 
-from checkers.calls.judge import judge
-from checkers.calls.types import (
+from checkers.calls.call_entry import (
     CallEntry,
     ComparisonKind,
     Language,
@@ -25,9 +24,10 @@ from checkers.calls.types import (
     UnjudgeableEntry,
     expected,
 )
+from checkers.calls.single_turn_verdict import judge
 from checkers.known_values import (
     KnownValues,
-    OriginNote,
+    UnclearOrigin,
     contains_value,
     list_literals,
     list_spoken_numbers,
@@ -45,9 +45,9 @@ from extensions.authoring.rules.lookups import (
     render_values,
 )
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
+from trajectories.call_entries import make_call_entry
 from trajectories.errors import DataError
-from trajectories.right_step import make_right_step, make_right_value
-from trajectories.task import make_task
+from trajectories.expected_steps import make_expected_step, make_expected_value
 
 PROVENANCE = "PROVENANCE"
 
@@ -68,13 +68,13 @@ def check_provenance(entry: Entry) -> Iterator[Finding]:
         if doubt and doubt.serious:
             doubt = known.look_up(entry, step, name, literal, doubt)
         if doubt and doubt.serious and contains_value(literal, worked_out):
-            doubt = OriginNote(False, f"{brief(literal)} is calculated, see its provenance")
+            doubt = UnclearOrigin(False, f"{brief(literal)} is calculated, see its provenance")
         if doubt:
             field = f"{step.field}.{name}"
             yield entry.finding(PROVENANCE, weight(doubt), step.turn, field, doubt.why)
 
 
-def weight(doubt: OriginNote) -> Severity:
+def weight(doubt: UnclearOrigin) -> Severity:
     """Return the severity of a value without a certain source."""
     return Severity.WARNING if doubt.serious else Severity.INFO
 
@@ -98,8 +98,8 @@ class _KnownValues:
             self.shown.append(result)
 
     def look_up(
-        self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: OriginNote
-    ) -> OriginNote | None:
+        self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: UnclearOrigin
+    ) -> UnclearOrigin | None:
         """Explain why a value is unknown even after all possible reads; None if it is known."""
         found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
@@ -110,7 +110,7 @@ class _KnownValues:
         if isinstance(literal, (int, float)):
             for lookup in found:
                 if how := _derive_number(literal, lookup, tool, self.told.heard):
-                    return OriginNote(False, f"{literal!r} is not stated, but is {how}")
+                    return UnclearOrigin(False, f"{literal!r} is not stated, but is {how}")
         return doubt
 
     def _lookups_at(self, entry: Entry, step: TruthStep) -> list[ReadingCall]:
@@ -165,7 +165,7 @@ def check_answers(entry: Entry) -> Iterator[Finding]:
     Raises DataError if the Java and JavaScript grammars are not installed.
     """
     try:
-        task = make_task(entry.trajectory)
+        task = make_call_entry(entry.trajectory)
         findings = [*_check_documents(entry, task), *_check_answer_calls(entry, task)]
         yield from findings
         if not any(finding.severity is Severity.ERROR for finding in findings):
@@ -227,7 +227,7 @@ def _check_right_step(entry: Entry, task: CallEntry) -> Iterator[Finding]:
         yield _error(entry, "expects.functions", "a call is expected, but no function is offered")
         return
     for profile in PROFILES.values():
-        failure = judge(task, make_right_step(task, profile), "fc", profile).failure
+        failure = judge(task, make_expected_step(task, profile), "fc", profile).failure
         if failure is not None and failure.calls is not None:
             why = brief("; ".join(failure.calls.lines()), 200)
             yield _error(entry, "expects.answers", f"{profile.name}: no call can pass: {why}")
@@ -276,12 +276,12 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
-) -> OriginNote | None:
+) -> UnclearOrigin | None:
     """Explain why the first value is unknown; None if one option is known or may be omitted."""
     text, type_ = json.dumps(schema, ensure_ascii=False), expected(schema, language)
     found = []
     for option in allowed:
-        values = list_literals(make_right_value([option], type_))
+        values = list_literals(make_expected_value([option], type_))
         untold = [doubt for value in values if (doubt := told.doubt(value, text))]
         if option == "" or not untold:
             return None

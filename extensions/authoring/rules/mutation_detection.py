@@ -24,7 +24,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from checkers.known_values import list_literals
-from checkers.order import list_missing_results
+from checkers.unordered_comparison import list_missing_results
 from envs.calls import Call
 from envs.errors import BackendFault, SimulatorError
 from envs.results import Result
@@ -32,7 +32,7 @@ from envs.schema import make_spec
 from extensions.authoring.rules.finding import Finding, Severity, brief
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 from runner.episodes.offline import run_null, run_oracle
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 NULL, DETECT = "NULL", "DETECT"
 

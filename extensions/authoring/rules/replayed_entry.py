@@ -15,7 +15,7 @@ from envs.results import Result
 from envs.session import Session
 from envs.tool import bind
 from extensions.authoring.rules.finding import Finding, Severity
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.dataset import Dataset
 from trajectories.replay_queries import ReplayQueries, read_truth_calls
 from trajectories.schema import Trajectory
@@ -207,7 +207,7 @@ class Entry:
 
 def _file_of(dataset: Dataset, trajectory: Trajectory, field: str) -> str:
     if dataset.folder is not None:
-        files = bfcl.files(trajectory.category)
+        files = bfcl_reader.files(trajectory.category)
         return files[-1 if field.startswith(_TRUTH) else 0]
     return f"{trajectory.category}.jsonl" if dataset.name == "turnwise" else dataset.name
 

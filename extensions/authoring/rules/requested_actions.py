@@ -30,7 +30,7 @@ from extensions.authoring.rules.word_matching import (
     stem,
     stems,
 )
-from trajectories.stated_values import list_messages
+from trajectories.trajectory_text import list_messages
 
 ASKED = "ASKED"
 

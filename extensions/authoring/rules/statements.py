@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from checkers.calls.judge import judge
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
+from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL
 from checkers.verdict import TurnOutcome
 from envs.calls import Call
@@ -25,9 +25,9 @@ from extensions.authoring.rules.replayed_entry import Entry
 from extensions.sql.comparison import check_statements
 from extensions.sql.sql_text import Token, parse_column, tokens_of
 from extensions.sql.sqlite_execution import Cell, SqlTable
-from trajectories.right_step import to_tool_calls
+from trajectories.call_entries import make_call_entry
+from trajectories.expected_steps import to_tool_calls
 from trajectories.schema import JudgingMethod
-from trajectories.task import make_task
 
 _OPPOSITES: Mapping[str, Sequence[str]] = {
     "=": ("<>", ">"),
@@ -81,7 +81,7 @@ def check_executed(entry: Entry) -> Iterator[Finding]:
             yield entry.finding(execution.EXEC, Severity.WARNING, 0, step.field, message)
     right = [call for call in entry.calls[0] if isinstance(call, Call)]
     try:
-        found = judge(make_task(entry.trajectory), to_tool_calls(right), "fc", BFCL)
+        found = judge(make_call_entry(entry.trajectory), to_tool_calls(right), "fc", BFCL)
     except UnjudgeableEntry:
         return  # ANSWERS reports it.
     if not found.valid and entry.dataset.folder is None:

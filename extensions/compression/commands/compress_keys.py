@@ -24,7 +24,7 @@ from runner.records.files import write_whole
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import JudgingMethod, Trajectory
 

@@ -48,7 +48,7 @@ from runner.records.store import server_meant
 from runner.show.terminal import say, say_json
 from trajectories.dataset import DATA, Dataset, load_embedded
 from trajectories.errors import DataError, suggest_name
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Category
 
 EXAMPLE = "turnwise generate new.jsonl --model gpt-4o-mini --kind I1 --number 20"

@@ -19,7 +19,7 @@ from runner.records.recorded_run import open_run
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 EXAMPLE = "turnwise attacks attacked.jsonl --model always"
 

@@ -20,7 +20,7 @@ from runner.episodes.entry_kinds import (
 from runner.episodes.script_playback import oracle
 from runner.episodes.script_traces import trace, trace_recorded
 from runner.episodes.turn_loop import TurnLoop
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class DojoKind(EntryKind):

@@ -16,7 +16,7 @@ from runner.commands.options import option
 from runner.commands.shared import note
 from runner.data import choose
 from runner.show.terminal import say_json
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 
@@ -37,7 +37,7 @@ def run(options: Options) -> int:
 
     @cache
     def pack() -> LongContextPack:
-        return bfcl.load_pack(choose.bfcl_folder(options.dataset, note))
+        return bfcl_reader.load_pack(choose.bfcl_folder(options.dataset, note))
 
     status = DONE
     for number, line in enumerate(_input_lines(), start=1):

@@ -36,7 +36,7 @@ from runner.records.record import RunProgress
 from runner.records.recorded_run import read_records
 from trajectories.errors import DataError, require_extra
 from trajectories.jsonl import parse_object
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

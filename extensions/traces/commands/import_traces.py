@@ -32,7 +32,7 @@ from runner.records.store import RunStore, create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Trajectory
 
 EXAMPLE = "turnwise import traces.jsonl --format openai -o runs/imported"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.calls.pairs import ArgumentPair, CallPair
+from checkers.calls.call_pairs import ArgumentPair, CallPair
 from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, brief

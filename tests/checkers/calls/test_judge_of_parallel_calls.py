@@ -6,8 +6,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.judge import judge
-from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, FunctionDocument, Language
+from checkers.calls.call_entry import (
+    CallEntry,
+    ComparisonKind,
+    ExpectedCall,
+    FunctionDocument,
+    Language,
+)
+from checkers.calls.single_turn_verdict import judge
 from checkers.profile import BFCL, STRICT
 
 DOCUMENTS = tuple(FunctionDocument(name, {"x": {"type": "integer"}}, ("x",)) for name in ("f", "g"))

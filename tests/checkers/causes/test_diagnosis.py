@@ -14,7 +14,7 @@ from envs.calls import parse_call
 from envs.errors import MalformedCall
 from runner.episodes.script_traces import trace, trace_truth
 from trajectories.dataset import Dataset
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Trajectory, Turn
 
 FILES = {

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.causes.divergence import find_divergence, find_off_path
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from envs.calls import Call
 from envs.results import Result

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from checkers.calls.types import Language, UnreadableOutput
+from checkers.calls.call_entry import Language, UnreadableOutput
 from checkers.replies import code
 from checkers.replies.code import MAX_CODE, MAX_EFFORT, effort, parse, read_code
 

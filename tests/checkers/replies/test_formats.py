@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.types import UnreadableOutput
+from checkers.calls.call_entry import UnreadableOutput
 from checkers.replies.formats import get_reply_text, read_json, read_xml
 from envs.calls import MAX_DEPTH, MAX_TEXT, Call
 

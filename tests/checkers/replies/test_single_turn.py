@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.types import Language, MissingGrammar, UnreadableOutput
+from checkers.calls.call_entry import Language, MissingGrammar, UnreadableOutput
 from checkers.reasons import Reason
 from checkers.replies import code as grammars
 from checkers.replies.as_bfcl import single_turn as as_bfcl

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.calls.types import TYPES, ExpectedType
-from checkers.replies.values import javascript_value
+from checkers.calls.call_entry import TYPES, ExpectedType
+from checkers.replies.code_values import javascript_value
 
 JAVASCRIPT = TYPES["javascript"]  # type: ignore[index]
 

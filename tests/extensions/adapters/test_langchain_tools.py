@@ -16,7 +16,7 @@ from extensions.adapters.langchain_tools import tools
 from extensions.adapters.suite import suite
 from runner.cli import main
 from tests.extensions.formats.making import documents
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 
 BASE = suite(category="base").dataset
 ENTRIES = [*BASE.trajectories.values()][:20]

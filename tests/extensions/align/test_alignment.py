@@ -12,7 +12,7 @@ from extensions.align.alignment import AlignedRun, align, document, lines
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.episodes.script_traces import trace
 from tests.judging import null
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 
 @pytest.fixture

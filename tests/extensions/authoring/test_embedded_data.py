@@ -18,8 +18,8 @@ import pytest
 
 import trajectories
 from checkers.known_values import contains_value, list_literals, unescape_text
-from checkers.order import list_missing_results
 from checkers.profile import BFCL, STRICT, Profile
+from checkers.unordered_comparison import list_missing_results
 from envs.calls import Call, parse_call
 from envs.registry import BACKENDS, check_config
 from extensions.authoring.canary import CANARY
@@ -32,9 +32,9 @@ from extensions.authoring.making.scenarios import SCENARIOS, read_scenario
 from runner.episodes.script_playback import Script, oracle
 from tests.judging import null, run_script
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.prepare import PreparedTrajectory, prepare
-from trajectories.schema import MULTI_TURN, Category, Label, Tier, Trajectory
-from trajectories.stated_values import shown, write_documents
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
+from trajectories.schema import MULTI_TURN, Category, DifficultyLabel, Tier, Trajectory
+from trajectories.trajectory_text import shown, write_documents
 from trajectories.validation import to_json
 
 FOLDER = Path(trajectories.__file__).parent / "data"
@@ -168,7 +168,7 @@ def test_every_function_is_used_by_several_scenarios() -> None:
 
 def test_what_is_hard_is_so_in_every_way() -> None:
     labels = Counter(label for t in bases() for label in t.labels)
-    assert {label: labels[label] for label in Label if labels[label] < 12} == {}
+    assert {label: labels[label] for label in DifficultyLabel if labels[label] < 12} == {}
     assert sum(t.tier is Tier.HARD for t in bases()) >= 90
     turns = [turn for t in bases() if t.tier is not Tier.EXPERT for turn in t.turns]
     assert 3 * sum(len(turn.ground_truth) >= 3 for turn in turns) >= len(turns)

@@ -11,16 +11,21 @@ from typing import Any
 import pytest
 
 import trajectories
-from checkers.calls.judge import judge
-from checkers.calls.types import CallEntry, ComparisonKind, ExpectedCall, Language, expected
+from checkers.calls.call_entry import CallEntry, ComparisonKind, ExpectedCall, Language, expected
+from checkers.calls.single_turn_verdict import judge
 from checkers.profile import PROFILES, Profile
 from envs.calls import Call
 from extensions.authoring.rule_sets import validate
 from extensions.authoring.rules.finding import Severity
+from trajectories.call_entries import make_call_entry
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.right_step import make_right_calls, make_right_step, to_tool_calls, write_source
+from trajectories.expected_steps import (
+    make_expected_calls,
+    make_expected_step,
+    to_tool_calls,
+    write_source,
+)
 from trajectories.schema import SINGLE_TURN, Category, Trajectory
-from trajectories.task import make_task
 from trajectories.validation import to_json
 
 pytest.importorskip("tree_sitter_java")
@@ -84,7 +89,7 @@ def test_every_type_of_every_language_that_both_profiles_read_is_needed_somewher
 
 
 def types_of(language: Language) -> Iterator[str]:
-    tasks = [task for task in map(make_task, entries()) if task.language is language]
+    tasks = [task for task in map(make_call_entry, entries()) if task.language is language]
     for document in [document for task in tasks for document in task.documents]:
         for schema in document.parameters.values():
             type_ = expected(schema, language)
@@ -95,15 +100,15 @@ def types_of(language: Language) -> Iterator[str]:
 @each_profile
 def test_what_is_right_passes_and_nothing_fails(category: str, profile: Profile) -> None:
     for entry in of(category):
-        task = make_task(entry)
-        assert judge(task, make_right_step(task, profile), "fc", profile).valid, entry.id
+        task = make_call_entry(entry)
+        assert judge(task, make_expected_step(task, profile), "fc", profile).valid, entry.id
         found = judge(task, None, "fc", profile)
         assert found.valid is (task.kind is ComparisonKind.IRRELEVANCE), entry.id
 
 
 def wanted(category: str) -> list[Trajectory]:
     """Return the entries of a category that want calls."""
-    return [t for t in of(category) if wants_calls(make_task(t))]
+    return [t for t in of(category) if wants_calls(make_call_entry(t))]
 
 
 def test_all_but_a_few_want_calls() -> None:
@@ -117,8 +122,8 @@ def test_another_function_or_a_call_too_many_or_too_few_fails(
     category: str, profile: Profile
 ) -> None:
     for entry in wanted(category):
-        task = make_task(entry)
-        calls = make_right_calls(task, profile)
+        task = make_call_entry(entry)
+        calls = make_expected_calls(task, profile)
         for position, call in enumerate(calls):
             renamed = call._replace(name=f"{call.name}_too")
             assert not passes(task, _with(calls, position, renamed), profile), entry.id
@@ -134,10 +139,10 @@ def test_any_argument_that_is_changed_or_unknown_fails(category: str, profile: P
 
 
 def no_other_argument_passes(entry: Trajectory, profile: Profile) -> None:
-    task = make_task(entry)
-    calls = make_right_calls(task, profile)
+    task = make_call_entry(entry)
+    calls = make_expected_calls(task, profile)
     plain = (
-        make_right_calls(task._replace(language=Language.PYTHON), profile)
+        make_expected_calls(task._replace(language=Language.PYTHON), profile)
         if _python(task)
         else None
     )
@@ -160,8 +165,8 @@ def no_other_argument_passes(entry: Trajectory, profile: Profile) -> None:
 @each_profile
 def test_any_required_argument_that_is_left_out_fails(category: str, profile: Profile) -> None:
     for entry in wanted(category):
-        task = make_task(entry)
-        calls = make_right_calls(task, profile)
+        task = make_call_entry(entry)
+        calls = make_expected_calls(task, profile)
         for position, call in enumerate(calls):
             for name in task.document(call.name).required:
                 kept = {key: value for key, value in call.kwargs.items() if key != name}
@@ -172,9 +177,9 @@ def test_any_required_argument_that_is_left_out_fails(category: str, profile: Pr
 
 def test_an_optional_argument_at_its_default_may_be_given_or_left_out() -> None:
     left_out = 0
-    for task in [make_task(t) for t in entries() if wants_calls(make_task(t))]:
+    for task in [make_call_entry(t) for t in entries() if wants_calls(make_call_entry(t))]:
         for profile in PROFILES.values():
-            right = make_right_calls(task, profile)
+            right = make_expected_calls(task, profile)
             calls = [_needed(*pair) for pair in zip(right, task.answers, strict=True)]
             left_out += calls != right
             assert passes(task, calls, profile)
@@ -196,7 +201,7 @@ def _python(task: CallEntry) -> bool:
 
 def _value(entry: Trajectory, position: int, name: str) -> Any:
     """Return the first value that an answer in Java or JavaScript allows."""
-    task = make_task(entry)
+    task = make_call_entry(entry)
     value = task.answers[position].allowed[name][0]
     return {k: v[0] for k, v in value.items()} if isinstance(value, Mapping) else value
 

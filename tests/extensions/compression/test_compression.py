@@ -17,7 +17,7 @@ from runner.data import choose
 from runner.rollouts.env import RolloutEnv
 from tests.runner.commands.running import run
 from trajectories.errors import DataError
-from trajectories.prepare import load_session
+from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Category
 
 WAYS = ("cut", "ends", "keys")

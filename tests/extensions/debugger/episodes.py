@@ -9,7 +9,7 @@ from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.episodes.turn_loop import STEP_LIMIT
 from tests.runner.records.made import answered
 from trajectories.dataset import Dataset
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 HOSTILE = "[bold red]x[/] :smile: \x1b[31m\x07\u202e $text-error"

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from envs.state import Difference
 from extensions.debugger.breakpoints import read_place, stops, visit
@@ -12,7 +12,7 @@ from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.turn_loop import STEP_LIMIT
 from tests.runner.records.made import answered
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 
 def call_at(turn, step=0, call=0) -> EpisodePlace:

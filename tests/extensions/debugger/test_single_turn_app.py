@@ -12,7 +12,7 @@ from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from tests.extensions.debugger.test_app import driven
 from tests.runner.records.made import answered
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 Examine = Callable[[str], RejudgedSingleTurn]
 

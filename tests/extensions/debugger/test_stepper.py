@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import STRICT
 from envs.errors import BackendFault
 from extensions.debugger.timeline import CallOrigin

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from envs.calls import parse_call
 from extensions.debugger.timeline import CallOrigin, Timeline, with_call, with_rest, with_turn_ended

@@ -14,7 +14,7 @@ from extensions.experiments.context_lengths import ContextEntries
 from runner.episodes.scripted_models import ScriptedBehaviour
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 DATASET = load_embedded([Category.BASE, Category.LONG_CONTEXT])

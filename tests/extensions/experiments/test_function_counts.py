@@ -19,7 +19,7 @@ from runner.episodes.script_playback import oracle
 from runner.episodes.scripted_models import ScriptedBehaviour
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import list_own_functions, needed
 from trajectories.schema import Category, ExpectedCalls, Message, Trajectory, Turn
 

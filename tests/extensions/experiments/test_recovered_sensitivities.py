@@ -6,7 +6,7 @@ from math import log2
 
 import pytest
 
-from checkers.extra_calls import count_selection
+from checkers.call_counts import count_selection
 from checkers.profile import STRICT
 from checkers.statistics import EntryPair, TrialCounts, compare, holm
 from checkers.verdict import TurnOutcome
@@ -14,7 +14,7 @@ from extensions.experiments.axes import Levels, vary_dataset
 from extensions.experiments.level_statistics import slope_within
 from runner.data.choose import load_dataset
 from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import list_own_functions, needed
 
 LEVELS = ("need", "5", "10", "20", "40", "80", "all")

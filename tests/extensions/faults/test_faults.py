@@ -17,7 +17,7 @@ from extensions.faults.faults import FINAL, KINDS, TEXTS, Disturbances, FaultSet
 from runner.cli import main
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.recorded_run import open_run
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import read_truth_calls
 
 DESK = {

@@ -11,7 +11,7 @@ from extensions.injection.proof import PROVEN
 from runner.episodes.entry_kinds import JudgingResult
 from runner.episodes.script_traces import trace
 from trajectories.dataset import load_embedded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 

@@ -20,7 +20,7 @@ from extensions.injection.commands.attacks import played
 from extensions.injection.scores import clustered, difference, score, wilson
 from runner.cli import main
 from trajectories.dataset import Dataset, load_embedded, load_path
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 

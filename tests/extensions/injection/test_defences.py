@@ -19,7 +19,7 @@ from tests.servers.answers import GroundTruth
 from tests.servers.serving import FakeServer
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 

@@ -19,7 +19,7 @@ from runner.cli import main
 from runner.episodes.judging import judge_recorded
 from runner.records.recorded_run import open_run
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 pytestmark = pytest.mark.skipif(find_spec("agentdojo") is None, reason="agentdojo is not installed")
 
@@ -261,7 +261,7 @@ def test_an_unknown_version_is_refused() -> None:
 def test_calls_are_deterministic_in_any_process() -> None:
     program = (
         "from extensions.injection.dojo import entries\n"
-        "from trajectories.prepare import prepare\n"
+        "from trajectories.prepared_trajectory import prepare\n"
         "from checkers.profile import STRICT\n"
         "data = entries.load('agentdojo')\n"
         "one = data.trajectories['workspace-user_task_6']\n"

@@ -17,7 +17,7 @@ from extensions.injection.attack import Attack, PlantedText, StateCondition
 from extensions.injection.attacked_kind import AttackedEntryKind
 from runner.episodes.entry_kinds import JudgingResult, Outcomes
 from trajectories.dataset import Dataset
-from trajectories.prepare import PreparedTrajectory
+from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 SITE = ("TicketAPI", "ticket_queue", 0, "description")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runner.extension import bfcl_readers
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.errors import DataError
 from trajectories.schema import (
     Category,
@@ -26,7 +26,7 @@ ANSWERS = "unused_datasets/possible_answer/BFCL_v4_exec_simple.json"
 
 def loaded(folder: Path, category: Category) -> Trajectory:
     """Return the only trajectory of a category."""
-    [trajectory] = bfcl.load(folder, category, bfcl_readers())
+    [trajectory] = bfcl_reader.load(folder, category, bfcl_readers())
     return trajectory
 
 

@@ -14,7 +14,7 @@ from runner.live.live_run import RunPlan
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_embedded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 SIZE = 30

@@ -16,7 +16,7 @@ from runner.models.conversation import ConversationSettings
 from runner.models.prompting import read_prompts
 from runner.models.tools import Toolbox, own_documents
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 RIGHT = "create_ticket(title='Dark screen')"
 WRONG = "create_ticket(title='Bright screen')"

@@ -20,7 +20,7 @@ from runner.records.codec import read, to_json_value
 from runner.records.record import EpisodeRecord, TurnEnd, UnderwayStep
 from tests.extensions.search.test_search import LAST, RIGHT, UP, WRONG, says
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 COURSE = [WRONG, UP, RIGHT, "Done.", "I cannot.", LAST, "Done."]
 """One branch is given up; what stands passes."""

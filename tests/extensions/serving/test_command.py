@@ -26,7 +26,7 @@ from tests.extensions.serving.serving import answer
 from tests.extensions.serving.test_http import hello
 from tests.extensions.serving.test_truth import expected, play
 from trajectories.dataset import load_embedded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 COMMAND = [sys.executable, "-W", "error", "-m", "runner.cli", "env", "serve"]

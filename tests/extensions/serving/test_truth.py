@@ -17,7 +17,7 @@ from extensions.serving.mcp_server import mcp_server
 from extensions.serving.session_pool import ServedSession, SessionPool
 from tests.extensions.serving.serving import served_over_http
 from trajectories.dataset import load_embedded
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import MULTI_TURN, Category
 
 EVERY = 45

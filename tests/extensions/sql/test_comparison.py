@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.evidence import CallEvidence
 from checkers.reasons import Reason
 from checkers.verdict import TurnOutcome

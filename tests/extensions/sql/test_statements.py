@@ -16,7 +16,7 @@ from runner.episodes.offline import examine_truth, judge_truth, run_null, run_or
 from runner.models.tools import toolbox_of
 from tests.conftest import bfcl_files
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category
 
 each_profile = pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES.keys())

@@ -10,7 +10,7 @@ from extensions.users.gold import list_texts, play
 from extensions.users.rules import RuleUser
 from runner.cli import main
 from runner.episodes.judging import judge_recorded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 DATA = EXTENSION.dataset("dialogues", ())
 

@@ -21,7 +21,7 @@ from runner.episodes.offline import examine_truth
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.record import EpisodeRecord
 from runner.rollouts.env import RolloutEnv, single_dataset
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 DAY = "2026-03-02T"

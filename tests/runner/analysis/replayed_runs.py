@@ -15,7 +15,7 @@ from runner.records.record import EpisodeRecord
 from runner.records.store import RunStore
 from tests.runner.records.made import ASKED, EVERYTHING, step
 from trajectories.dataset import load_path
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import read_retried_calls
 from trajectories.schema import Category, Trajectory
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from runner.analysis.breakdowns import Breakdown, breakdowns, score_part
 from tests.runner.analysis.report.making import call, request, source_of, viewed
-from trajectories.schema import Label
+from trajectories.schema import DifficultyLabel
 
 RIGHT = [
     [call("create_ticket", title="Dark screen"), "I opened ticket 2."],
@@ -17,9 +17,9 @@ WRONG = [[], [], []]
 def made(dataset_of, help_desk, requests=None):
     """Return the episodes of three entries: two of them pass, one with labels."""
     entries = [
-        replace(help_desk, id="a", labels=(Label.LOOK_UP, Label.CONDITION)),
+        replace(help_desk, id="a", labels=(DifficultyLabel.LOOK_UP, DifficultyLabel.CONDITION)),
         replace(help_desk, id="b"),
-        replace(help_desk, id="c", labels=(Label.LOOK_UP,)),
+        replace(help_desk, id="c", labels=(DifficultyLabel.LOOK_UP,)),
     ]
     turns = {"a": RIGHT, "b": RIGHT, "c": WRONG}
     records = {

@@ -20,7 +20,7 @@ from runner.show.terminal import whole_texts
 from tests.judging import null, run_recorded
 from tests.runner.records.made import answered
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 AFTER = "turn 2 (after the failure, not judged)"
 

@@ -17,7 +17,7 @@ from tests.runner.analysis.replayed_runs import (
     write_run,
 )
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 
 @pytest.fixture

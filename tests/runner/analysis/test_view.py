@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL
 from runner.analysis.view import EpisodePart, view
 from tests.extensions.debugger.episodes import RECORDED, examined

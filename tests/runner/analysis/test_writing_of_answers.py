@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.causes.diagnosis import Cause
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
@@ -22,7 +22,7 @@ from tests.runner.analysis.entries import (
     executed_entry,
 )
 from tests.runner.records.made import answered
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from envs.backends import ticket
 from extensions.debugger.breakpoints import BreakpointOptions, read_place
 from runner.cli import main

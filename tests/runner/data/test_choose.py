@@ -8,7 +8,7 @@ import pytest
 from checkers.profile import BFCL, STRICT
 from runner.data import choose, fetch
 from runner.records.recorded_run import Run, open_run
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, SINGLE_TURN, Category
 
@@ -32,7 +32,7 @@ def cached(bfcl_folder):
     folder = fetch.cache_folder()
     folder.parent.mkdir(parents=True)
     bfcl_folder.rename(folder)
-    (folder / bfcl.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
+    (folder / bfcl_reader.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
     return folder
 
 
@@ -159,13 +159,13 @@ def test_only_the_reference_s_data_has_a_folder():
 def test_the_data_sets_there_are_without_a_cache():
     ours, reference = choose.list_datasets()
     assert ours[0] == "turnwise"
-    assert reference[:3] == ["bfcl", bfcl.VERSION, "-"]
+    assert reference[:3] == ["bfcl", bfcl_reader.VERSION, "-"]
     assert "dataset fetch bfcl" in reference[3]
 
 
 def test_the_data_sets_there_are_with_a_cache(cached):
     _, reference = choose.list_datasets()
-    assert reference == ["bfcl", bfcl.VERSION, "25", str(cached), "-"]
+    assert reference == ["bfcl", bfcl_reader.VERSION, "25", str(cached), "-"]
 
 
 def test_what_a_strict_load_would_say(dataset_of, help_desk, folders):

@@ -10,12 +10,12 @@ import pytest
 
 from runner.data import fetch
 from runner.data.literals import TEXTS_FILE, load_texts
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.dataset import load_bfcl
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN
 
-NAME = f"bfcl_eval-{bfcl.VERSION}"
+NAME = f"bfcl_eval-{bfcl_reader.VERSION}"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def make_wheel(monkeypatch, tmp_path, package_files):
 
     def make(**more: str) -> Path:
         path = served / f"{NAME}-py3-none-any.whl"
-        metadata = f"Metadata-Version: 2.1\nName: bfcl-eval\nVersion: {bfcl.VERSION}\n"
+        metadata = f"Metadata-Version: 2.1\nName: bfcl-eval\nVersion: {bfcl_reader.VERSION}\n"
         wheel = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         members = {f"bfcl_eval/{name}": text for name, text in package_files.items()}
         members["bfcl_eval/__init__.py"] = "raise SystemExit('this package was run')"
@@ -91,7 +91,7 @@ def test_where_the_cache_is(monkeypatch, environment, root):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/ann", **environment}.items():
         monkeypatch.setenv(name, value)
-    assert fetch.cache_folder() == Path(root) / f"bfcl-eval-{bfcl.VERSION}"
+    assert fetch.cache_folder() == Path(root) / f"bfcl-eval-{bfcl_reader.VERSION}"
 
 
 # With the real package installer
@@ -102,17 +102,21 @@ def test_data_is_downloaded_checked_and_unpacked_and_nothing_is_run(cache, make_
     folder = fetch.fetch()
     assert folder == fetch.cache_folder()
     assert list(cache.iterdir()) == [folder]
-    expected = contents(bfcl_folder) | {bfcl.MANIFEST_FILE, bfcl.LONG_CONTEXT_FILE, TEXTS_FILE}
+    expected = contents(bfcl_folder) | {
+        bfcl_reader.MANIFEST_FILE,
+        bfcl_reader.LONG_CONTEXT_FILE,
+        TEXTS_FILE,
+    }
     assert contents(folder) == expected
-    assert json.loads((folder / bfcl.MANIFEST_FILE).read_text(encoding="utf-8")) == {
+    assert json.loads((folder / bfcl_reader.MANIFEST_FILE).read_text(encoding="utf-8")) == {
         "package": "bfcl-eval",
-        "version": bfcl.VERSION,
+        "version": bfcl_reader.VERSION,
         "sha256": fetch.WHEEL_SHA256,
     }
-    assert bfcl.load_pack(folder) == bfcl.load_pack(bfcl_folder)
+    assert bfcl_reader.load_pack(folder) == bfcl_reader.load_pack(bfcl_folder)
     loaded, original = (load_bfcl(f, list(MULTI_TURN)) for f in (folder, bfcl_folder))
     assert loaded.trajectories == original.trajectories
-    assert (loaded.version, original.version) == (bfcl.VERSION, "unknown")
+    assert (loaded.version, original.version) == (bfcl_reader.VERSION, "unknown")
 
 
 def test_a_wheel_with_another_hash_is_refused_and_leaves_nothing(cache, make_wheel):
@@ -122,7 +126,7 @@ def test_a_wheel_with_another_hash_is_refused_and_leaves_nothing(cache, make_whe
     with pytest.raises(DataError) as caught:
         fetch.fetch()
     text = str(caught.value)
-    assert text.startswith(f"bfcl-eval=={bfcl.VERSION}: cannot be downloaded: ")
+    assert text.startswith(f"bfcl-eval=={bfcl_reader.VERSION}: cannot be downloaded: ")
     assert "HASHES" in text
     assert "\n" not in text
     assert list(cache.iterdir()) == []
@@ -134,7 +138,7 @@ def test_a_package_that_cannot_be_had_is_refused_in_one_line(cache, make_wheel):
     with pytest.raises(DataError) as caught:
         fetch.fetch()
     text = str(caught.value)
-    assert text.startswith(f"bfcl-eval=={bfcl.VERSION}: cannot be downloaded: ")
+    assert text.startswith(f"bfcl-eval=={bfcl_reader.VERSION}: cannot be downloaded: ")
     assert "\n" not in text
     assert list(cache.iterdir()) == []
 
@@ -149,7 +153,7 @@ def test_data_that_is_there_is_not_downloaded_again(cache, download):
     download(fail)
     folder = fetch.cache_folder()
     folder.mkdir(parents=True)
-    for name in (bfcl.MANIFEST_FILE, TEXTS_FILE):
+    for name in (bfcl_reader.MANIFEST_FILE, TEXTS_FILE):
         (folder / name).write_text("{}", encoding="utf-8")
     assert fetch.fetch() == folder
 
@@ -159,7 +163,7 @@ def test_data_that_an_earlier_version_fetched_without_the_texts_is_fetched_anew(
     make_wheel()
     folder = fetch.cache_folder()
     folder.mkdir(parents=True)
-    (folder / bfcl.MANIFEST_FILE).write_text("{}", encoding="utf-8")
+    (folder / bfcl_reader.MANIFEST_FILE).write_text("{}", encoding="utf-8")
     assert load_texts(fetch.fetch())["constants/default_prompts"]
 
 
@@ -182,7 +186,7 @@ def test_an_interrupted_unpacking_leaves_nothing(monkeypatch, cache, make_wheel,
     def stop(source):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bfcl, "read_material", stop)
+    monkeypatch.setattr(bfcl_reader, "read_material", stop)
     with pytest.raises(KeyboardInterrupt):
         fetch.fetch()
     assert list(cache.iterdir()) == []
@@ -195,13 +199,13 @@ def test_what_an_earlier_attempt_left_is_replaced(cache, make_wheel, download):
     left.parent.mkdir(parents=True)
     left.write_text("{}", encoding="utf-8")
     folder = fetch.fetch()
-    assert (folder / bfcl.MANIFEST_FILE).is_file()
+    assert (folder / bfcl_reader.MANIFEST_FILE).is_file()
     assert not left.exists()
 
 
 def test_another_process_may_have_been_faster(cache, make_wheel, download):
     wheel = make_wheel().read_bytes()
-    theirs = fetch.cache_folder() / bfcl.MANIFEST_FILE
+    theirs = fetch.cache_folder() / bfcl_reader.MANIFEST_FILE
 
     def slow(work):
         theirs.parent.mkdir()
@@ -231,7 +235,7 @@ def test_another_number_of_wheels_than_one_is_refused(cache, download, names):
 
 
 def test_a_wheel_without_the_material_is_refused(cache, make_wheel, download):
-    path = make_wheel(**{f"bfcl_eval/{bfcl.MATERIAL_MODULE}": "MA_5_EXTENSION = [1]"})
+    path = make_wheel(**{f"bfcl_eval/{bfcl_reader.MATERIAL_MODULE}": "MA_5_EXTENSION = [1]"})
     wheel = path.read_bytes()
     download(lambda work: (work / path.name).write_bytes(wheel))
     with pytest.raises(DataError, match="is not the expected wheel: no literal for FILE_CONTENT"):
@@ -265,7 +269,11 @@ def test_only_data_files_are_unpacked_and_only_below_the_folder(
     wheel = make_wheel(**hostile).read_bytes()
     download(lambda work: (work / "x.whl").write_bytes(wheel))
     folder = fetch.fetch()
-    expected = contents(bfcl_folder) | {bfcl.MANIFEST_FILE, bfcl.LONG_CONTEXT_FILE, TEXTS_FILE}
+    expected = contents(bfcl_folder) | {
+        bfcl_reader.MANIFEST_FILE,
+        bfcl_reader.LONG_CONTEXT_FILE,
+        TEXTS_FILE,
+    }
     assert contents(folder) == expected
     assert not any("owned" in name for name in contents(tmp_path))
 

@@ -15,7 +15,7 @@ from envs.registry import backend_class
 from runner.episodes.script_playback import oracle
 from tests.judging import run_script
 from trajectories.dataset import Dataset, load_embedded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import EXECUTABLE, Category, ExpectedResults, Trajectory
 
 each = pytest.mark.parametrize("category", EXECUTABLE)

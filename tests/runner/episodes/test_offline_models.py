@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.calls.types import MissingGrammar
+from checkers.calls.call_entry import MissingGrammar
 from checkers.profile import BFCL, STRICT
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null, run_oracle
@@ -48,7 +48,7 @@ def test_a_missing_grammar_is_one_line(single_turn, monkeypatch):
     def fail(*_, **__):
         raise MissingGrammar("tree-sitter")
 
-    monkeypatch.setattr("runner.episodes.single_turn.make_right_step", fail)
+    monkeypatch.setattr("runner.episodes.single_turn.make_expected_step", fail)
     with pytest.raises(DataError, match=r"simple_java: tree-sitter is not installed: pip install"):
         oracle_step(entry, STRICT)
 

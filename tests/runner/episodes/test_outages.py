@@ -10,7 +10,7 @@ from checkers.profile import STRICT
 from runner.episodes.script_playback import oracle, play, start_episode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.prepare import PreparedTrajectory, prepare
+from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 from trajectories.validation import check_turns
 

@@ -14,7 +14,7 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.records.record import EpisodeRecord, RecordedEpisode, TurnEnd
 from tests.planted_faults import ANYWHERE, KINDS, Planted, planted
 from trajectories.dataset import load_embedded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 EACH = 2

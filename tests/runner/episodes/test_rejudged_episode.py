@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from checkers.causes.diagnosis import Cause
-from checkers.causes.place import EpisodePlace
+from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.record import TurnEnd
 from tests.runner.analysis.entries import ANSWER, WAIT, WRONG, executed_entry
 from tests.runner.records.made import answered
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 
 class Names:

@@ -10,7 +10,7 @@ from runner.episodes.offline import run_scripted
 from runner.episodes.scripted_models import POLICIES, ScriptedBehaviour
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Category, Message, Turn
 

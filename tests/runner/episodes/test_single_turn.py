@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from checkers.calls.types import UnjudgeableEntry
+from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from runner.episodes.judging import evaluate
@@ -17,7 +17,7 @@ from runner.models.prompting import read_prompts
 from runner.models.tools import toolbox_of
 from runner.rollouts.env import RolloutEnv
 from tests.judging import run_recorded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 WAIT = {

@@ -7,7 +7,7 @@ from runner.episodes.dialogue import ExecutedAnswer
 from runner.episodes.script_playback import start_episode
 from runner.live.episode_log import end_of
 from runner.models.base import Reply, Usage
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 
 
 @pytest.mark.parametrize(

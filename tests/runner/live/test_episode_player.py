@@ -24,7 +24,7 @@ from runner.records.codec import read, to_json_value
 from runner.records.record import Change, TurnEnd, UnderwayStep
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import retried_calls
 from trajectories.schema import MULTI_TURN, Message, Turn
 

@@ -35,7 +35,7 @@ from runner.records.recorded_run import open_run
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from runner.records.store import RunStore
 from tests.runner.records.made import EVERYTHING
-from trajectories.bfcl import function_docs_file
+from trajectories.bfcl_reader import function_docs_file
 from trajectories.errors import DataError
 from trajectories.schema import Turn
 

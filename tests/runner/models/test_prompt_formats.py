@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from checkers.calls.types import Language, UnreadableOutput
+from checkers.calls.call_entry import Language, UnreadableOutput
 from checkers.profile import PROFILES
 from checkers.replies.formats import CLOSING, OPENING
 from checkers.replies.single_turn import read_calls

@@ -20,7 +20,7 @@ from runner.models.tools import (
     toolbox_of,
     with_syntax_note,
 )
-from trajectories.bfcl import function_docs_file
+from trajectories.bfcl_reader import function_docs_file
 from trajectories.errors import DataError
 
 JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}

@@ -23,7 +23,7 @@ from tests.examples import examples
 from tests.judging import run_script
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import retried_calls
 from trajectories.schema import MULTI_TURN
 

@@ -14,7 +14,7 @@ from trajectories.errata.corrections import (
     correct_dataset,
     select_first_right,
 )
-from trajectories.errata.record import Assessment, Erratum
+from trajectories.errata.erratum import Assessment, Erratum
 from trajectories.errors import DataError
 from trajectories.fingerprint import fingerprint
 from trajectories.schema import AlternativeCall, Category, ExpectedCalls, Message, Trajectory, Turn

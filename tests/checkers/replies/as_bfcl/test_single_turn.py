@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from checkers.calls.types import TYPES, ExpectedType, Language, UnjudgeableEntry
+from checkers.calls.call_entry import TYPES, ExpectedType, Language, UnjudgeableEntry
 from checkers.replies.as_bfcl.single_turn import java_value, javascript_value
 
 

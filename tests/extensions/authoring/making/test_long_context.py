@@ -17,8 +17,15 @@ from extensions.authoring.making.long_context import (
 from extensions.authoring.making.maker_helpers import calls, start
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
-from trajectories.packs import widen_config
-from trajectories.schema import AlternativeCall, Category, LongContext, Message, Trajectory, Turn
+from trajectories.long_context_packs import widen_config
+from trajectories.schema import (
+    AlternativeCall,
+    Category,
+    LongContextSource,
+    Message,
+    Trajectory,
+    Turn,
+)
 
 USERS = {
     "user_map": {"Ann": "USR001", "Ben": "USR002"},
@@ -59,7 +66,7 @@ def outcome(trajectory):
 
 def longer_world(base, seed, items):
     """Return a base in a world whose bulk does without no word."""
-    return place_in_world(base, LongContext("generated", seed, items))
+    return place_in_world(base, LongContextSource("generated", seed, items))
 
 
 def world(longer):

@@ -6,7 +6,7 @@ import pytest
 
 from extensions.authoring.making.scenarios import read_scenario, read_scenarios, written
 from trajectories.errors import DataError
-from trajectories.schema import Label, Tier
+from trajectories.schema import DifficultyLabel, Tier
 from trajectories.validation import to_json
 
 ENTRY = {
@@ -55,7 +55,7 @@ def test_labels_make_a_scenario_hard(tmp_path):
         for labels in ([], ["recovery", "lasting"])
     )
     assert (plain.tier, hard.tier) == (Tier.PLAIN, Tier.HARD)
-    assert hard.labels == (Label.RECOVERY, Label.LASTING)
+    assert hard.labels == (DifficultyLabel.RECOVERY, DifficultyLabel.LASTING)
     assert "labels" not in to_json(plain)
     assert to_json(hard)["labels"] == ["recovery", "lasting"]
 

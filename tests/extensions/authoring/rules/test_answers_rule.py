@@ -143,7 +143,7 @@ def test_a_missing_grammar_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise known_values.MissingGrammar("tree-sitter")
 
-    monkeypatch.setattr(known_values, "make_right_step", fail)
+    monkeypatch.setattr(known_values, "make_expected_step", fail)
     trajectory = replace(entry(RIGHT))
     with pytest.raises(DataError, match=r"simple_python: tree-sitter is not installed: pip"):
         found(trajectory)

@@ -21,9 +21,9 @@ from runner.data.services import FIXTURE_ONLY, AllowedServices, connect, require
 from runner.episodes.script_playback import oracle
 from runner.extension import bfcl_readers
 from tests.judging import run_script
-from trajectories import bfcl
+from trajectories import bfcl_reader
 from trajectories.dataset import Dataset, load_bfcl, load_embedded
-from trajectories.prepare import prepare
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import EXECUTABLE, Category
 
 SERVICES = ["RestClient", "PublicServices"]
@@ -69,7 +69,7 @@ def judged(data: Dataset) -> dict[str, bool]:
 def test_executable_and_rest_entries_leave_this_machine_alone(
     no_network: list[Any], bfcl_folder: Any
 ) -> None:
-    categories = [category for category in EXECUTABLE if category in bfcl.CATEGORIES]
+    categories = [category for category in EXECUTABLE if category in bfcl_reader.CATEGORIES]
     ours, theirs = (
         load_embedded(categories),
         load_bfcl(bfcl_folder, categories, readers=bfcl_readers()),

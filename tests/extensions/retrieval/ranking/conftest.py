@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from extensions.retrieval.corpus import Corpus, DescribedFunction
-from trajectories import bfcl
+from trajectories import bfcl_reader
 
 HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "turnwise"
 """Where the data are outside of tests, which have a cache of their own."""
@@ -41,7 +41,7 @@ def shop() -> Corpus:
 @pytest.fixture(scope="session")
 def bfcl_data() -> str:
     """The name of BFCL's data as it was fetched."""
-    folder = HOME / f"{bfcl.PACKAGE}-{bfcl.VERSION}"
-    if not (folder / bfcl.MANIFEST_FILE).is_file():
+    folder = HOME / f"{bfcl_reader.PACKAGE}-{bfcl_reader.VERSION}"
+    if not (folder / bfcl_reader.MANIFEST_FILE).is_file():
         pytest.skip("turnwise dataset fetch bfcl has not been run")
     return f"bfcl:{folder}"

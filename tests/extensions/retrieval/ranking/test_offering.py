@@ -19,8 +19,8 @@ from runner.episodes.script_playback import start_episode
 from tests.runner.commands.running import run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
-from trajectories.offering import FIND
-from trajectories.prepare import prepare
+from trajectories.offered_functions import FIND
+from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category
 
 

@@ -1,0 +1,225 @@
+"""Judging of a single-turn entry, which matches calls one to one with expected calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import cache
+
+from checkers.call_counts import count_hallucinations
+from checkers.calls.call_comparison import EntryRules, check_call, get_shown_name
+from checkers.calls.call_entry import CallEntry, ComparisonKind, UnjudgeableEntry, UnreadableOutput
+from checkers.evidence import CallEvidence
+from checkers.profile import Mode, Profile
+from checkers.reasons import Reason
+from checkers.replies.decoding import Step
+from checkers.replies.single_turn import FormatReader, read_calls
+from checkers.verdict import FunctionSelection, Verdict
+from envs.calls import Call
+from envs.state import brief
+
+_CALL_OR_NOT = (ComparisonKind.IRRELEVANCE, ComparisonKind.RELEVANCE)
+
+
+Check = Callable[[Sequence[Call], CallEntry, EntryRules], CallEvidence | None]
+"""Type of a check of an entry's calls."""
+
+
+def judge(
+    task: CallEntry,
+    step: Step,
+    mode: Mode,
+    profile: Profile,
+    reader: FormatReader | None = None,
+    check: Check | None = None,
+) -> Verdict:
+    """Judge a model's answer to a single-turn entry.
+
+    Args:
+
+        step: Recorded tool calls or text; None if the model gave no answer.
+        mode: ``fc`` if the function names that the model saw have underscores in place of dots.
+        profile: Rules for reading and comparing calls.
+        reader: Reader of text in a calling format other than BFCL's.
+        check: Check to use instead of the category's.
+
+    Raises:
+        UnjudgeableEntry: The entry's data allow no verdict.
+        MissingGrammar: The libraries for Java and JavaScript are not installed.
+    """
+    rules = EntryRules(task.language, profile.calls, underscores=mode == "fc")
+    try:
+        calls = read_calls(step, task.language, mode, profile.calls, reader, task.named)
+    except UnreadableOutput as error:
+        verdict = Verdict.of_single_turn(_judge_unreadable(error, task, profile))
+        return verdict._replace(selected=FunctionSelection(len(task.answers)))
+    usual = check_call_made if task.kind in _CALL_OR_NOT else check_calls
+    verdict = Verdict.of_single_turn((check or usual)(calls, task, rules))
+    offered = {get_shown_name(each.name, rules): each.parameters for each in task.documents}
+    made_up = count_hallucinations(calls, offered, fits=task.kind is not ComparisonKind.IRRELEVANCE)
+    chosen = _count_selection(calls, task, rules, offered)
+    if check and verdict.valid:  # its arguments are right, even if the answers do not list them
+        chosen = chosen._replace(functions=chosen.needed, arguments=chosen.needed)
+    return verdict._replace(hallucinated=made_up, selected=chosen)
+
+
+def _count_selection(
+    calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str]
+) -> FunctionSelection:
+    """Count the expected calls whose function was called, and the ones with right arguments.
+
+    Each expected call is matched with one call of its function, preferably a right call.
+    """
+    left, functions, arguments = [*calls], 0, 0
+    for answer in task.answers:
+        document = task.document_of(answer)
+        name = get_shown_name(document.name, rules)
+        same = [call for call in left if call.name == name]
+        right = (call for call in same if check_call(call, document, answer, rules) is None)
+        taken = next(right, None)
+        if same:
+            left.remove(same[0] if taken is None else taken)
+            functions += 1
+            arguments += taken is not None
+    known = {get_shown_name(answer.function, rules) for answer in task.answers}
+    strangers = sum(call.name in offered and call.name not in known for call in calls)
+    return FunctionSelection(len(task.answers), functions, arguments, strangers)
+
+
+def inference_error(task: CallEntry, profile: Profile) -> Verdict:
+    """Return the verdict on an entry whose request failed.
+
+    Raises UnjudgeableEntry if the profile does not blame the model.
+    """
+    error = UnreadableOutput("the request failed")
+    if not profile.calls.judges_inference_errors:
+        raise UnjudgeableEntry(str(error))
+    return Verdict.of_single_turn(_judge_unreadable(error, task, profile))
+
+
+def _judge_unreadable(
+    error: UnreadableOutput, task: CallEntry, profile: Profile
+) -> CallEvidence | None:
+    if task.kind is ComparisonKind.RELEVANCE:
+        return make_no_call_evidence(f"no call can be parsed: {error}")
+    if task.kind is not ComparisonKind.IRRELEVANCE:
+        return CallEvidence(error.reason, str(error))
+    broken = error.attempted and profile.calls.counts_broken_calls
+    return make_call_evidence(f"made a call that cannot be parsed: {error}") if broken else None
+
+
+Fits = Callable[[int, int], bool]
+"""Predicate: whether an expected call and an actual call, given by index, may be matched."""
+
+
+def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
+    """Return the index of the first expected call without a match, or None."""
+    matched = len(match_best(wanted, given, fits))
+    return matched if matched < wanted else None
+
+
+def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
+    """Match expected calls with actual calls by index, up to the first call without a match.
+
+    Earlier matches change to make room for later ones.
+    """
+    wanted_of: dict[int, int] = {}
+
+    def match(one: int, tried: set[int]) -> bool:
+        for candidate in range(given):
+            if candidate in tried or not fits(one, candidate):
+                continue
+            tried.add(candidate)
+            if candidate not in wanted_of or match(wanted_of[candidate], tried):
+                wanted_of[candidate] = one
+                return True
+        return False
+
+    for one in range(wanted):
+        if not match(one, set()):
+            break
+    return {one: candidate for candidate, one in wanted_of.items()}
+
+
+def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
+    """Match like ``match_best``, but never change an earlier match."""
+    matched: dict[int, int] = {}
+    free = [*range(given)]
+    for one in range(wanted):
+        candidate = next((candidate for candidate in free if fits(one, candidate)), None)
+        if candidate is None:
+            break
+        matched[one] = candidate
+        free.remove(candidate)
+    return matched
+
+
+def check_calls(calls: Sequence[Call], task: CallEntry, rules: EntryRules) -> CallEvidence | None:
+    """Compare calls with the answers of an entry.
+
+    Raises:
+        UnjudgeableEntry: No call is expected, its document is missing, or a type is unknown.
+    """
+    wanted = 1 if task.kind is ComparisonKind.SIMPLE else len(task.answers)
+    if len(calls) != wanted:
+        message = f"{wanted} expected, {len(calls)} made"
+        return CallEvidence(_COUNTS[task.kind], message, expected=wanted, actual=str(len(calls)))
+    if task.kind is ComparisonKind.PARALLEL:
+        return _check_parallel(calls, task, rules)
+    if not task.answers:
+        raise UnjudgeableEntry("the entry has no answer")
+    answer = task.answers[0]
+    return check_call(calls[0], task.document_of(answer), answer, rules)
+
+
+_COUNTS = {
+    ComparisonKind.SIMPLE: Reason.SIMPLE_COUNT,
+    ComparisonKind.MULTIPLE: Reason.MULTIPLE_COUNT,
+    ComparisonKind.PARALLEL: Reason.PARALLEL_COUNT,
+}
+
+
+def _check_parallel(
+    calls: Sequence[Call], task: CallEntry, rules: EntryRules
+) -> CallEvidence | None:
+    documents = [task.document_of(answer) for answer in task.answers]
+
+    @cache
+    def failure(answer: int, call: int) -> CallEvidence | None:
+        return check_call(calls[call], documents[answer], task.answers[answer], rules)
+
+    def fits(answer: int, call: int) -> bool:
+        return failure(answer, call) is None
+
+    match = match_best if rules.profile.maximum_matching else match_in_order
+    left = len(match(len(task.answers), len(calls), fits))
+    if left == len(task.answers):
+        return None
+    wanted = task.answers[left]
+    message = f"no remaining call matches {brief({wanted.function: wanted.allowed})}"
+    causes = (failure(left, call) for call in range(len(calls)))
+    found = tuple([cause for cause in causes if cause])
+    return CallEvidence(Reason.NO_MATCH, message, wanted.function, causes=found)
+
+
+def check_call_made(
+    calls: Sequence[Call], task: CallEntry, rules: EntryRules
+) -> CallEvidence | None:
+    """Check that a call was made if a function fits, and that no call was made otherwise."""
+    if task.kind is ComparisonKind.IRRELEVANCE:
+        return make_call_evidence(f"called {brief(str(calls[0]))}") if calls else None
+    offered = [get_shown_name(document.name, rules) for document in task.documents]
+    if not calls:
+        return make_no_call_evidence("no call was made")
+    if not rules.profile.only_offered or any(call.name in offered for call in calls):
+        return None
+    return make_no_call_evidence(f"{brief(calls[0].name)} was not offered")
+
+
+def make_call_evidence(did: str) -> CallEvidence:
+    """Return the evidence against calls in an entry in which no function fits."""
+    return CallEvidence(Reason.CALL_MADE, f"no function fits, but the model {did}")
+
+
+def make_no_call_evidence(why: str) -> CallEvidence:
+    """Return the evidence against a missing call in an entry in which a function fits."""
+    return CallEvidence(Reason.NO_CALL_MADE, f"a function fits, but {why}")

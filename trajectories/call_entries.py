@@ -1,0 +1,24 @@
+"""Conversion of single-turn entries to tasks of the checker that compares calls."""
+
+from __future__ import annotations
+
+from checkers.calls.call_entry import CallEntry, ExpectedCall, FunctionDocument, Language
+from trajectories.schema import ExpectedCalls, Trajectory
+
+
+def make_call_entry(trajectory: Trajectory) -> CallEntry:
+    """Return the task of an entry.
+
+    Raises UnjudgeableEntry if a document or an answer has an unknown structure.
+    """
+    expects = trajectory.expects
+    kind = trajectory.calls
+    assert isinstance(expects, ExpectedCalls)
+    assert kind is not None
+    return CallEntry(
+        kind,
+        Language(expects.language),
+        tuple([FunctionDocument.from_json(document) for document in expects.functions]),
+        tuple([ExpectedCall.from_json(answer) for answer in expects.answers]),
+        "\n".join([message.content for turn in trajectory.turns for message in turn.messages]),
+    )

@@ -1,0 +1,52 @@
+"""Generator of files next to existing files, and of entries appended to existing files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from trajectories.generated_items.item_settings import ItemSettings
+from trajectories.vocabulary import Vocabulary
+
+_ENTRIES = 5
+"""Number of items for each line that is appended to a file."""
+_BESIDE = 4
+"""Number of items for each added file."""
+
+
+def fill(
+    config: dict[str, Any], whole: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
+) -> None:
+    """Add files to directories that have files, and lengthen files that requests do not name."""
+    config["root"] = {
+        name: {**node, "contents": _fill_folder(name, node["contents"], vocabulary, bulk)}
+        for name, node in whole["root"].items()
+    }
+
+
+def _fill_folder(
+    folder: str, contents: Mapping[str, Any], vocabulary: Vocabulary, bulk: ItemSettings
+) -> dict[str, Any]:
+    filled: dict[str, Any] = {}
+    endings = []
+    for name, node in contents.items():
+        if node["type"] == "directory":
+            filled[name] = {
+                **node,
+                "contents": _fill_folder(name, node["contents"], vocabulary, bulk),
+            }
+            continue
+        endings.append(name.rpartition(".")[2] if "." in name.strip(".") else "txt")
+        longer = node["content"]
+        if bulk.lengthens and name not in bulk.without and longer:
+            longer += "\n\nOlder entries, kept for reference:\n"
+            longer += "\n".join(vocabulary.lines(bulk.count("lines") // _ENTRIES))
+        filled[name] = {**node, "content": longer}
+    if folder not in bulk.without:
+        for ending in endings and [
+            vocabulary.choice(endings) for _ in range(bulk.count("files") // _BESIDE)
+        ]:
+            name = vocabulary.file().replace(": ", "_").replace(", ", "_").replace(" ", "_")
+            added = f"{name.lower()}_{vocabulary.day()}.{ending}"
+            filled.setdefault(added, {"type": "file", "content": vocabulary.page()})
+    return filled

@@ -1,0 +1,88 @@
+"""Preparation of a trajectory for runs: loading of the session, playing of the ground truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from checkers.calls.call_entry import UnjudgeableEntry
+from checkers.entry_queries import EntryQueries
+from checkers.profile import Profile
+from checkers.verdict import TurnOutcome
+from envs.errors import ConfigError
+from envs.session import Session
+from trajectories.dataset import Dataset
+from trajectories.errors import DataError
+from trajectories.ground_truths import GroundTruths
+from trajectories.replay_queries import ReplayQueries
+from trajectories.schema import Trajectory
+
+if TYPE_CHECKING:
+    from trajectories.offered_functions import OfferedFunctions
+
+
+class PreparedTrajectory(NamedTuple):
+    """A trajectory that is ready for any number of runs."""
+
+    trajectory: Trajectory
+    template: Session
+    """Session in its initial state. Callers fork the session and never call it."""
+    truth: tuple[TurnOutcome, ...]
+    """Outcomes of the ground truth's turns."""
+    scene: EntryQueries
+    offering: OfferedFunctions | None = None
+    """Offered functions; None for all functions."""
+
+
+def prepare(
+    dataset: Dataset, trajectory: Trajectory, profile: Profile, truths: GroundTruths | None = None
+) -> PreparedTrajectory:
+    """Load a trajectory's session, and play its ground truth unless ``truths`` has the outcomes.
+
+    The model's argument checks apply to the ground truth, too.
+
+    Raises:
+        DataError: The initial config does not fit the backends.
+        UnjudgeableEntry: The entry is BFCL's and contradicts itself.
+    """
+    rules = profile.execution
+    template = load_session(
+        dataset, trajectory, checks_arguments=rules.checks_arguments, keeps_all=rules.keeps_all
+    )
+    unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
+    if unknown:
+        message = f"holds out unknown functions: {', '.join(sorted(unknown))}"
+        if dataset.tolerant:
+            raise UnjudgeableEntry(message)
+        raise DataError(f"{dataset.name}: {trajectory.id}", message)
+    outcomes = (truths or GroundTruths()).play(trajectory, template)
+    scene = ReplayQueries(trajectory, template, outcomes)
+    return PreparedTrajectory(
+        trajectory, template, outcomes, scene, dataset.offering_of(trajectory)
+    )
+
+
+def load_session(
+    dataset: Dataset,
+    trajectory: Trajectory,
+    *,
+    checks_arguments: bool | None = None,
+    keeps_all: bool = True,
+) -> Session:
+    """Return a trajectory's session in its initial state.
+
+    Raises DataError if the initial config does not fit the backends.
+    """
+    try:
+        session = dataset.session.load(
+            trajectory.environments,
+            dataset.config(trajectory),
+            dataset.pack(trajectory),
+            tolerant=dataset.tolerant,
+            checks_arguments=checks_arguments,
+            behaviour=dataset.behaviour(keeps_all=keeps_all),
+        )
+    except ConfigError as error:
+        raise DataError(f"{dataset.name}: {trajectory.id}", str(error)) from None
+    if dataset.connect is not None:
+        dataset.connect(session)
+    return session
