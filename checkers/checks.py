@@ -72,7 +72,6 @@ def check(function: Callable[..., object] | None = None, *, weight: float = 1.0)
 
 
 def _check_of(function: Callable[..., object], weight: float) -> EpisodeCheck:
-    """Return a function as a check. Raises TypeError if the function takes an unknown parameter."""
     if not callable(function):
         raise DataError("function", f"must be a function, but is {function!r:.60}")
     inputs = tuple(inspect.signature(function).parameters)

@@ -159,7 +159,6 @@ class _RequiredResult:
         )
 
     def lacking(self) -> list[MissingFact]:
-        """Return the facts that the model does not know, with the call that returns them."""
         lack = [path for path in self.facts if path not in self._known] or list(self.facts)
         if not lack:
             return [MissingFact("", to_json(self.result.held), str(self.call))]
@@ -167,7 +166,6 @@ class _RequiredResult:
 
     @cached_property
     def facts(self) -> Facts:
-        """Facts of a successful result that is an object."""
         return _collect_facts(self.result.held) if self.result.ok else {}
 
     @cached_property
@@ -242,7 +240,6 @@ class _RequiredResult:
         )
 
     def _best(self, shown: Sequence[ObservedCall]) -> set[Path]:
-        """Return the largest set of facts that one object in the results contains."""
         best: set[Path] = set()
         for answer in self._own(shown):
             for held in map(_collect_facts, _list_objects(answer.result.held)):
@@ -270,7 +267,6 @@ class _RequiredResult:
         return is_alike(self.facts[path], held[path], self.unordered, path[-1])
 
     def _own(self, shown: Iterable[ObservedCall]) -> Iterator[ObservedCall]:
-        """Yield the successful calls of the same backend."""
         for answer in shown:
             if answer.result.ok and self.scene.backend(answer.call) == self.backend:
                 yield answer
@@ -303,7 +299,6 @@ def _list_answers(outcome: TurnOutcome) -> Iterator[ObservedCall]:
 
 
 def _collect_facts(value: Any, path: Path = ()) -> dict[Path, Any]:
-    """Return the facts of a value: its fields by path. A list is one fact."""
     if isinstance(value, Mapping) and value:
         return {
             place: fact

@@ -33,7 +33,6 @@ RESAMPLES = 2000
 _SAME_SHARE = 1e-9
 """Maximum relative difference of weights that count as equal."""
 _BITS = 32
-"""Number of bits per packed count."""
 
 
 class TrialCounts(NamedTuple):
@@ -147,7 +146,6 @@ def percentiles(values: Sequence[float]) -> tuple[float, float] | None:
 _OPEN = 255
 """Mark of a draw that depends on more than the first byte."""
 _BATCH_DRAWS = 5_000
-"""Number of draws whose random bytes are made at once."""
 
 
 def sum_draws(source: Random, values: Sequence[int], rounds: int) -> list[int]:

@@ -94,7 +94,6 @@ class Call(NamedTuple):
 
 
 def _format_value(value: object) -> str:
-    """Return the ``repr`` of a value, in which inner calls are call expressions."""
     if isinstance(value, Call):
         return str(value)
     if not contains_call(value):
@@ -485,7 +484,6 @@ def _read_whole_list(text: str, variables: Collection[str]) -> list[Call]:
 
 
 def _find_lists(text: str) -> Iterator[str]:
-    """Yield the outermost bracketed parts that begin like a call."""
     position = 0
     while match := _LIST_START.search(text, position):
         start = match.start()

@@ -6,7 +6,6 @@ import html
 from collections.abc import Iterable, Sequence
 
 _MAX_TEXT_CHARS = 300
-"""Maximum length of a cell."""
 _MAX_ROWS = 50
 
 

@@ -35,7 +35,6 @@ class StateCodec(NamedTuple):
     build: Callable[[dict[str, Any]], Any]
     """Function that makes a state object from fields, which the object may keep."""
     dump: Callable[[Any], Mapping[str, Any]]
-    """Function that returns the fields of a state object as plain data."""
 
 
 def make_backend(
@@ -187,7 +186,6 @@ def _make_method(function: Callable[..., Any], codec: StateCodec) -> Callable[..
 
 
 def _complete_docstring(function: Callable[..., Any], names: Iterable[str]) -> str:
-    """Return a function's docstring, in which placeholders replace missing descriptions."""
     known = parse_docstring(function)
     args = [f"    {name}: {known.parameters.get(name, name.replace('_', ' '))}" for name in names]
     return "\n".join(

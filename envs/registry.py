@@ -53,8 +53,6 @@ _MODULES = {
 
 
 class _LazyBackends(Mapping[str, type[Backend]]):
-    """Backends by name, each imported on first use."""
-
     def __init__(self) -> None:
         self._loaded: dict[str, type[Backend]] = {}
 

@@ -65,7 +65,6 @@ def _encode_cached(bulk: _IdentityKey) -> str:
 
 
 def _encode_bulky(value: dict[str, Any]) -> str:
-    """Return the JSON text of an object; the texts of long tuples are cached."""
     members = [
         f"{encode(str(name))}: {_encode_cached(_IdentityKey(v)) if type(v) is tuple else encode(v)}"
         for name, v in value.items()

@@ -263,7 +263,6 @@ class Session:
         return Result(value, None, True)
 
     def _overgrown(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> ToolError | None:
-        """Measure a changed state; return a refusal if the state is too large now."""
         account = self._account.measured(self.snapshot().compared())
         fits = account.size <= BOUNDS.state
         if not fits and measure_growth(before, after, BOUNDS.state) > 0:

@@ -136,7 +136,6 @@ class WorldSession(Session):
         return result
 
     def _copy_states(self, caller: str | None) -> States:
-        """Return the states of the worlds and of the called backend, or of all backends."""
         return {
             name: backend.__dict__.copy()
             for name, backend in self.backends.items()

@@ -226,7 +226,6 @@ _READERS: Mapping[JudgingMethod, EntryReader] = {
 
 
 def _wrap_question(entry: Mapping[str, Any], number: int) -> Mapping[str, Any]:
-    """Return an entry in the usual structure, from a file whose questions have no ids."""
     message = {"role": "user", "content": entry["question"]}
     return {"id": f"chatable_{number}", "question": [[message]], "function": ()}
 
@@ -248,10 +247,6 @@ def read_messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
 
 
 def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
-    """Check that all lists of an entry contain only strings.
-
-    Raises TypeError if a list has another item, or is itself a string.
-    """
     if str not in map(type, lists) and _TEXT.issuperset(map(type, chain.from_iterable(lists))):
         return
     for found in lists:

@@ -169,8 +169,6 @@ def load_embedded(categories: Sequence[Category]) -> Dataset:
 
 
 class _BuiltInEntries(Mapping[str, Trajectory]):
-    """Built-in entries by id, each of which is parsed on first use."""
-
     def __init__(self, paths: Iterable[Path]) -> None:
         self._entries: dict[str, Trajectory | tuple[str, str]] = {}
         for path in paths:

@@ -89,7 +89,6 @@ def _make_object(members: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
 
 
 def _make_argument(value: Any, type_: ExpectedType, language: Language, profile: Profile) -> Any:
-    """Return a value as an argument; in Java and JavaScript, this is source code."""
     if language is Language.PYTHON:
         return value
     # Values of type any are mostly variables, others mostly are not.

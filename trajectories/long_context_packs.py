@@ -103,7 +103,6 @@ def generate_pack(bulk: LongContextSource) -> LongContextPack:
 
 
 def _list_models(name: str, whole: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the strings of a backend's state that generated items may imitate."""
     if name == "TicketAPI":
         for ticket in whole["ticket_queue"]:
             yield f"{ticket['title']}\n{ticket['description']}"

@@ -118,7 +118,6 @@ class ReplayQueries:
         return list(known_values.list_literals(self._open_arguments(call)))
 
     def _open_arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return the arguments of a call whose values are not enum values."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         closed = choices(self._template.tools[call.name])
@@ -246,7 +245,6 @@ class ReplayQueries:
         return "\n".join([message.content for turn in turns for message in turn.messages])
 
     def _at(self, turn: int, position: int) -> Session:
-        """Return a session in the state right before a ground-truth call."""
         while len(self._starts) <= turn:
             begun = len(self._starts)
             start = (self._starts[-1] if begun else self._template).fork()

@@ -20,7 +20,6 @@ from trajectories.schema import Trajectory, Turn
 Checked = TypeVar("Checked")
 
 _MAX_ITEMS = 100_000
-"""Maximum number of generated items per kind."""
 _MAX_TURNS = 100
 """Maximum number of turns, since all pairs of turns are compared."""
 _MAX_FAILING = 5

@@ -365,7 +365,6 @@ class Vocabulary(FastRandom):
 _BODIES = 1500
 """Filled templates of a kind, from which long contexts draw."""
 _MIN_CHARS = 16
-"""Minimum length of a string that is imitated."""
 _IMITATED = 3
 """Period of imitations: one of this many strings imitates an existing string."""
 _CHANGEABLE = re.compile(r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|\d+\.\d+")
@@ -373,7 +372,6 @@ _CHANGEABLE = re.compile(r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|\d+\.\
 
 @cache
 def _fill_bodies(kind: str) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the filled templates of a kind, except for days, and the words of each template."""
     _, phrases = load_phrases()
     words = Vocabulary(f"bodies {kind}", (), date(2024, 5, 1), phrases)
     templates: Sequence[str] = phrases.lines

@@ -105,7 +105,6 @@ _OPPOSITES = {
     "cancelled": "still open|still active|still pending",
 }
 _BEFORE = 200
-"""Number of characters before a word that are searched for a negation."""
 _MAX_VOTES = 100
 _PREFIXES = ("un", "in", "im", "dis", "non")
 

@@ -37,9 +37,7 @@ _SENTENCE_END = re.compile(r"[.!?;\n]")
 _BETWEEN = {"a", "an", "the", "made", "with", "of", "from", "at", "in"}
 _DIRECTIONS = {"front", "rear", "back", "left", "right", "driver", "passenger"}
 _MAX_BETWEEN = 3
-"""Maximum number of small words between two words of a phrase."""
 _MAX_NEGATED_WORDS = 4
-"""Maximum number of words in a phrase that a preceding negation can negate."""
 
 
 class Word(NamedTuple):

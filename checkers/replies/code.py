@@ -32,7 +32,6 @@ _LEXEME = re.compile(
 )
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]++[lLn]?|\d++(?:[eE]\d++)?[lLnfFdD]?")
 _MAX_CHARS = 2_000
-"""Maximum length of code that is always parsed fast."""
 
 
 def parse(text: str, language: Language) -> Node:

@@ -198,7 +198,6 @@ class _JavaReader(_LiteralReader):
         return float.fromhex(text.rstrip("fFdD")) if hexadecimal else float(text.rstrip("fFdD"))
 
     def factory(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
-        """Read a call that creates a collection, such as ``List.of(1, 2)``."""
         function, arguments = _get_function_name(node), _list_arguments(node)
         if function in _LISTING:
             return self.listed(arguments, expected, depth)
@@ -209,7 +208,6 @@ class _JavaReader(_LiteralReader):
         raise _NonLiteral
 
     def created(self, node: Node, expected: ExpectedType | None, depth: int) -> Any:
-        """Read a ``new`` expression whose collection is empty, copied or filled by a body."""
         type_ = node.child_by_field_name("type")
         assert type_ is not None
         name = get_text(type_).split("<")[0].split(".")[-1].strip()

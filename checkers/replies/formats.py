@@ -149,7 +149,6 @@ def _parse_value(content: str) -> Any:
 
 
 def _refuse(constant: str) -> NoReturn:
-    """Refuse Infinity and NaN, which are not JSON. Always raises ValueError."""
     raise ValueError(constant)
 
 

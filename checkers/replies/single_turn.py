@@ -21,7 +21,6 @@ from envs.errors import MalformedCall
 TextReader = Callable[[Step, Language], list[Call]]
 """Function that converts a prompting model's step to calls; raises UnreadableOutput."""
 FormatReader = Callable[[TextReader], TextReader]
-"""Function that makes a calling format's reader from the reader for Python."""
 
 
 def read_calls(

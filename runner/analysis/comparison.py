@@ -227,7 +227,6 @@ def causes(trials: Iterable[Diagnosis | None]) -> Counter[Cause]:
 def _common(
     ids: Set[str], run: Run, dataset: Dataset, readings: CorrectedEntries
 ) -> dict[str, Trajectory]:
-    """Return the entries with these ids in the data set's order, without withdrawn entries."""
     for id in sorted(ids - dataset.trajectories.keys()):
         raise DataError(str(run.path), f"{id!r} is not in {dataset.name}")
     return {

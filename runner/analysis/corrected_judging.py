@@ -29,7 +29,6 @@ else:
     errata = lazy_module("trajectories.errata.corrections")
 
 JudgeRecord = Callable[[PreparedTrajectory, EpisodeRecord], Verdict]
-"""Function that judges a recorded episode again."""
 
 
 def judge_of(run: Run, profile: Profile, step_limit: int) -> JudgeRecord:

@@ -142,7 +142,6 @@ def _extended_json(recorded: RecordedEpisode | None) -> Json:
 
 
 def _kept_steps(examined: RejudgedEpisode, turn: int) -> Sequence[StepRecord]:
-    """Return the recorded steps that precede an error and were not executed again."""
     if examined.recorded is None or not examined.unjudged:
         return ()
     return [step for step in examined.recorded.record.steps if step.turn == turn]

@@ -163,8 +163,6 @@ def usage_list(figures: RunFigures) -> list[Cell] | None:
 
 
 def _member(part: str, name: str) -> Callable[[RunFigures], Any]:
-    """Return a getter for a field of a part of the figures, such as ``totals``."""
-
     def get(figures: RunFigures) -> Any:
         known = getattr(figures, part)
         return known and getattr(known, name)

@@ -150,7 +150,6 @@ def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
 
 
 Load = Callable[[str | None, Sequence[Category], Notify], Dataset]
-"""Function that loads the wanted categories of a data set."""
 
 
 def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.dataset) -> Dataset:

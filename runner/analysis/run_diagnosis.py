@@ -113,7 +113,6 @@ class RunDiagnosis:
                 yield f"{number} of {errors} errors are the same: {said}"
 
     def _share(self, why: Why) -> str | None:
-        """Return the share of turns with an ending, as text, if the share is large."""
         number, turns = self._ends[why], self._ends.total()
         if not turns or number <= _MIN_SHARE * turns:
             return None

@@ -54,7 +54,6 @@ class RunScores(NamedTuple):
     profile: str
     figures: RunFigures
     errata: str | None = None
-    """Name of the errata; None for the published data."""
 
     def with_tag(self, tag: str) -> RunScores:
         """Return the scores of episodes with a tag. Raises DataError if no episode has the tag."""
@@ -226,11 +225,9 @@ def _totals_of_files(path: Path) -> Totals | None:
 
 
 _MAX_COUNT = 1e15
-"""Maximum plausible number of tokens or seconds per step."""
 
 
 def _numbers(value: object) -> Iterator[float]:
-    """Yield the numbers in a field of a result line, which holds one number or nested lists."""
     if isinstance(value, list):
         for member in value:
             yield from _numbers(member)

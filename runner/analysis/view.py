@@ -139,7 +139,6 @@ def _moments(
     left: EpisodePlace | None,
     earlier: Snapshot | None,
 ) -> Iterator[EpisodeMoment]:
-    """Yield the moments of a turn; ``earlier`` is the state at the end of the previous turn."""
     start, end = EpisodePlace(number, "start"), EpisodePlace(number, "end")
     first = EpisodeMoment(
         start, earlier or turn.before, turn.before, off_path=find_off_path(truth, turn.before)

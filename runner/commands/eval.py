@@ -133,7 +133,6 @@ def _evaluate_offline(
 
 
 def _progress_of(recorded: Run, chosen: Sequence[Trajectory]) -> RunProgress | None:
-    """Return the progress of a recorded run; None if the user chose only some of its entries."""
     return recorded.progress if len(chosen) == len(recorded.ids) else None
 
 

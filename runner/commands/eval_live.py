@@ -150,7 +150,6 @@ def _print_result(
 def _scan_records(
     folder: Path, diagnosis: RunDiagnosis, records: list[EpisodeRecord]
 ) -> Iterator[EpisodeRecord]:
-    """Yield the records of a run, and add each record to the diagnosis and to ``records``."""
     for record in read_records(folder):
         diagnosis.add(record)
         records.append(record.outline)

@@ -45,7 +45,6 @@ Record = TypeVar("Record")
 COMMON = "COMMON"
 """Attribute of a record with the names of its most used options."""
 _MAX_IN_USAGE = 12
-"""Maximum number of options that the usage line lists."""
 _WIDTH = 80
 """Width in columns of a help text that is not printed to a terminal."""
 _HELP_COLUMN = 30
@@ -71,7 +70,6 @@ class _OptionInfo(NamedTuple):
     read: Callable[[str], Any] | None = None
     choices: Sequence[str] | None = None
     one_of: str | None = None
-    """Name of a group of mutually exclusive options."""
     positional: bool = False
     flags: tuple[str, ...] = ()
     """Flags, if they differ from the field's name."""
@@ -247,7 +245,6 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def _wrap(line: str, width: int) -> list[str]:
-    """Wrap a long line and repeat its indentation; an example stays on one line."""
     if len(line) <= width or line.startswith("example: "):
         return [line]
     depth = " " * (len(line) - len(line.lstrip()))
@@ -282,7 +279,6 @@ def _replace_former_flags(words: Sequence[str], known: Sequence[str]) -> list[st
 def _refuse_unknown(
     known: Sequence[str], parser: argparse.ArgumentParser, words: Sequence[str]
 ) -> None:
-    """Report unknown options before argparse reports missing options."""
     for word in words:
         flag = word.partition("=")[0]
         if flag == "--":
@@ -292,7 +288,6 @@ def _refuse_unknown(
 
 
 def _sections(record: type) -> dict[str, list[Field[Any]]]:
-    """Return a record's fields by section: inherited fields under the title of their class."""
     sections: dict[str, list[Field[Any]]] = {}
     classes = [cls for cls in record.__mro__ if is_dataclass(cls)]
     # A record can override inherited fields.

@@ -31,9 +31,7 @@ class Variants(NamedTuple):
     members: Sequence[Variant]
     """Variants in the order of the runs, with unique names."""
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
-    """Function that yields the lines of the table."""
     begin: Callable[[Path], object] = lambda _: None
-    """Function that is called with the common folder before the first run."""
     report: Callable[[Path], Iterator[str]] | None = None
     """Function that yields the lines of the table from the common folder, in place of ``lines``."""
 

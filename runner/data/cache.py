@@ -53,7 +53,6 @@ def cached_counts(dataset: Dataset, count: Callable[[], tuple[int, int]]) -> tup
 
 
 def _hash_simulator() -> str:
-    """Return a hash of the simulator's source."""
     total = sha256()
     root = Path(envs.__file__).parent
     for path in sorted(root.rglob("*.py")):

@@ -57,7 +57,6 @@ else:
     subsets = lazy_module("trajectories.subsets")
 
 Notify = Callable[[str], object]
-"""Function that shows a message to the user."""
 
 _OFFLINE = frozenset(BACKENDS)
 """Backends that call no web service."""

@@ -270,7 +270,6 @@ def _rename_function(value: Any, own: str, called: str) -> Any:
 
 
 def _describe_syntax_error(error: BaseException) -> str:
-    """Return Python's message on an invalid expression, with the usual source name."""
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f"{error.msg} (<string>, line {error.lineno})"
     return str(error)

@@ -103,7 +103,6 @@ class Dialogue:
         self.conversation.notify([str(notice) for notice in new if notice.to == "agent"])
 
     def _new_functions(self) -> Sequence[str]:
-        """Return the functions that were added, retrieved or found since the last call."""
         episode = self.episode
         if not episode.offering:
             return episode.offers

@@ -97,7 +97,6 @@ def fail_without_info(record: EpisodeRecord) -> EpisodeRecord:
 
 
 def _require_facts(verdict: Verdict, telling: InfoReport | None) -> Verdict:
-    """Return a verdict, in which unreported facts turn a pass into a failure."""
     if telling is None or not telling.untold or not verdict.valid:
         return verdict
     turn = telling.untold[0].turn

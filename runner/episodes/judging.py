@@ -121,7 +121,6 @@ def judge_recorded(
 def _judge(
     prepared: PreparedTrajectory, answers: RecordedAnswers | None, terms: JudgingTerms
 ) -> JudgingResult:
-    """Judge recorded answers; None stands for a recorded error."""
     kind = kind_of(prepared.trajectory)
     expected = len(prepared.trajectory.turns)
     if answers is None:

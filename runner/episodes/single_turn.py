@@ -171,7 +171,6 @@ def _examined(
     recorded: RecordedEpisode | None,
     pair: Callable[[], PairedAnswer],
 ) -> RejudgedSingleTurn:
-    """Return a judged answer; ``pair`` is called only if an answer exists."""
     turns = recorded and recorded.turns
     if recorded and not (turns and len(turns) == 1 and turns[0]):
         failed = turns is None or recorded.record.fault is not None

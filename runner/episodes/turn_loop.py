@@ -146,7 +146,6 @@ class TurnLoop:
         return copy
 
     def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
-        """Count a step and tell whether to execute it."""
         assert calls
         assert not self.finished
         self._steps_this_turn += 1

@@ -44,7 +44,6 @@ class _ChunkProgress:
         return self.chunk[len(self.found) :]
 
     def give_up(self, why: str) -> None:
-        """Record an error for the next entry and skip it."""
         self.found.append(EpisodeRecord.of(self.rest[0], None, why))
         self.deaths = 0
 
@@ -166,7 +165,6 @@ class WorkerPool:
         return [worker for worker in busy if worker.pipe in ready or worker.deadline <= now]
 
     def _hear(self, worker: _Worker, queue: deque[_ChunkProgress]) -> dict[int, Found]:
-        """Receive a worker's message; return the chunk if the chunk is finished."""
         task = worker.task
         assert task is not None
         try:

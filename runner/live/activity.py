@@ -75,8 +75,6 @@ class Activity:
 
 
 class _InFlight:
-    """Context that counts a request in flight; all requests share one stateless object."""
-
     def __init__(self, activity: Activity) -> None:
         self._activity = activity
 

@@ -149,7 +149,6 @@ class BudgetQuota:
                 share.answer(reason)
 
     def _share_out(self) -> None:
-        """Admit the requests that the budget covers, first for jobs that have begun."""
         waiting = [share for share in self._shares if share.waiting]
         if not waiting:
             return

@@ -199,12 +199,6 @@ class Engine(Generic[Job, Done]):
             self._failing -= state.first_failed < inf
 
     async def _send(self, request: Request) -> Reply:
-        """Send a request once.
-
-        Raises:
-            RunStopped: No request will succeed.
-            ModelError: The request got no answer.
-        """
         try:
             with self.activity.request():
                 return await self._model.ask(request)
@@ -224,7 +218,6 @@ class Engine(Generic[Job, Done]):
     async def _begin(
         self, request: Request, share: BudgetShare | None, wait: float | None, *, first: bool
     ) -> AdmittedRequest:
-        """Wait until a request may start; with ``first``, a retry precedes other requests."""
         if self._stopping.is_set():
             raise RunStopped
         pace = self.pace
@@ -259,7 +252,6 @@ class Engine(Generic[Job, Done]):
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Return a context in which SIGINT and SIGTERM stop the run, not the process."""
         loop = asyncio.get_running_loop()
         signals = (signal.SIGINT, signal.SIGTERM)
         try:
@@ -329,12 +321,6 @@ class Engine(Generic[Job, Done]):
     def _find_backoff(
         self, error: TransientError, state: _RequestState, started: AdmittedRequest
     ) -> float:
-        """Return the seconds before the retry of a failed request.
-
-        Raises:
-            ModelError: The request has no retries left.
-            RunStopped: No request will succeed.
-        """
         asked_to_wait = error.retry_after or 0.0
         alone = False
         if error.kind == "rate_limit":
@@ -363,12 +349,6 @@ class Engine(Generic[Job, Done]):
         return backoff * (0.5 + self._jitter.random())
 
     def _count_failure(self, state: _RequestState, error: TransientError, now: float) -> None:
-        """Count a failure of a request.
-
-        Raises:
-            ModelError: The request has no retries left.
-            RunStopped: The server is unreachable.
-        """
         attempts, kind = self._limits.attempts, error.kind
         if kind == "rate_limit":
             # A refusal counts only if the server answered others in the meantime.
@@ -390,7 +370,6 @@ class Engine(Generic[Job, Done]):
         raise ModelError(f"{error} ({state.made} requests)", error.kind) from None
 
     def _all_fail_since(self, state: _RequestState, error: TransientError) -> bool:
-        """Tell whether all requests have failed since this request's first failure."""
         return (
             self._failing >= _MIN_FAILING_REQUESTS
             and not error.unreachable

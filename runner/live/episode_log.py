@@ -120,7 +120,6 @@ def led(step: StepRecord) -> tuple[object, ...]:
 
 
 def _looks_like_calls(text: str | None) -> bool:
-    """Tell whether a string that cannot be parsed was probably meant as calls."""
     try:
         # The end of a text suffices, and is short enough to be read.
         return bool(parse_calls((text or "")[-MAX_TEXT:]))

@@ -132,7 +132,6 @@ class EpisodePlayer:
                 self.turn_ends.append(end_of(taken, reply, episode))
 
     async def _hear(self, reply: Reply) -> tuple[ExecutedAnswer, list[UserReply]]:
-        """Take an answer; ask the user's model unless the course has the reply."""
         number, course = len(self.steps), self._setup.course
         known: Any = course[number].step.user if number < len(course) else ABSENT
         earlier: Sequence[UserReply] = () if known is ABSENT else known

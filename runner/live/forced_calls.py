@@ -51,7 +51,6 @@ def _check_known(choice: str, forced: str, trajectories: Sequence[Trajectory]) -
 def _check_offered(
     choice: str, forced: str, plan: RunPlan, trajectories: Sequence[Trajectory]
 ) -> None:
-    """Raise DataError unless every request offers the function under its own name."""
     if plan.dataset.offering is not None:
         raise DataError(
             _OPTION, f"--retrieve can leave out {choice}; use only one of the two options"

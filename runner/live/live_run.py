@@ -238,7 +238,6 @@ class LiveRun:
         return answer
 
     def _prepare(self, trajectory: Trajectory) -> PreparedTrajectory:
-        """Return a prepared trajectory; its ground truth is played once for all trials."""
         if trajectory.id not in self._prepared:
             plan = self._plan
             self._prepared[trajectory.id] = prepare(plan.dataset, trajectory, plan.profile)

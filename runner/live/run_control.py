@@ -285,7 +285,6 @@ async def watched(engine: Engine[Any, Any], watch: RunObserver) -> AsyncIterator
 
 
 def _run_to_end(coroutine: Coroutine[Any, Any, RunEnding]) -> RunEnding:
-    """Run a coroutine to its end; use a new thread if this thread runs an event loop."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -343,7 +342,6 @@ def secrets_of(model: str, settings: Settings, environment: Mapping[str, str]) -
 
 
 def _is_key(variable: str, model: str) -> bool:
-    """Tell whether an environment variable may hold a key for the model's provider or OpenAI."""
     name = variable.upper()
     if isinstance(parsed(model), AgentName):
         # An agent may use any provider.

@@ -96,7 +96,6 @@ def _convert_message(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
 
 
 def _make_text_block(content: object) -> Sequence[Mapping[str, Any]]:
-    """Return a string as a list of one block; empty for the empty string, which the API refuses."""
     return [{"type": "text", "text": content}] if content else []
 
 

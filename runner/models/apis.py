@@ -43,7 +43,6 @@ class Api(ABC):
     tools: tuple[bytes, bytes] = (b',"tools":[', b"]")
     """Bytes of the request body before and after the tools."""
     calling: Callable[[Settings], Settings] = unchanged
-    """Function that converts settings for tools, such as ``tool_choice``."""
     completion: Callable[[object], object] = lambda body: body
     """Function that converts an answer to a chat completion; another body stays unchanged."""
 
@@ -65,7 +64,6 @@ class ItemApi(Api):
 
     items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]] = lambda message: (message,)
     conversation: str = "messages"
-    """Name of the body field with the conversation."""
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
         """Encode a message that follows the given messages."""
@@ -95,7 +93,6 @@ def _convert_settings(model: str, given: Settings) -> Settings:
 
 
 def _convert_choice(given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings for tools, in which the name of a chosen function is one level higher."""
     choice = given.get("tool_choice")
     if not isinstance(choice, Mapping):
         return given
@@ -201,7 +198,6 @@ def _is(item: object, kind: str) -> bool:
 
 
 def _flatten_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a tool for the Responses API without ``strict``, which is this API's default."""
     return {"type": "function", "strict": False, **tool["function"]}
 
 

@@ -58,7 +58,6 @@ ToolForm = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 @lru_cache(maxsize=8192)
 def _encoded(tool: IdentityKey, form: ToolForm) -> bytes:
-    """Return a tool as JSON from a cache that all tool lists share."""
     return json.dumps(form(tool.value), separators=(",", ":")).encode()
 
 

@@ -137,10 +137,6 @@ def takes_choice(name: str, options: RequestOptions) -> bool:
 
 
 def _choose_api(name: str, options: RequestOptions) -> RequestOptions:
-    """Return options with the right API for a model of OpenAI.
-
-    Some models support only one API, and only the Responses API accepts earlier reasoning.
-    """
     entry, has_reasoning = _find_entry(name), _has_reasoning(name)
     api = options.api or usual_api(name, options)
     if api != "responses" or has_reasoning or not entry:

@@ -30,7 +30,6 @@ from runner.models.reply import Endpoint, one_line, read_completion, refused_tho
 _RESERVED_MEMBERS = ("messages", "input", "prompt", "tools", "functions", "stream", "n")
 _IDLE_ROUND = 100e-6
 _MAX_WAIT_SECONDS = 0.05
-"""Maximum seconds between two requests if the loop is never idle."""
 
 
 class RequestPacer:
@@ -114,7 +113,6 @@ class Client(ABC):
                 self._learn(thoughts, demanded)
 
     def _learn(self, thoughts: frozenset[str], demanded: frozenset[str]) -> None:
-        """Stop sending some reasoning fields, and adapt later requests to the server's demands."""
         self._refused |= thoughts
         self._demands |= demanded
 
@@ -216,7 +214,6 @@ def _make_lost_error(cause: BaseException, endpoint: Endpoint) -> TransientError
 
 
 def _find_innermost(error: BaseException) -> BaseException:
-    """Return the original cause of an error; ignore unrelated errors in its context."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error

@@ -280,7 +280,6 @@ class ToolCallConversation(Conversation):
         self._open_calls = []
 
     def _new_id(self, call: ToolCall) -> str:
-        """Return the id of a call, or a new id if the id is missing or repeated."""
         id = call.id or ""
         number = len(self._ids)
         while not id or id in self._ids:
@@ -328,7 +327,6 @@ class PromptConversation(Conversation):
     def _with_functions(
         self, messages: Sequence[Message], offered: frozenset[str]
     ) -> Sequence[Message]:
-        """Put functions into the first user message if the prompt file demands this."""
         style, text = self._style, self._style.prompts.first_user
         if style.format is not None or text is None:
             return messages
@@ -453,7 +451,6 @@ class CallingFormatConversation(Conversation):
         return self._format.finish.name if self._format.finish else None
 
     def _rename(self, document: Document) -> Document:
-        """Return a document under a name that the calling format can write."""
         name = document["name"]
         if not self._format.identifiers or name.isidentifier():
             return document

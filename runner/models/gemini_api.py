@@ -128,7 +128,6 @@ def _make_part(call: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _find_call(earlier: Sequence[ChatMessage], id: str) -> Mapping[str, Any]:
-    """Return the function name of an earlier call, and Gemini's id of the call if it exists."""
     for message in reversed(earlier):
         calls = message.get("tool_calls") or ()
         for number, call in enumerate(calls):

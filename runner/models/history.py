@@ -60,7 +60,6 @@ def arrange(messages: Sequence[ChatMessage], rules: Collection[str]) -> Sequence
 
 
 def _without_system(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-    """Put the system messages at the start of the first user message."""
     system = [message for message in messages if message["role"] == "system"]
     others = [message for message in messages if message["role"] != "system"]
     first = next((n for n, message in enumerate(others) if message["role"] == "user"), None)
@@ -84,7 +83,6 @@ def _with_results(messages: Sequence[ChatMessage]) -> Iterator[Sequence[ChatMess
 
 
 def _one_call_each(group: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
-    """Yield, for each call of a message, a message with this call and its result."""
     message, *results = group
     calls = message.get("tool_calls") or ()
     if len(calls) < 2:
@@ -126,7 +124,6 @@ def _merged(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
 
 
 def _is_text(message: ChatMessage, role: str | None = None) -> bool:
-    """Tell whether a message is plain text from the user or the model (or from one role)."""
     known = ("user", "assistant") if role is None else (role,)
     has_text = isinstance(message["content"], str) and not message.get("tool_calls")
     return message["role"] in known and has_text

@@ -187,10 +187,6 @@ def takes_choice(name: str, choice: object) -> bool:
 
 
 def _body_arguments(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return litellm's arguments for further fields of the body.
-
-    Raises FatalError if a field cannot be set.
-    """
     check_members(body)
     if not body:
         return {}
@@ -200,7 +196,6 @@ def _body_arguments(provider: str, body: Mapping[str, Any]) -> Mapping[str, Any]
 
 
 def _find_words(text: str) -> object:
-    """Return the provider's message or error body, without litellm's prefix."""
     text = _ERROR_PREFIX.sub("", text)
     first, traceback, _ = text.partition("Traceback (most recent call last)")
     if traceback:

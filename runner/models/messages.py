@@ -292,7 +292,6 @@ def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
 
 
 def _user_messages(item: Mapping[str, Any]) -> Iterator[ChatMessage]:
-    """Yield the messages in a user message; in Anthropic's form, it may contain results."""
     content = item.get("content")
     parts = content if isinstance(content, list) else []
     results = [

@@ -163,7 +163,6 @@ def _find_address(provider: Provider, options: RequestOptions) -> URL:
 
 
 def _join_paths(base: str, path: str) -> str:
-    """Join two paths; the end of the first and the start of the second may overlap."""
     base, steps = base.rstrip("/"), path.split("/")
     for size in range(len(steps), 0, -1):
         base = base.removesuffix("/" + "/".join(steps[:size]))
@@ -171,7 +170,6 @@ def _join_paths(base: str, path: str) -> str:
 
 
 def _make_headers(provider: Provider, key: str, given: Mapping[str, str]) -> CIMultiDict[str]:
-    """Return the headers of every request; the user's headers take precedence."""
     header, before = provider.credential
     headers = CIMultiDict({**_HEADERS, header: f"{before}{key or _NO_KEY}", **provider.headers})
     for name, variable in provider.variable_headers.items():
@@ -205,7 +203,6 @@ def _check_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _merge_settings(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge settings one level deep; the user's settings take precedence over the defaults."""
     both = {
         name: {**ours[name], **value}
         for name, value in theirs.items()

@@ -105,7 +105,6 @@ def checked_texts(
 
 
 def _read_first_user(place: object, path: Path) -> str | None:
-    """Return the template of the first user message from a table of the file, or None."""
     where = f"{path}: [place]"
     known = {"functions", "user"}
     if not isinstance(place, Mapping) or not known.issuperset(place):
@@ -276,7 +275,6 @@ def _write_xml_members(schema: Mapping[str, Any], indent: int) -> Iterator[str]:
 
 
 def _list_other_members(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the remaining fields of a schema and of its elements, such as ``enum``."""
     items = schema.get("items")
     for part in (schema, items if isinstance(items, Mapping) else {}):
         yield from ((key, value) for key, value in part.items() if key not in _MAIN_MEMBERS)

@@ -86,7 +86,6 @@ def _convert_mistral_choice(given: Settings) -> Settings:
 
 
 def _drop_empty_answer(message: ChatMessage) -> tuple[ChatMessage, ...]:
-    """Drop an empty answer, which Mistral refuses."""
     is_empty = not (message["content"] or message.get("tool_calls"))
     return () if message["role"] == "assistant" and is_empty else (message,)
 

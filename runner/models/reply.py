@@ -273,7 +273,6 @@ def _find_message(body: object, depth: int = 0) -> str:
 
 
 def _find_delay(body: object) -> str:
-    """Return the delay in Google's error body as a string such as ``30s``."""
     error = _as_object(
         (_find_object(body) if isinstance(body, list) else _as_object(body)).get("error")
     )
@@ -308,7 +307,6 @@ def _read_content(content: object) -> tuple[str | None, str | None]:
 
 
 def _read_part(part: object, kinds: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the text of a content part; an empty string for an unknown type."""
     about = _as_object(part)
     kind = about.get("type", "text")
     for name in kinds.get(kind, ()) if isinstance(kind, str) else ():
@@ -348,7 +346,6 @@ def _read_reasoning(message: Mapping[Any, Any]) -> str | None:
 
 
 def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimText | None:
-    """Return the fields of a message that a server expects back unchanged."""
     members = _take_members(message, (*_THOUGHTS, "extra_content"))
     content = message.get("content")
     kinds = content if isinstance(content, list) else ()
@@ -361,7 +358,6 @@ def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimText | None:
 
 
 def _take_members(holder: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return the fields with these names that are not null and can be written as JSON."""
     found = {}
     for name in names:
         value = holder.get(name)
@@ -380,7 +376,6 @@ def _list_call_entries(message: Mapping[Any, Any]) -> list[Any]:
 
 
 def _read_tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
-    """Return the calls of a message; its finish reason is ignored, because it is unreliable."""
     calls = tuple([_read_tool_call(entry) for entry in _list_call_entries(message)])
     if calls:
         return calls

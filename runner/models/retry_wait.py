@@ -82,7 +82,6 @@ def _seconds_until(value: str | None, now: datetime) -> float | None:
 
 
 def _parse_timestamp(value: str | None) -> datetime | None:
-    """Parse a timestamp of HTTP or RFC 3339."""
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
             moment = read(value or "")

@@ -117,7 +117,6 @@ def sent_as(record: type, *ways: Sent) -> Mapping[str, str]:
 
 
 def _find_recorded_type(hint: Any) -> Any:
-    """Return a setting's type in a definition; a choice may have values of older versions."""
     words = [kind for kind in (hint, *get_args(hint)) if get_origin(kind) is Literal]
     if not words:
         return hint

@@ -59,7 +59,6 @@ def _read_chunks(content: bytes, address: str) -> Iterator[dict[str, Any]]:
 
 
 def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
-    """Append parts of calls to the calls; each part has the index of its call."""
     for part in parts if isinstance(parts, list) else ():
         if not isinstance(part, dict):
             continue

@@ -287,7 +287,6 @@ class Toolbox:
 def _make_shared_tool(
     document: IdentityKey, legal: str, note: str, float_note: str, bare_items: bool, response: bool
 ) -> dict[str, Any]:
-    """Return a document as a tool from a cache that all tool lists share."""
     names = FunctionNames([document.value["name"]], {document.value["name"]: legal})
     notes = FunctionNotes(float=float_note, bare_items=bare_items, response=response)
     return as_tool(with_syntax_note(document.value, note), names, notes)

@@ -180,12 +180,6 @@ def _make_tls_context() -> ssl.SSLContext:
 
 
 async def _read_whole(headers: Mapping[str, str], answer: aiohttp.StreamReader) -> bytes:
-    """Return the content of an answer, decompressed.
-
-    Raises:
-        RequestError: The content is too large, or its encoding is not gzip.
-        TransientError: The content is not valid gzip.
-    """
     parts, size = [], 0
     async for part in answer.iter_any():
         parts.append(part)

@@ -97,7 +97,6 @@ def _category_of_file(path: Path) -> Category | None:
 
 
 def _entry(where: str, line: dict[str, object], in_file: Category | None) -> EpisodeRecord:
-    """Return the entry of a line; if the id names no category, use the category of the file."""
     name = line.get("id")
     if not isinstance(name, str):
         raise DataError(
@@ -187,7 +186,6 @@ def _verdicts_in(path: Path, ids: Iterable[str]) -> Verdicts:
 def _scored(
     path: Path, total: object, lines: Iterable[tuple[str, dict[str, Any]]], ids: Iterable[str]
 ) -> Verdicts:
-    """Return the verdicts of a score file, which lists only failed entries."""
     name = _SCORE_FILE.fullmatch(path.name)
     category = category_of(f"{name[1]}_0") if name else None
     if category is None:

@@ -103,8 +103,6 @@ def encode_members(members: Mapping[str, Any]) -> str:
 
 
 class _Encoders(dict[type, Write]):
-    """Encoders by type, whose output equals the encoded value of ``written``."""
-
     def __missing__(self, kind: type) -> Write:
         writer = self[kind] = _writer_of(kind)
         return writer

@@ -75,13 +75,11 @@ class RunDefinition(NamedTuple):
     """All settings that determine a run's result. A run resumes only under an equal definition."""
 
     model: str
-    """Name of the model."""
     settings: ModelSettings
     prompts_sha256: str
     """Hexadecimal hash of Turnwise's own prompts."""
     dataset: DatasetReference
     profile: str
-    """Name of the checking profile."""
     step_limit: int
     """Maximum steps with calls per turn."""
     selection: Selection

@@ -160,14 +160,12 @@ def _output(path: Path) -> AbstractContextManager[IO[bytes]]:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether a path is a regular file or does not exist."""
     held_open = path.absolute().parts[1:2] in (("dev",), ("proc",))
     return not held_open and (path.is_file() or not path.exists())
 
 
 @contextmanager
 def _upcoming(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file, which gets its final name when it is complete."""
     upcoming = unfinished_path(path)
     upcoming.unlink(missing_ok=True)
     try:

@@ -145,7 +145,6 @@ class UnderwayStep(NamedTuple):
     id: str
     """Id of the trajectory."""
     trial: int
-    """Number of the trial, starting at 0."""
     step: StepRecord
     message: JsonObject
     """The answer as a message, with the fields that the server expects back."""
@@ -208,9 +207,7 @@ class InfoReport(NamedTuple):
     """Required information that an episode's answers reported."""
 
     facts: int
-    """Number of required facts."""
     turns: int
-    """Number of turns with required facts."""
     untold: Sequence[UnreportedFact]
     """Facts not reported, in order."""
     waiting: int
@@ -263,7 +260,6 @@ class EpisodeRecord(NamedTuple):
     id: str
     """Id of the trajectory."""
     trial: int
-    """Number of the trial, starting at 0."""
     category: str
     """Category of the trajectory."""
     outcome: Outcome | None

@@ -216,8 +216,6 @@ class _LinePlace(NamedTuple):
 
 
 class _StoredEpisodes(Mapping[Key, RecordedEpisode]):
-    """Episodes of a large file, each of which is read on use."""
-
     def __init__(
         self,
         path: Path,

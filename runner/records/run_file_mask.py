@@ -140,7 +140,6 @@ def _forms(secret: str) -> list[str]:
 
 
 def _words(episode: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the strings of an episode that no model wrote, such as names, ids and kinds."""
     yield from (
         episode["id"],
         episode["category"],
@@ -169,7 +168,6 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def _calls(episode: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the calls that an episode made, and the replies that contain calls."""
     for step in episode.get("steps", ()):
         yield from step["calls"]
         if step["calls"]:

@@ -93,8 +93,6 @@ class EpisodeSink(Protocol):
 
 
 class _AnswerLine(NamedTuple):
-    """A line of ``underway.jsonl``: an ``UnderwayStep`` and the budget spent so far."""
-
     id: str
     trial: int
     step: EncodedJson
@@ -350,7 +348,6 @@ class RunStore(LockedFolder):
             self._write_underway()
 
     def _line_of(self, answered: UnderwayStep) -> _StoredAnswer | None:
-        """Return the stored form of an answer; None for an answer with a secret."""
         id, trial, step, message = answered
         text = EncodedJson(encode(step))
         raw = self.secrets.of_step(_AnswerLine(id, trial, text, message, self.spent))
@@ -367,7 +364,6 @@ class RunStore(LockedFolder):
         before.append(kept)
 
     def _take_up(self, taken: Iterator[FileLine]) -> None:
-        """Reopen finished episodes; episodes with masked strings restart from the beginning."""
         for line in taken:
             record = EpisodeRecord.from_json(line.value, line.where)
             if MASK.encode() not in line.raw:
@@ -390,7 +386,6 @@ class RunStore(LockedFolder):
             self._steps.close()
 
     def _leave_underway(self) -> None:
-        """Drop the answers of finished episodes, unless the disk is full."""
         with suppress(WriteError):
             if self._steps is not None or self.spent != RunSpending():
                 self._write_underway()
@@ -446,7 +441,6 @@ def create_folder(folder: Path) -> Path:
 
 
 def _episode_of(line: FileLine) -> tuple[Key, Outcome]:
-    """Return the key and outcome of a line's episode, without a check of other fields."""
     match line.value:
         case {"id": str(id), "trial": int(trial), "category": str(), "outcome": outcome}:
             if outcome in ("passed", "failed", "error"):
@@ -469,10 +463,6 @@ def _key(line: FileLine) -> Key:
 
 
 def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Check that two definitions are equivalent.
-
-    Raises DataError if they differ; the message names each differing field.
-    """
     changes = [
         f"{path} was {a!r:.120}, is now {b!r:.120}"
         for path, a, b in _changes(then, now)

@@ -271,7 +271,6 @@ class RolloutEnv:
         )
 
     def _count_passed(self, taken: ExecutedAnswer) -> int:
-        """Return 1 if this step passed a turn and no earlier turn failed; otherwise return 0."""
         outcomes = self._dialogue.episode.outcomes
         turn = taken.turn
         if len(outcomes) <= turn or self._passed != turn or self._dialogue.episode.terminated:
@@ -323,10 +322,6 @@ def single_dataset(trajectory: Trajectory) -> Dataset:
 def _prepare(
     trajectory: Trajectory, profile: Profile, seed: int | None, data: Dataset
 ) -> PreparedTrajectory:
-    """Prepare the trajectory with the seed of the environment.
-
-    Raises DataError if the ground truth fails under the seed.
-    """
     own = prepare(data, trajectory, profile)
     if seed is None:
         return own

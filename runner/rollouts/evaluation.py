@@ -150,7 +150,6 @@ def _add_features(
     policy: str | None,
     extensions: Mapping[str, Mapping[str, Any]],
 ) -> tuple[Dataset, tuple[RunFeature, ...]]:
-    """Return the data set with checks and policy added to its entries, and the run's features."""
     data = load_dataset(dataset, categories=categories)
     require_type("checks", checks, list, tuple, described="a list of checks")
     features = tuple(extension.judging_features(checks, policy))
@@ -283,7 +282,6 @@ def _maker(
 
 
 def _definition_place(agent: Any) -> str:
-    """Return the place of an agent's definition, in the form of ``--model python:``."""
     named = agent if hasattr(agent, "__qualname__") else type(agent)
     return f"{named.__module__}:{named.__qualname__}"
 

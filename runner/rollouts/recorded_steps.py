@@ -54,7 +54,6 @@ def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
 
 
 def _read_step(step: object, path: str, names: FunctionNames) -> Sequence[Step]:
-    """Return a step; empty for a message that is not an answer, such as a result."""
     try:
         if isinstance(step, Mapping):
             role = step.get("role", "assistant")

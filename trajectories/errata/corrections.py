@@ -15,7 +15,6 @@ from trajectories.schema import ExpectedCalls, Message, Trajectory
 Found = TypeVar("Found")
 
 _MAX_PATHS = 64
-"""Maximum number of interpretations per entry."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,6 @@ def correct_entry(trajectory: Trajectory, erratum: Erratum) -> list[Trajectory]:
 
 
 def _combine_alternatives(erratum: Erratum) -> list[Turns]:
-    """Return the alternatives, and the combinations of alternatives for different turns."""
     paths: list[Turns] = [{}]
     for alternative in erratum.alternatives:
         free = [path for path in paths if path.keys().isdisjoint(alternative)]
@@ -166,10 +164,6 @@ def _correct_answers(trajectory: Trajectory, answers: Answers) -> Trajectory:
 def _resolve_values(
     values: Sequence[Any] | str, before: Mapping[str, Sequence[Any]], name: str
 ) -> Sequence[Any]:
-    """Return the values of a parameter; resolve a reference to a published parameter.
-
-    Raises DataError if the published parameter does not exist.
-    """
     if not isinstance(values, str):
         return values
     if not values.startswith("#") or values[1:] not in before:

@@ -11,7 +11,6 @@ from trajectories.vocabulary import Vocabulary
 _ENTRIES = 5
 """Number of items for each line that is appended to a file."""
 _BESIDE = 4
-"""Number of items for each added file."""
 
 
 def fill(

@@ -11,9 +11,7 @@ from trajectories.vocabulary import Vocabulary
 FOLLOWED = "followed"
 """Word that leaves the followed accounts unchanged."""
 _COMMENTS = 8
-"""Number of items for each comment on an existing tweet."""
 _MAX_COMMENTS = 2
-"""Maximum number of comments on an added tweet."""
 _ENDINGS = ("daily", "archive", "club", "news", "official")
 
 

@@ -228,7 +228,6 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
 
 
 def _compute(node: ast.expr, depth: int) -> Any:
-    """Evaluate an operation on numbers and strings as Python does, but within limits."""
     if depth > _MAX_TERMS:
         raise MalformedCall(f"Arithmetic has more than {_MAX_TERMS} terms.")
     match node:

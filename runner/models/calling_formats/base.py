@@ -85,7 +85,6 @@ class TextFormat(NamedTuple):
     kind: Kind
     parallel: bool
     show: Callable[[Sequence[Document]], list[ChatMessage]]
-    """Function that returns the first messages of a conversation."""
     write: Callable[[Sequence[Call], str, Sequence[Document]], str]
     """Function that writes calls and the preceding text as a model of the family does."""
     answer: Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
@@ -97,7 +96,6 @@ class TextFormat(NamedTuple):
     identifiers: bool = False
     """Whether names of functions must be Python identifiers."""
     says: Callable[[str], ReplyContent] = as_said
-    """Function that splits a reply without calls into text and reasoning."""
     finish: FinishFunction | None = None
 
     @property
@@ -113,9 +111,7 @@ class NativeFormat(NamedTuple):
     wire: Wire
     parallel: bool
     show: Callable[[Sequence[Tool]], list[Tool]]
-    """Function that converts the tools of all functions to the sent tools."""
     write: Callable[[Sequence[Call], str], ChatMessage]
-    """Function that returns the server's message with calls and the preceding text."""
     answer: Callable[[Sequence[ToolCall], Sequence[str]], list[ChatMessage]]
     """Function that returns the messages for sent tool calls and their results."""
     read: Callable[[Sequence[ToolCall]], list[ToolCall]]
