@@ -126,10 +126,9 @@ def register(backend: BackendClass) -> BackendClass:
     """Register a backend under its class's name for this process; also usable as a decorator.
 
     A class that is defined again in the same place, as in a notebook, replaces the old class.
-    Raises ConfigError if another backend has the name. Raises DataError if ``backend`` is not a
-    class.
+    Raises ConfigError if another backend has the name, and DataError for another class.
     """
-    if not isinstance(backend, type):
+    if not (isinstance(backend, type) and issubclass(backend, Backend)):
         raise DataError("backend", f"must be a subclass of Backend, but is {backend!r:.60}")
     name = backend.__name__
     known = _REGISTERED.get(name)
@@ -159,7 +158,7 @@ def backend_class(name: str) -> type[Backend]:
     if ":" in name:
         return _import_path(name)
     close = difflib.get_close_matches(name[:100], names(), n=1)
-    advice = f"did you mean {close[0]}?" if close else f"known backends are {', '.join(names())};"
+    advice = f"did you mean {close[0]}?" if close else f"known backends are {', '.join(names())}."
     raise _make_error(
         name,
         f"unknown backend; {advice} To use one of your own, write module:Class, call "

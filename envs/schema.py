@@ -51,9 +51,10 @@ class ToolSpec(NamedTuple):
 
     def document(self) -> dict[str, Any]:
         """Return the function document: name, description and parameters as JSON Schema."""
+        returns = f" Returns: {self.returns}" if self.returns else ""
         return {
             "name": self.name,
-            "description": f"{self.description} Returns: {self.returns}",
+            "description": f"{self.description}{returns}",
             "parameters": self.json_schema(),
         }
 

@@ -151,7 +151,7 @@ class Session:
         if isinstance(call, MalformedCall):
             return Result.refused(call)
         if type(call) is not Call or type(call.args) is not tuple:
-            raise DataError("call", f"must be a Call of a tuple, not {call!r:.60}; use parse_call")
+            raise DataError("call", f"must be a Call whose args are a tuple, but is {call!r:.60}")
         count = self._calls = self._calls + 1
         if count > UNCOUNTED:
             refusal = self._account.refusal(count)
@@ -239,9 +239,9 @@ class Session:
         before = _NOTHING
         if writes:
             before = state.copy()
-            # The state may keep an argument, which the caller may change later.
-            args = tuple([copy_lists(value) for value in args])
-            kwargs = {name: copy_lists(value) for name, value in kwargs.items()}
+        # The state may keep an argument, and the function may change one.
+        args = tuple([copy_lists(value) for value in args])
+        kwargs = {name: copy_lists(value) for name, value in kwargs.items()}
         try:
             value = function(backend, *args, **kwargs)
         except ToolError as error:

@@ -122,7 +122,7 @@ class CheckedEnvironment:
     def golden_file(self) -> Path:
         """File of the frozen documents: beside the module, or in ``tests/`` if built in."""
         folder = get_file_folder(self.backend, _ROOT / "tests" / "golden")
-        return folder / f"{self.name}.functions.json"
+        return folder / f"{self.backend.__name__}.functions.json"
 
     @property
     def has_tests(self) -> bool:

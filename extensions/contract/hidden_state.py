@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import cached_property, lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from envs.backend import Backend
@@ -75,6 +76,12 @@ def _check_pickles(
             kind = type(value).__name__
             message = f"{what} {field} that cannot be copied to other processes ({kind}: {error})"
             raise subject.broken(f"{message}; keep plain data", call or field) from None
+
+
+_PLAYS = 20
+"""Plays from which calls are chosen."""
+_REFUSAL = '{"error": '
+"""Start of a refused call's result."""
 
 
 class _Probe(NamedTuple):
@@ -153,9 +160,15 @@ def _text(session: TimedSession, call: Call) -> str:
 
 def _choose(subject: CheckedEnvironment, script: RecordedPlay) -> list[Call]:
     """Return calls to compare: reads of written values, and calls of each function."""
-    others = [call for each in scripts(subject)[:20] for call in each.calls]
+    made = [
+        (text.startswith(_REFUSAL), call)
+        for each in (*scripts(subject)[:_PLAYS], script)
+        for call, text in zip(each.calls, each.texts, strict=False)
+    ]
+    # A refusal shows little of the state.
+    made.sort(key=itemgetter(0))
     by_name: dict[str, list[Call]] = {}
-    for call in {str(call): call for call in (*others, *script.calls)}.values():
+    for call in {str(call): call for _, call in made}.values():
         by_name.setdefault(call.name, []).append(call)
     tools = subject.backend.TOOLS
     written = [call for call in script.calls if tools[call.name].writes]

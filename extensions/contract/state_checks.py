@@ -66,7 +66,7 @@ def round_trip(subject: CheckedEnvironment) -> None:
 
 def unknown_keys(subject: CheckedEnvironment) -> None:
     """Check that an unknown key is refused."""
-    path = f"$.{subject.name}.no_such_key"
+    path = f"$.{subject.backend.__name__}.no_such_key"
     problems = subject.backend.check_config({"no_such_key": 1})
     if [problem.path for problem in problems] != [path]:
         message = f"a config with an unknown key is not refused at {path}; make Config a TypedDict"
@@ -78,7 +78,7 @@ def unknown_keys(subject: CheckedEnvironment) -> None:
 def wrong_types(subject: CheckedEnvironment) -> None:
     """Check that values of wrong types are refused, for each key and for the whole config."""
     for key in subject.backend.Config.__annotations__:
-        path = f"$.{subject.name}.{key}"
+        path = f"$.{subject.backend.__name__}.{key}"
         problems = subject.backend.check_config({key: 1j})
         if not problems or any(problem.path != path for problem in problems):
             message = f"a wrong type is not refused at {path}; give the key a type of its own"

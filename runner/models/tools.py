@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from envs.errors import ConfigError
 from envs.lazy_modules import lazy_module
-from envs.registry import backend_class, with_worlds
+from envs.registry import BACKENDS, backend_class, with_worlds
 from envs.session import Session
 from envs.tool import Document as Document
 from envs.tool import Tool
@@ -300,7 +300,9 @@ def toolbox_of(
     Raises DataError if a file with documents is missing or malformed.
     """
     if trajectory.functions is None:
-        options = (notes.syntax["python"], notes.float, notes.bare_items, notes.response)
+        # The note is BFCL's; values of other backends are JSON.
+        syntax = notes.syntax["python"] if BACKENDS.keys() >= {*trajectory.environments} else ""
+        options = (syntax, notes.float, notes.bare_items, notes.response)
         return _make_shared_toolbox(trajectory.environments, folder, *options)
     documents, language = documents_for(trajectory), trajectory.language
     return Toolbox(as_texts(documents, language, notes), language, notes)

@@ -129,6 +129,7 @@ class RolloutEnv:
     _dialogue: Dialogue = field(init=False)
     _replies: list[Any] = field(init=False)
     _passed: int = field(init=False)
+    _is_reset: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         """Check the parameters, prepare and start the trajectory."""
@@ -168,15 +169,17 @@ class RolloutEnv:
     def reset(self) -> Observation:
         """Restart the trajectory and return the first observation."""
         self._begin()
+        self._is_reset = True
         return self._observe(self._dialogue.request().messages)
 
     def step(self, action: Action) -> Transition:
         """Take the model's action.
 
-        Raises ActionError if the trajectory is over, or the action is invalid.
+        Raises ActionError before ``reset``, after the end, and for an invalid action.
         """
-        if self._dialogue.episode.finished:
-            raise ActionError("action", "the trajectory is over; call reset()")
+        if not self._is_reset or self._dialogue.episode.finished:
+            problem = "is over" if self._is_reset else "has not begun"
+            raise ActionError("action", f"the trajectory {problem}; call reset()")
         return self._take(self._reply(action))
 
     async def astep(self, action: Action) -> Transition:
@@ -231,7 +234,7 @@ class RolloutEnv:
         if json.loads(restored.snapshot()) != held:
             raise DataError("snapshot", "the same replies lead to another state in this version")
         self._dialogue, self._replies = restored._dialogue, restored._replies
-        self._passed = restored._passed
+        self._passed, self._is_reset = restored._passed, True
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the settings and a snapshot."""
@@ -297,7 +300,7 @@ class RolloutEnv:
     def _reply(self, action: Action) -> Reply:
         if isinstance(action, str):
             return _as_reply(action, ())
-        if isinstance(action, Mapping):
+        if isinstance(action, Mapping) and action.get("role") == "assistant":
             try:
                 return read_completion({"choices": [{"message": action}]}, 0.0)
             except ModelError as error:

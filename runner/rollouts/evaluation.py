@@ -232,7 +232,7 @@ def judge(
         require_type("id", id, str, described="the id of a trajectory")
         trajectory = choose.trajectory(data, str(id))
     if (turns is ABSENT) is (messages is None):
-        raise DataError("turns, messages", "pass only one of the two")
+        raise DataError("turns, messages", "pass exactly one of the two by name")
     rules = _profile(data, profile)
     prepared = prepare(data, trajectory, rules)
     if messages is not None:

@@ -437,6 +437,27 @@ def test_the_state_keeps_no_list_of_a_call():
     assert live.snapshot().to_json() == shown
 
 
+@pytest.mark.parametrize("mark", [reads, writes])
+def test_a_function_that_sorts_its_argument_does_not_change_the_call(mark, monkeypatch):
+    class Sorter(Backend):
+        """Sorts."""
+
+        Config = ShelfConfig
+        books: Sequence[str] = []
+
+        @mark
+        def order(self, names: list[str]) -> list[str]:
+            """Sort names."""
+            names.sort()
+            return names
+
+    monkeypatch.setattr(registry, "BACKENDS", {**registry.BACKENDS, "Sorter": Sorter})
+    made = parse_call("order(names=['b', 'a'])")
+    live = Session.load(["Sorter"], {}, checks_arguments=False)
+    assert live.call(made).held == ["a", "b"]
+    assert str(made) == "order(names=['b', 'a'])"
+
+
 def test_two_sessions_share_nothing():
     left, right = session(), session()
     call(left, "add('x')")

@@ -139,6 +139,7 @@ def actions(given: Path) -> None:
     """Take each as an agent's message, an action of a training loop, and a snapshot."""
     for name, raw in _texts(given):
         env = RolloutEnv(_entry())
+        env.reset()
         if name == "snapshot":
             with suppress(DataError):
                 env.restore(raw)

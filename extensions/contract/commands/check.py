@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unittest import SkipTest
 
+from envs import registry
 from envs.lazy_modules import lazy_module
 from envs.tool import place
 from extensions.contract.commands.tools import environments
@@ -49,14 +50,15 @@ class Options:
 
 def run(options: Options) -> int:
     """Check environments, and print every rule with its outcome."""
-    backends = environments(options.environments)
+    names = options.environments or registry.names()
+    environments(names)
     with require_extra("dev", "env check"):
         contract = testing.contract
     # By default, Hypothesis writes into the current folder.
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", folder)
         configs = _list_configs(options.dataset) if options.dataset else {}
-        checked = [contract(each.__name__, configs.get(each.__name__, ())) for each in backends]
+        checked = [contract(name, configs.get(name, ())) for name in names]
         failed = sum(map(_check, checked))
     return PROBLEMS if failed else DONE
 

@@ -86,6 +86,7 @@ def test_the_log_shows_scores_and_differences_of_each_sample(run):
     scores = {sample.id: sample.scores["judged"] for sample in log.samples}
     assert {id for id, score in scores.items() if score.value["passed"] == 0.0} == {wrong}
     env = RolloutEnv(BASE[wrong])
+    env.reset()
     for turn in range(len(BASE[wrong].turns)):
         env.step([parse_call(text) for text in calls_of(BASE[wrong], turn, [wrong])])
         env.step("Done.")

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from envs.registry import BACKENDS
+from envs.schema import ToolSpec
 from runner.models.base import ToolCall, ToolList
 from runner.models.tools import (
     FunctionNames,
@@ -22,6 +23,7 @@ from runner.models.tools import (
 )
 from trajectories.bfcl_reader import function_docs_file
 from trajectories.errors import DataError
+from trajectories.schema import Category, Trajectory
 
 JSON_TYPES = {"object", "number", "array", "string", "integer", "boolean", "null"}
 NOTE = " Argument values follow Python 3 syntax."
@@ -57,6 +59,19 @@ def problems(schema, path="$"):
             inner.append((f"{path}.{keyword}", schema[keyword]))
     for where, member in inner:
         yield from problems(member, where)
+
+
+def test_only_tools_of_bfcls_backends_have_the_note_on_syntax(tmp_path):
+    for environments, noted in ((("TicketAPI",), True), (("TicketAPI", "Mailbox"), False)):
+        entry = Trajectory("a", Category.BASE, environments, {}, ())
+        functions = [document["name"] for document in own_documents(environments)]
+        tools = toolbox_of(entry).tools(frozenset(functions), ()).tools
+        ends = {tool["function"]["description"].endswith(NOTE) for tool in tools}
+        assert ends == {noted}
+
+
+def test_a_document_without_a_result_has_no_empty_section():
+    assert ToolSpec("ping", "Ping.", (), "", ()).document()["description"] == "Ping."
 
 
 # Documents

@@ -42,6 +42,13 @@ def last_of(category):
     return [t for t in embedded().trajectories.values() if t.category is category][-1]
 
 
+def started(trajectory, *given, **more):
+    """Return an environment after ``reset``."""
+    env = RolloutEnv(trajectory, *given, **more)
+    env.reset()
+    return env
+
+
 def actions(trajectory):
     """Return what a model does that knows the ground truth."""
     for turn in trajectory.turns:
@@ -71,7 +78,7 @@ def message(*calls, text=None):
 def test_the_ground_truth_earns_every_reward_in_full(category, profile, mode):
     trajectory = last_of(category)
     for reward in REWARDS:
-        env = RolloutEnv(trajectory, profile, dataset=embedded(), reward=reward, mode=mode)
+        env = started(trajectory, profile, dataset=embedded(), reward=reward, mode=mode)
         taken = course(env, actions(trajectory))
         assert sum(t.reward for t in taken) == pytest.approx(1.0)
         assert [t.terminated for t in taken] == [False] * (len(taken) - 1) + [True]
@@ -82,7 +89,7 @@ def test_the_ground_truth_earns_every_reward_in_full(category, profile, mode):
 
 
 def test_progress_is_paid_when_a_turn_passes_and_not_after_a_failed_one(help_desk):
-    env = RolloutEnv(help_desk, reward="progress")
+    env = started(help_desk, reward="progress")
     rewards = [env.step([parse_call(help_desk.turns[0].ground_truth[0])]).reward]
     rewards.append(env.step("Done.").reward)
     rewards.append(env.step([parse_call("create_ticket(title='More')")]).reward)
@@ -92,19 +99,19 @@ def test_progress_is_paid_when_a_turn_passes_and_not_after_a_failed_one(help_des
 
 
 def test_what_was_observed_may_be_changed_and_nobody_else_sees_it(help_desk):
-    env = RolloutEnv(help_desk)
+    env = started(help_desk)
     first = env.reset()
     fork = env.fork()
     first.tools[0]["function"]["description"] = "changed"
     first.messages[0]["content"] = "changed"
-    for other in (env, fork, RolloutEnv(help_desk)):
+    for other in (env, fork, started(help_desk)):
         seen = other.reset()
         assert seen.tools[0]["function"]["description"] != "changed"
         assert seen.messages[0]["content"] == "My screen is dark."
 
 
 def test_an_observation_is_what_is_new_to_the_model(help_desk):
-    env = RolloutEnv(help_desk)
+    env = started(help_desk)
     first = env.reset()
     assert first.messages == ({"role": "user", "content": "My screen is dark."},)
     names = [tool["function"]["name"] for tool in first.tools]
@@ -124,7 +131,7 @@ def test_an_observation_is_what_is_new_to_the_model(help_desk):
 
 
 def test_a_call_may_be_given_by_position(help_desk):
-    env = RolloutEnv(help_desk)
+    env = started(help_desk)
     given = env.step([Call("create_ticket", ("Dark screen",))])
     assert given.info["calls"] == ["create_ticket(title='Dark screen')"]
 
@@ -138,7 +145,7 @@ def test_a_call_may_be_given_by_position(help_desk):
     ],
 )
 def test_what_is_no_action_is_refused_and_changes_nothing(help_desk, action, said):
-    env = RolloutEnv(help_desk)
+    env = started(help_desk)
     env.reset()
     before = env.snapshot()
     with pytest.raises(ValueError, match=said):
@@ -148,16 +155,16 @@ def test_what_is_no_action_is_refused_and_changes_nothing(help_desk, action, sai
 
 @both_modes
 def test_hostile_text_is_an_answer_or_a_refused_call(help_desk, mode):
-    env = RolloutEnv(help_desk, mode=mode)
+    env = started(help_desk, mode=mode)
     for text in ("__import__('os').system('ls')", "[" * 5_000, "\x00\ud800", "f(" * 500):
         assert all(key in env.step(text).info for key in ("problem", "verdict"))
         env.reset()
-    refused = RolloutEnv(help_desk).step(message(Call("__class__", (), {"a": 1})))
+    refused = started(help_desk).step(message(Call("__class__", (), {"a": 1})))
     assert "There is no function" in refused.observation.messages[0]["content"]
 
 
 def test_the_step_limit_truncates(help_desk):
-    env = RolloutEnv(help_desk, step_limit=1)
+    env = started(help_desk, step_limit=1)
     look = [Call("ticket_get_login_status")]
     first, second = course(env, [look, look])
     assert (first.terminated, first.truncated) == (False, False)
@@ -179,9 +186,9 @@ def test_forks_snapshots_and_pickles_go_on_alike(category, data):
     alone = replace(embedded(), trajectories={trajectory.id: trajectory})
     some = list(actions(trajectory))
     cut = data.draw(st.integers(0, len(some) - 1))
-    env = RolloutEnv(trajectory, dataset=alone, reward="progress")
+    env = started(trajectory, dataset=alone, reward="progress")
     course(env, some[:cut])
-    restored = RolloutEnv(trajectory, dataset=alone, reward="progress")
+    restored = started(trajectory, dataset=alone, reward="progress")
     restored.restore(env.snapshot())
     others = [env.fork(), restored, pickle.loads(pickle.dumps(env))]
     at_cut = env.snapshot()
@@ -203,10 +210,11 @@ def test_a_snapshot_is_the_same_in_every_process(help_desk, tmp_path):
         "from trajectories.schema import Category\n"
         "t = next(iter(load_embedded([Category.BASE]).trajectories.values()))\n"
         "env = RolloutEnv(t)\n"
+        "env.reset()\n"
         "env.step([parse_call(text) for text in t.turns[0].ground_truth])\n"
         "sys.stdout.buffer.write(env.snapshot())"
     )
-    env = RolloutEnv(trajectory)
+    env = started(trajectory)
     env.step([parse_call(text) for text in trajectory.turns[0].ground_truth])
     for seed in ("0", "1"):
         made = subprocess.run(
@@ -232,7 +240,7 @@ def test_a_snapshot_is_the_same_in_every_process(help_desk, tmp_path):
     ],
 )
 def test_a_snapshot_that_does_not_fit_is_refused_and_changes_nothing(help_desk, change, said):
-    env = RolloutEnv(help_desk)
+    env = started(help_desk)
     env.step("Hello.")
     before = env.snapshot()
     changed = change(json.loads(before))
@@ -249,7 +257,7 @@ def test_a_seed_replaces_what_is_drawn():
     everything = embedded().trajectories.values()
     seeded = next(t for t in everything if "VehicleControlAPI" in t.environments)
     look = [Call("check_tire_pressure")]
-    one, same, other = (RolloutEnv(seeded, seed=seed, profile=BFCL) for seed in (1, 1, 2))
+    one, same, other = (started(seeded, seed=seed, profile=BFCL) for seed in (1, 1, 2))
     assert one.step(look) == same.step(look)
     assert one.snapshot() != other.snapshot()
 
@@ -257,14 +265,14 @@ def test_a_seed_replaces_what_is_drawn():
 def test_a_seed_under_which_the_ground_truth_fails_is_refused():
     trajectory = embedded().trajectories["composite_travel_ticket_new_hire_trip"]
     with pytest.raises(DataError, match="randomly drawn"):
-        RolloutEnv(trajectory, seed=7, dataset=embedded())
+        started(trajectory, seed=7, dataset=embedded())
 
 
 # Many at once
 
 
 def test_several_are_stepped_together_and_one_that_is_over_waits_for_the_others(help_desk):
-    envs = [RolloutEnv(help_desk, reward="progress") for _ in range(3)]
+    envs = [started(help_desk, reward="progress") for _ in range(3)]
     assert [env.verdict for env in envs] == [None, None, None]
     for actions in ({0: "a", 2: "a"}, {0: "b", 2: [Call("ticket_get_login_status")]}, {0: "c"}):
         taken = {index: envs[index].step(action) for index, action in actions.items()}
@@ -274,7 +282,7 @@ def test_several_are_stepped_together_and_one_that_is_over_waits_for_the_others(
 
 
 def test_stepping_awaits_nothing(help_desk):
-    env, other = RolloutEnv(help_desk), RolloutEnv(help_desk)
+    env, other = started(help_desk), started(help_desk)
     assert asyncio.run(env.astep("Done.")) == other.step("Done.")
 
 
@@ -286,7 +294,7 @@ def test_stepping_awaits_nothing(help_desk):
 def test_who_changes_observations_changes_no_episode(category):
     trajectory = last_of(category)
     script = list(actions(trajectory))
-    untouched, spoilt = RolloutEnv(trajectory), RolloutEnv(trajectory)
+    untouched, spoilt = started(trajectory), started(trajectory)
     fork = spoilt.fork()
     spoil(spoilt.reset())
     for action in script:
@@ -300,7 +308,7 @@ def test_who_changes_observations_changes_no_episode(category):
 
 
 def test_the_whole_chat_is_a_copy():
-    env = RolloutEnv(last_of(MULTI_TURN[0]))
+    env = started(last_of(MULTI_TURN[0]))
     env.step(next(actions(last_of(MULTI_TURN[0]))))
     before = copy_json(list(env.messages))
     spoil(env.messages)
@@ -309,7 +317,7 @@ def test_the_whole_chat_is_a_copy():
 
 @pytest.mark.parametrize("action", [None, 5, ["end_day()"], parse_call("pwd()"), [None]])
 def test_what_is_no_action_is_refused_in_one_line(help_desk, action):
-    env = RolloutEnv(help_desk)
+    env = started(help_desk)
     env.reset()
     with pytest.raises(
         ValueError, match="action: must be a string, an assistant message or a list"

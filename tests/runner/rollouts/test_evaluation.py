@@ -31,6 +31,7 @@ class Knowing:
         entries = load_dataset(categories="base").trajectories.values()
         [trajectory] = [t for t in entries if t.turns[0].messages[0].content == first]
         env, left = RolloutEnv(trajectory), []
+        env.reset()
         for turn in trajectory.turns:
             for calls in [*([parse_call(call)] for call in turn.ground_truth), []]:
                 env.step(calls) if calls else None
@@ -217,8 +218,8 @@ def test_right_calls_pass_in_every_form(entry):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "turns, messages: pass only one of the two"),
-        ({"turns": [], "messages": []}, "turns, messages: pass only one of the two"),
+        ({}, "turns, messages: pass exactly one of the two by name"),
+        ({"turns": [], "messages": []}, "turns, messages: pass exactly one of the two by name"),
         ({"turns": "x"}, r"turns: must be a list of turns or None, but is 'x'"),
         ({"turns": [5]}, r"turns: \$\[0\]: must be a list of steps, but is 5"),
         ({"turns": [[5]]}, r"turns: \$\[0\]\[0\]: is neither a step nor a message"),

@@ -23,6 +23,13 @@ def entry():
     return next(iter(turnwise.load_dataset(categories="base").trajectories.values()))
 
 
+def step(action):
+    """Take an action at the start of an entry."""
+    env = turnwise.RolloutEnv(entry())
+    env.reset()
+    return env.step(action)
+
+
 WRONG = {
     "limit: must be an integer of at least 1 or None, but is -1": lambda: evaluate(limit=-1),
     "limit: must be an integer of at least 1 or None, but is 'five'": lambda: evaluate(
@@ -59,10 +66,18 @@ WRONG = {
         entry(), extensions={4: {}}
     ),
     "observations: must be own or": lambda: turnwise.RolloutEnv(entry(), observations=3),
-    "action: must be a string, an assistant": lambda: turnwise.RolloutEnv(entry()).step(None),
+    "action: must be a string, an assistant message .*, but is None": lambda: step(None),
+    r"action: must be a string, an assistant message .*, but is \{'a': 1\}": lambda: step({"a": 1}),
+    "action: must be a string, an assistant message .*'user'": lambda: step({"role": "user"}),
+    r"action: the trajectory has not begun; call reset\(\)": lambda: turnwise.RolloutEnv(
+        entry()
+    ).step("Done."),
     "snapshot: was not made": lambda: turnwise.RolloutEnv(entry()).restore(None),
     "snapshot: must be a Snapshot": lambda: turnwise.Session.load([], {}).restore(None),
     "backend: must be a subclass of Backend, but is 3": lambda: turnwise.register(3),
+    "backend: must be a subclass of Backend, but is <class 'dict'>": lambda: turnwise.register(
+        dict
+    ),
     "function: must be a method, but is 3": lambda: turnwise.reads(3),
     "function: must be a method, but is 'f'": lambda: turnwise.irreversible("f"),
     "function: must be a function, but is 3": lambda: turnwise.check(3),
@@ -73,10 +88,10 @@ WRONG = {
     r"environments: must be a list .*, is \[None\]": lambda: turnwise.Session.load([None], {}),
     "config: must be a dict by environment, but is 3": lambda: turnwise.Session.load([], 3),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
-    r"call: must be a Call of a tuple, not 'ls\(\)'; use parse_call": lambda: turnwise.Session.load(
+    r"call: must be a Call whose args are a tuple, but is 'ls\(\)'": lambda: turnwise.Session.load(
         ["TicketAPI"], {}
     ).call("ls()"),
-    r"call: must be a Call of a tuple, not Call\(name='get_ticket', args": lambda: (
+    r"call: must be a Call whose args are a tuple, but is Call\(name='get_ticket', args": lambda: (
         turnwise.Session.load(["TicketAPI"], {}).call(turnwise.Call("get_ticket", {"ticket_id": 1}))
     ),
 }

@@ -60,6 +60,32 @@ def test_exceptions_are_listed_with_their_reason(capsys, here):
     assert "  except MessageAPI.add_contact, refusals: a taken id " in capsys.readouterr().out
 
 
+DOOR = """
+from typing_extensions import TypedDict
+from turnwise import Backend
+
+
+class DoorConfig(TypedDict, total=False):
+    is_open: bool
+
+
+class Door(Backend):
+    Config = DoorConfig
+    is_open: bool = False
+"""
+
+
+def test_a_class_of_a_module_in_the_folder(here, capsys, monkeypatch):
+    (here / "some_door.py").write_text(DOOR, encoding="utf-8")
+    (here / "Door.json").write_text('{"some_door:Door": {}}')
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    assert run("some_door:Door") == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("some_door:Door  (")
+    assert [line.split()[1] for line in lines if "FAIL" in line] == ["docstrings"]
+    assert any("some_door:Door: has no function" in line for line in lines)
+
+
 def test_an_unknown_environment(here):
     with pytest.raises(DataError, match="TicketAP: unknown backend"):
         run("TicketAP")
