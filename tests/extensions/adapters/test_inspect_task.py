@@ -115,5 +115,5 @@ def test_a_prompting_model_is_told_of_the_functions(run):
 
 
 def test_there_must_be_such_a_category():
-    with pytest.raises(DataError, match="--category: 'bass' is not a category; did you mean base"):
+    with pytest.raises(DataError, match="categories: 'bass' is not a category; did you mean base"):
         turnwise(category="bass")
