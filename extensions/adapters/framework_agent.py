@@ -20,7 +20,7 @@ class FrameworkTool:
     """An offered function in the form of a framework's tool.
 
     Attributes:
-        name: Name without characters that some provider refuses.
+        name: Name of the function, without characters that some providers refuse.
         description: Description for the model.
         parameters: JSON schema of the arguments.
     """
@@ -48,8 +48,8 @@ class FrameworkAgent:
     """An agent whose framework makes the calls of a turn.
 
     Args:
-        play_turn: Coroutine function that plays a turn. Its answer is a text or a message, also of
-            LangChain, with the ``usage`` of the turn if it has one.
+        play_turn: Coroutine function that plays a turn and returns the answer. The answer is a
+            string or a message, possibly of LangChain, and may have the ``usage`` of the turn.
     """
 
     def __init__(self, play_turn: PlayTurn) -> None:
@@ -62,7 +62,7 @@ class FrameworkAgent:
         self._count = 0
 
     async def __call__(self, messages: list[ChatMessage], tools: list[ChatMessage]) -> Any:
-        """Return the next call of the turn, or its answer."""
+        """Return the next call of the turn, or the final answer."""
         self._event_loop = asyncio.get_running_loop()
         new, self._seen = messages[self._seen :], len(messages) + 1
         if self._waiting is not None:
@@ -91,7 +91,6 @@ class FrameworkAgent:
         return asyncio.run_coroutine_threadsafe(call, self._event_loop).result()
 
     async def _next(self, turn: asyncio.Task[Any]) -> Any:
-        """Wait for a call or the end of the turn. Concurrent calls are returned one by one."""
         called = asyncio.ensure_future(self._calls.get())
         try:
             await asyncio.wait({turn, called}, return_when=asyncio.FIRST_COMPLETED)

@@ -25,7 +25,7 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     """Environment that plays one entry per episode.
 
     An observation is JSON with new chat ``messages`` and ``tools``. An action is an assistant
-    message as JSON, or plain text, which may contain calls of a prompted model.
+    message as JSON, or plain text. The text may contain calls of a prompted model.
     """
 
     def __init__(self, chosen: Suite, reward: RewardName = "verdict", mode: Mode = "fc") -> None:
@@ -37,7 +37,7 @@ class TrajectoryEnv(gymnasium.Env[str, str]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """Start the entry ``options["id"]``, or a random one.
+        """Start the entry ``options["id"]``, or a random entry.
 
         Raises KeyError if the id does not exist.
         """

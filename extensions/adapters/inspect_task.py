@@ -1,7 +1,8 @@
 """Task for inspect_ai: ``inspect eval turnwise/turnwise -T category=base``.
 
 In a checkout, run ``inspect eval extensions/adapters/inspect_task.py`` instead. The log has the
-chat, all calls and results, and per sample verdict, state differences and scores.
+chat with all calls and results. For each sample, it has the verdict, the state differences and
+scores.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def play(*, mode: Mode = "fc", **names: str) -> Solver:
 
 @scorer(metrics={"*": [mean(), stderr()]})
 def judged() -> Scorer:
-    """Score a sample by its verdict, or 0 without one."""
+    """Score a sample by its verdict; a sample without a verdict has score 0."""
 
     async def score(state: TaskState, _target: Target) -> Score:
         verdict = state.store.get(_VERDICT)

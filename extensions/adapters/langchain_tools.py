@@ -22,9 +22,9 @@ with extra("langchain"):
 
 
 def tools(session: Session) -> list[StructuredTool]:
-    """Return the functions of a session as tools. Calls of the tools change the session.
+    """Return the functions of a session as tools, whose calls change the session.
 
-    The names have no characters that some provider refuses.
+    The names of the tools have no characters that some providers refuse.
     """
     offered = [make_spec(tool).document() for tool in offered_tools(session).values()]
     names = FunctionNames(document["name"] for document in offered)
@@ -47,8 +47,6 @@ def _tool(session: Session, function: Mapping[str, Any], names: FunctionNames) -
 
 
 def _runner(session: Session, name: str) -> Callable[..., str]:
-    """Return a function that makes a call and returns its observation."""
-
     def run(**arguments: Any) -> str:
         call: Call | MalformedCall
         try:

@@ -12,7 +12,7 @@ with extra("frameworks"):
 
 
 def make_tool(offered: FrameworkTool) -> Tool:
-    """Return a function of an episode as a tool with inputs of any type."""
+    """Return a function of an episode as a smolagents tool with inputs of any type."""
     needed = offered.parameters.get("required", ())
     inputs = {
         name: {"type": "any", "description": str(schema), "nullable": name not in needed}

@@ -1,4 +1,4 @@
-"""Suite of the adapters: loads a data set and profile by name and creates environments."""
+"""Suite of the adapters: a data set and profile by name, from which environments are made."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from trajectories.errors import DataError
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Wrap the import of an extra's library. Raises DataError if the library is not installed."""
+    """Return a context for the import of an extra's library.
+
+    Raises DataError if the library is not installed.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
@@ -40,7 +43,7 @@ class Suite(NamedTuple):
 def suite(
     dataset: str | None = None, category: str | None = None, profile: str | None = None
 ) -> Suite:
-    """Load a suite by the values of the ``turnwise eval`` options.
+    """Load a suite by values as for the options of ``turnwise eval``.
 
     Raises DataError if a name is unknown.
 

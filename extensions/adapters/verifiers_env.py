@@ -1,6 +1,6 @@
 """Taskset and harness for the verifiers library.
 
-``vf-eval MODULE`` finds both in the ``__all__`` of a top-level module.
+``vf-eval MODULE`` finds taskset and harness in the ``__all__`` of a top-level module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ with extra("verifiers"):
 
 
 class TrajectoryConfig(vf.TasksetConfig):
-    """Arguments of ``suite``, and the calling format."""
+    """Config of a taskset: the arguments of ``suite`` and the calling format."""
 
     dataset: str | None = None
     category: str | None = None
@@ -35,7 +35,7 @@ class TrajectoryTask(vf.Task[TrajectoryData]):
 
     @vf.reward
     async def passed(self, trace: vf.Trace) -> float:
-        """Return 1 if every turn passed, 0 otherwise or without a verdict."""
+        """Return 1 if every turn passed; return 0 otherwise or without a verdict."""
         return float(trace.info.get("verdict", {}).get("valid", False))
 
 

@@ -20,7 +20,7 @@ def align_page(alignment: AlignedEpisodes) -> str:
 
 
 def align_file(shown: Json) -> str:
-    """Return the page for the data of ``align_json`` or ``answers_json``."""
+    """Return the page that shows the data of ``align_json`` or ``answers_json``."""
     return page(f"Turnwise: {shown['id']}", [packed(shown)], ALIGN_ASSETS)
 
 
@@ -32,6 +32,6 @@ def align_json(alignment: AlignedEpisodes) -> Json:
 
 
 def answers_json(id: str, category: str, names: Sequence[str], answers: Sequence[Json]) -> Json:
-    """Return the page's data for a single turn: the answers of runs, in the report's form."""
+    """Return the page's data for a single-turn entry: the answers of runs, as in the report."""
     shown = [{**answer, "name": name} for name, answer in zip(names, answers, strict=True)]
     return {"id": id, "category": category, "answers": shown}

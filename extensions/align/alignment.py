@@ -39,7 +39,7 @@ class AlignedRun(NamedTuple):
 
 
 class AlignedRow(NamedTuple):
-    """One step of all runs."""
+    """One step in all runs."""
 
     turn: int
     step: int
@@ -59,7 +59,7 @@ class AlignedRow(NamedTuple):
 
 
 class AlignedTurn(NamedTuple):
-    """One turn of all runs."""
+    """One turn in all runs."""
 
     views: tuple[TurnView, ...]
     """View of the turn in each run."""
@@ -73,13 +73,13 @@ class AlignedEpisodes(NamedTuple):
     turns: tuple[AlignedTurn, ...]
 
     def parting(self, one: int, other: int) -> AlignedRow | None:
-        """Return the first step that differs between two runs, or None."""
+        """Return the first step in which two runs differ, or None."""
         rows = (row for turn in self.turns for row in turn.rows)
         return next((row for row in rows if not row.agree(one, other)), None)
 
     @property
     def first_parting(self) -> AlignedRow | None:
-        """The first step that differs between any runs, or None."""
+        """The first step in which at least two runs differ, or None."""
         found = filter(None, (self.parting(0, other) for other in range(1, len(self.columns))))
         return min(found, key=lambda row: row[:2], default=None)
 
@@ -95,7 +95,10 @@ def align(columns: Sequence[AlignedRun]) -> AlignedEpisodes:
 
 
 def lines(alignment: AlignedEpisodes, width: int) -> Iterator[OutputLine]:
-    """Yield the lines of aligned runs; ``width`` is at least 80, and equal steps are shown once."""
+    """Yield the lines of aligned runs, at most ``width`` (80 or more) wide.
+
+    A step that is equal in all runs is shown once.
+    """
     columns = alignment.columns
     trajectory = columns[0].examined.trajectory
     yield OutputLine(
@@ -192,7 +195,6 @@ def _end_lines(turn: AlignedTurn, width: int) -> Iterator[OutputLine]:
 
 
 def _describe_state(turn: TurnView) -> str:
-    """Compare the state at the end of a turn with the ground truth's."""
     if turn.model is None:
         return "not reached"
     wrong = len(turn.differences)
@@ -203,7 +205,6 @@ def _describe_state(turn: TurnView) -> str:
 def _cells(
     label: str, texts: Sequence[Sequence[str]], width: int, tone: Tone
 ) -> Iterator[OutputLine]:
-    """Yield the lines of a row, with columns of equal width."""
     share = (width - _LABEL - len(_GAP) * (len(texts) - 1)) // len(texts)
     wrapper = TextWrapper(share, subsequent_indent="  ", break_on_hyphens=False)
     cells = [

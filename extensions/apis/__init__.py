@@ -1,1 +1,1 @@
-"""Imported APIs: recorded answers as an environment, and entries generated over them."""
+"""Imported APIs: environments of recorded answers, and entries generated from them."""

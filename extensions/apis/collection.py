@@ -1,4 +1,4 @@
-"""A collection: functions of an imported API, and the recorded answers of its service."""
+"""Collection of the functions of an imported API and the recorded answers of its service."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ApiFunction(NamedTuple):
         return self.method in ("GET", "HEAD", "OPTIONS")
 
     def normal(self, arguments: Arguments) -> str:
-        """Return arguments as a key; arguments with their default value are left out."""
+        """Return arguments as a key, in which arguments with their default value are left out."""
         schemas = self.parameters["properties"]
         kept = {
             name: value
@@ -58,7 +58,7 @@ class ApiAnswer(NamedTuple):
 
     @property
     def problem(self) -> str | None:
-        """Reason why the answer is of no use, or None."""
+        """Reason why the answer cannot be used, or None."""
         if self.status >= 400:
             return "failed"
         if isinstance(self.body, str) and self.body.lstrip()[:1] == "<":
@@ -95,7 +95,7 @@ class ApiCollection(NamedTuple):
         write_whole(path, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
-        """Return the collection without useless answers and functions without another answer."""
+        """Return the collection without unusable answers, and without functions left without an answer."""
         kept = [
             answer
             for answer in self.answers
@@ -106,7 +106,7 @@ class ApiCollection(NamedTuple):
         return self._replace(functions=functions, answers=kept)
 
     def yields(self, max_seconds: float = MAX_SECONDS) -> Iterator[tuple[str, int]]:
-        """Yield the number of functions that are kept, or left out for each reason."""
+        """Yield the number of functions that are kept, and that are left out for each reason."""
         usable = {function.name for function in self.usable(max_seconds).functions}
         reasons: dict[str, int] = {}
         for function in self.functions:
@@ -120,5 +120,5 @@ class ApiCollection(NamedTuple):
 
 
 def find(functions: Sequence[ApiFunction], name: str) -> ApiFunction | None:
-    """Return the function of a name, or None."""
+    """Return the function with a name, or None."""
     return next((each for each in functions if each.name == name), None)

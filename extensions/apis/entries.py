@@ -1,4 +1,4 @@
-"""Entries over recorded answers: a writer's instructions, filters, and the proof of each entry."""
+"""Entries from recorded answers: a writer's instructions, filters, and the proof of each entry."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ A TURN is {{"words": "...", "calls": [{{"function": "...", "arguments": {{}}}}]}
 
 
 class InstructionTurn(NamedTuple):
-    """The user's words, and the calls that they ask for."""
+    """One turn of an instruction: the user's words, and the calls that the words request."""
 
     words: str
     calls: list[tuple[str, dict[str, Any]]]
 
 
 class ShownCalls(NamedTuple):
-    """What the writer of one request reads."""
+    """Recorded calls that the writer of one request reads."""
 
     number: int
     persona: str
@@ -58,7 +58,7 @@ class ShownCalls(NamedTuple):
 
 @dataclass
 class ApiEntryMaker:
-    """Makes entries of a collection, and counts why instructions are refused.
+    """Maker of entries from a collection, which counts why instructions are refused.
 
     Attributes:
         collection: Functions and answers that can be used.
@@ -82,7 +82,7 @@ class ApiEntryMaker:
         return ShownCalls(number, random.choice(PERSONAS), answers)
 
     def prompt(self, shown: ShownCalls) -> str:
-        """Return the request to the writer."""
+        """Return the prompt for the writer."""
         lines = []
         for answer in shown.answers:
             function = find(self.collection.functions, answer.function)
@@ -117,7 +117,6 @@ class ApiEntryMaker:
                 yield entry
 
     def _refuse(self, turns: Sequence[InstructionTurn], shown: ShownCalls) -> str:
-        """Return the filter that refuses an instruction, or an empty string."""
         recorded = {(a.function, self._key(a.function, a.arguments)) for a in shown.answers}
         known = {name for name, _ in recorded}
         said, calls = "", []
@@ -165,7 +164,7 @@ class ApiEntryMaker:
 
 
 def is_proven(entry: dict[str, Any], calls: Sequence[Sequence[tuple[str, Any]]]) -> bool:
-    """Tell whether an entry passes with its calls, and fails without any of them."""
+    """Tell whether an entry passes with all of its calls, and fails if one of them is missing."""
     trajectory = read_trajectory(entry, entry["id"])
     right: list[list[Any]] = [
         [[{name: json.dumps(given)} for name, given in turn], "Done."] for turn in calls
@@ -181,12 +180,10 @@ def is_proven(entry: dict[str, Any], calls: Sequence[Sequence[tuple[str, Any]]])
 
 
 def _is_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Tell whether two turns have most words in common."""
     return len(one & other) > _MAX_COMMON * min(len(one), len(other))
 
 
 def _read_turns(instruction: object) -> list[InstructionTurn] | None:
-    """Return the turns of an instruction, or None if it has another form."""
     turns = instruction.get("turns") if isinstance(instruction, Mapping) else None
     found = []
     if not isinstance(turns, list) or not 0 < len(turns) <= _MAX_TURNS:
@@ -230,7 +227,7 @@ _CLOSERS = (
 
 
 def write_scripted(collection: ApiCollection, shown: ShownCalls, seed: int) -> str:
-    """Return the reply of a writer without a server: plain words for recorded calls."""
+    """Return the reply of a writer that needs no server, with simple words for recorded calls."""
     random = Random(f"{seed}/{shown.number}/words")
     instructions = []
     for number in range(PER_REQUEST):

@@ -1,4 +1,4 @@
-"""The environment of a collection: functions that return recorded answers."""
+"""Environment of a collection, whose functions return recorded answers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _MAX_SHOWN = 3
 def make_backend(path: Path | str) -> type[Backend]:
     """Return the backend of a collection's file.
 
-    A function answers as recorded and refuses other arguments. The state has the calls of functions
-    that change something. Raises DataError if the file is not a collection.
+    A function returns the recorded answer and refuses arguments without an answer. The state holds
+    the calls of functions that change something. Raises DataError if the file is not a collection.
     """
     found = ApiCollection.load(Path(path)).usable()
     functions = [_make_function(found, function) for function in found.functions]
@@ -63,7 +63,6 @@ def _make_function(collection: ApiCollection, spec: ApiFunction) -> Callable[...
 
 
 def _parameters(spec: ApiFunction) -> list[inspect.Parameter]:
-    """Return the parameters, required ones first."""
     required = spec.parameters.get("required", [])
     found = []
     for name, schema in spec.parameters["properties"].items():

@@ -8,7 +8,7 @@ _COMMANDS = f"{__package__}.commands"
 
 
 class ApisExtension(Extension):
-    """Environments of recorded answers."""
+    """Extension that makes environments of recorded answers."""
 
     name = "apis"
     commands = {

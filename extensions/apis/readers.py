@@ -1,4 +1,4 @@
-"""Readers of RapidAPI's files, as ToolBench stores and prints them, and of OpenAPI files."""
+"""Readers of OpenAPI files and of RapidAPI's files in ToolBench's two formats."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def read_collection(path: Path, name: str) -> ApiCollection:
 
 
 def _read_rapidapi(value: object, where: str) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield the functions of tools, each with the example response at its default arguments."""
+    """Yield the functions of tools, each with the example response for its default arguments."""
     tools = value if isinstance(value, list) else [value]
     for tool in tools:
         if not isinstance(tool, Mapping):
@@ -94,7 +94,6 @@ def _rapidapi_function(api: Mapping[str, Any]) -> tuple[ApiFunction, ApiAnswer |
 
 
 def _rapidapi_schema(parameter: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the schema of a parameter, and its default value if there is one."""
     kind = _TYPES.get(str(parameter.get("type", "")).upper(), "string")
     told = plain_text(str(parameter.get("description") or ""), _MAX_DESCRIPTION_CHARS)
     schema: dict[str, Any] = {"type": kind, "description": told}
@@ -105,7 +104,6 @@ def _rapidapi_schema(parameter: Mapping[str, Any]) -> tuple[dict[str, Any], Any]
 
 
 def _value(given: object, kind: str) -> Any:
-    """Return a default value in its type; None if it has none."""
     if given is None or given == "":
         return None
     if kind == "string":
@@ -128,7 +126,7 @@ def _value(given: object, kind: str) -> Any:
 def _read_openapi(
     value: Mapping[str, Any], where: str
 ) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield the operations, each with its example response at its example arguments."""
+    """Yield the operations, each with the example response for its example arguments."""
     for operation in openapi.functions(value, where):
         document = operation.document
         properties: dict[str, Any] = {}
@@ -168,7 +166,6 @@ def _parameter_name(old: str, used: Mapping[str, Any]) -> str:
 
 
 def _describe(text: str, example: object) -> str:
-    """Return a description with the example response."""
     told = plain_text(text, _MAX_DESCRIPTION_CHARS) or "A function."
     told = told if told.endswith((".", "!", "?")) else f"{told}."
     if example is None:

@@ -1,4 +1,4 @@
-"""Requests to the real service of a collection, and its answers."""
+"""Requests to the real service of a collection, whose answers are recorded."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def record(
 
 
 def _address(function: ApiFunction, arguments: Arguments) -> tuple[str, dict[str, Any]]:
-    """Return the address of a call, and the arguments that are not in its path."""
+    """Return the address of a call, and the arguments that the path does not contain."""
     rest = {function.sent.get(name, name): value for name, value in arguments.items()}
 
     def fill(match: re.Match[str]) -> str:

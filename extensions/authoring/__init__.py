@@ -1,1 +1,1 @@
-"""Data authoring: makes, validates, describes and audits data sets."""
+"""Data authoring: creation, validation, description and audit of data sets."""

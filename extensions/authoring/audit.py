@@ -1,7 +1,7 @@
-"""Audit of the data by recorded runs: lists entries whose ground truth may be wrong.
+"""Audit of the data by recorded runs, which lists entries whose ground truth may be wrong.
 
 A person should check an entry if all models fail it, or if most models end in the same wrong state.
-All runs of one model together count as one vote.
+All runs of one model count as one vote together.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Models = Mapping[str, Sequence[str]]
 
 
 class ReplayedRuns(NamedTuple):
-    """Replayed runs and ground truths."""
+    """Replayed runs and their ground truths."""
 
     truths: Mapping[str, Sequence[TurnOutcome]]
     """Outcomes of the ground-truth turns by entry id."""
@@ -69,7 +69,9 @@ def read_runs(paths: Iterable[Path]) -> dict[str, Run]:
 
 
 def group_by_model(runs: Iterable[str], groups: Iterable[tuple[str, Sequence[str]]]) -> Models:
-    """Group runs by model, given names or patterns. Each remaining run counts as a model.
+    """Group runs by model; each group is given by names or patterns of runs.
+
+    A run without a group counts as one model.
 
     Raises DataError if a pattern matches no run, or a run is in two groups.
     """
@@ -97,7 +99,7 @@ def execute_runs(
     profile: Profile,
     readings: CorrectedEntries = AS_PUBLISHED,
 ) -> ReplayedRuns:
-    """Replay and judge runs, except entries that errata withdraw."""
+    """Replay and judge runs; skip entries that errata withdraw."""
     truths: dict[str, Sequence[TurnOutcome]] = {}
     runs: dict[str, dict[str, JudgingResult]] = {model: {} for model in models}
     recorded_of = {model: run.entries() for model, run in models.items()}
@@ -132,7 +134,7 @@ def _judge(
 
 
 class MajorityState(NamedTuple):
-    """Final state of most models, which differs from the ground truth's."""
+    """Final state that most models share and that differs from the ground truth's."""
 
     models: tuple[str, ...]
     turn: int
@@ -160,7 +162,7 @@ class AuditFinding(NamedTuple):
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """Evidence against the entry: agreeing models, failing models, failing runs."""
+        """Evidence against the entry: counts of agreeing models, failing models, failing runs."""
         agreeing = len(self.agreement.models) if self.agreement else 0
         return agreeing, self.failing if self.all_fail else 0, len(self.reasons)
 
@@ -189,9 +191,10 @@ def audit(
     runs: Mapping[str, Mapping[str, JudgingResult]],
     models: Models | None = None,
 ) -> list[AuditFinding]:
-    """Return the entries that all models fail, or whose final state differs for most models.
+    """Return the entries that all models fail, or in which most models share a wrong state.
 
-    The entries with the most evidence come first. By default, each run counts as a separate model.
+    The entries with the most evidence come first. Without ``models``, each run counts as a separate
+    model.
     """
     models = models or {name: [name] for name in runs}
     findings = []
@@ -214,7 +217,7 @@ def audit(
 def find_agreement(
     truth: Sequence[TurnOutcome], models: Mapping[str, Mapping[str, JudgingResult]]
 ) -> MajorityState | None:
-    """Return the wrong final state that most models share; at least two models must share it."""
+    """Return the wrong final state that most models, and at least two, share."""
     voices = [
         (model, run) for model, runs in models.items() if (run := _voice(truth, runs.values()))
     ]
@@ -230,7 +233,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[TurnOutcome], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run with the final state that more than half of a model's runs reach, or None."""
+    """Return a run whose final state more than half of a model's runs reach, or None."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):
@@ -253,7 +256,7 @@ def _group_by_state(
 
 
 def _find_divergence(truth: Sequence[TurnOutcome], runs: Sequence[Sequence[TurnOutcome]]) -> int:
-    """Return the first turn after which the runs share a state that differs from the truth's."""
+    """Return the first turn after which runs share a state other than the ground truth's."""
     for turn, expected in enumerate(truth):
         states = [outcomes[turn].snapshot for outcomes in runs]
         if states[0] != expected.snapshot and all(state == states[0] for state in states):

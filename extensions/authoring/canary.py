@@ -1,4 +1,4 @@
-"""Canary: a unique string that reveals our data in a training corpus."""
+"""Canary, which is a unique string that reveals our data in a training corpus."""
 
 from __future__ import annotations
 

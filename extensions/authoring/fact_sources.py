@@ -12,7 +12,7 @@ from envs.results import Result
 
 
 class FactSources:
-    """Results and user messages up to one point of the ground truth."""
+    """Results and user messages up to one point in the ground truth."""
 
     def __init__(self) -> None:
         self._told = KnownValues()
@@ -79,7 +79,6 @@ def counts(value: Any) -> Iterator[int]:
 
 
 def _flags(name: str, value: Any) -> Iterator[tuple[str, bool]]:
-    """Yield all booleans in a value with the names of their fields."""
     if isinstance(value, bool):
         yield name, value
     elif isinstance(value, Mapping):

@@ -14,13 +14,13 @@ from trajectories.schema import MULTI_TURN
 
 
 class HopsPart(PagePart):
-    """Score by hops: the longest chain of calls that each use the result of the previous call."""
+    """Score by hops, that is, by the longest chain of calls that use the previous result."""
 
     def __init__(self, run: ReplayedRun) -> None:
         self._run = run
 
     def about(self) -> Json:
-        """Return the scores by number of hops, if entries differ in this number."""
+        """Return the scores by number of hops, if the entries differ in this number."""
         known: dict[str, int | None] = {}
         groups: defaultdict[int, list[ReplayedEpisode]] = defaultdict(list)
         for each in self._run.episodes:

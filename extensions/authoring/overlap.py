@@ -1,4 +1,4 @@
-"""Overlap of two data sets: word sequences in both, which indicate contamination."""
+"""Overlap of two data sets: word sequences in both data sets, which indicate contamination."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SharedText(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of the entry's sequences that are shared."""
+        """Share of the entry's word sequences that occur in the other data set."""
         return self.shared / self.runs
 
 
@@ -63,7 +63,7 @@ def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:
 def overlap(first: Texts, second: Texts, words: int = WORDS) -> Overlap:
     """Return the sequences of words that entries share, regardless of case and punctuation.
 
-    The function keeps the first data set in memory and reads the second data set once.
+    Only the first data set is kept in memory; the second is read once.
     """
     mine = {id: [_grams(text, words) for text in texts] for id, texts in first}
     holders: dict[_Gram, list[str]] = {}
@@ -92,7 +92,6 @@ def _shared(
 
 
 def _stretches(grams: Sequence[_Gram], common: set[_Gram]) -> Iterator[str]:
-    """Yield the shared texts: runs of consecutive common sequences."""
     stretch: list[str] = []
     for gram in grams:
         if gram in common:

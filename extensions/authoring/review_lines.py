@@ -16,7 +16,7 @@ from runner.analysis.figure_lines import percent, span
 
 
 def make_reviewer_rows(tallies: Iterable[ReviewerTally]) -> list[list[str]]:
-    """Return a heading and one row of outcomes per reviewer and category."""
+    """Return a heading, and one row of outcomes for each reviewer and category."""
     rows = [["reviewer", "category", "reviewed", *ReviewOutcome, "not sound", "95% interval"]]
     for tally in tallies:
         counts = [str(tally.found[opinion]) for opinion in ReviewOutcome]

@@ -1,7 +1,7 @@
-"""Reviews of our data: one record per review, and the review status of each entry.
+"""Reviews of our data, with one record per review and a review status per entry.
 
 A review names the fingerprint of the entry that the reviewer saw. An entry that has changed since
-keeps its reviews, but counts as changed.
+its review keeps the review, but counts as changed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def parse_category(entry: str) -> Category:
 
 @dataclass(frozen=True)
 class Review(StrictRecord):
-    """Review of an entry by one reviewer; ``found`` is ``class`` in the file."""
+    """Review of an entry by one reviewer; the field ``found`` is named ``class`` in the file."""
 
     entry: str
     reader: str
@@ -129,7 +129,7 @@ def to_json(reading: Review) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class EntryReviewStatus:
-    """Reviews of an entry, and its fingerprint ``now``, which is empty for a withdrawn entry."""
+    """Reviews of an entry, and its current fingerprint ``now`` (empty for a withdrawn entry)."""
 
     entry: str
     now: str
@@ -142,7 +142,7 @@ class EntryReviewStatus:
 
     @property
     def state(self) -> State:
-        """State after all its reviews."""
+        """State of the entry after all its reviews."""
         if not self.readings:
             return State.UNREAD
         if not self.now:
@@ -154,14 +154,14 @@ class EntryReviewStatus:
 
     @property
     def is_read_as_it_is(self) -> bool:
-        """Whether it was reviewed since its last change."""
+        """Whether the entry was reviewed after its last change."""
         return any(review.read == self.now for review in self.readings)
 
 
 def compute_statuses(
     trajectories: Mapping[str, Trajectory], readings: Iterable[Review]
 ) -> list[EntryReviewStatus]:
-    """Return the review status of entries, and of withdrawn entries of their categories."""
+    """Return the review status of entries and of the withdrawn entries in their categories."""
     found: dict[str, list[Review]] = {id: [] for id in trajectories}
     categories = {trajectory.category for trajectory in trajectories.values()}
     for review in readings:
@@ -239,10 +239,10 @@ class ReviewerAgreement(NamedTuple):
 
 
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
-    """Return the agreement of each two reviewers, on unchanged entries and on all entries.
+    """Return the agreement of each pair of reviewers on unchanged entries and on all entries.
 
-    Of several reviews of an entry by one reviewer, the review of the version that the other
-    reviewer saw counts, else the last review.
+    If a reviewer has several reviews of an entry, the review of the version that the other reviewer
+    saw counts, or else the last review.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

@@ -149,7 +149,7 @@ RULES = (
 def validate(
     dataset: Dataset, trajectories: Iterable[Trajectory], rules: Sequence[Rule] | None = None
 ) -> list[Finding]:
-    """Return the findings of rules, by default all, in trajectories of a data set."""
+    """Return the findings of rules (default: all rules) in trajectories of a data set."""
     applied = RULES if rules is None else rules
     entries = [Entry(dataset, trajectory) for trajectory in trajectories]
     findings: list[Finding] = []
@@ -165,7 +165,7 @@ def validate(
 
 
 def select_rules(names: Iterable[str]) -> list[Rule]:
-    """Return the rules with given ids, in the order of ``RULES``.
+    """Return the rules with some ids, in the order of ``RULES``.
 
     Raises DataError if an id is unknown.
     """

@@ -1,7 +1,7 @@
 """Statistics of a data set: size, variety and difficulty.
 
 ``FIGURES`` defines every figure, so that two data sets can be compared. The ground truth is
-replayed. In entries whose calls are only compared, the answers count as calls without results.
+replayed. If calls of an entry are only compared, the expected calls count as calls without results.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class EntryCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a data set; entries that cannot be executed are left out."""
+    """Statistics of a data set, without entries that cannot be executed."""
 
     name: str
     entries: Sequence[EntryCounts]
@@ -106,7 +106,7 @@ class Statistics:
 
     @cached_property
     def turns(self) -> list[Sequence[str]]:
-        """Called functions of every turn."""
+        """Called functions by turn."""
         return [turn for entry in self.entries for turn in entry.turns]
 
     @cached_property
@@ -116,7 +116,7 @@ class Statistics:
 
     @cached_property
     def said(self) -> list[Sequence[str]]:
-        """User messages of every turn that has them."""
+        """User messages by turn, for turns with messages."""
         return [words for entry in self.entries for words in entry.words]
 
     @property
@@ -136,7 +136,7 @@ class Statistics:
 
     @property
     def hops(self) -> list[int]:
-        """Length of each entry's longest chain."""
+        """Number of hops of each entry: the length of its longest chain of calls."""
         return [entry.hops for entry in self.entries]
 
     @property
@@ -161,12 +161,12 @@ class Statistics:
 
     @property
     def offered_where_described(self) -> list[int]:
-        """Number of functions in each entry that describes its functions."""
+        """Number of functions in each entry that has its own function documents."""
         return [entry.offered for entry in self.entries if entry.language]
 
     @property
     def effective_functions(self) -> float:
-        """Effective number of functions: exp of the entropy of the calls."""
+        """Effective number of functions: the exponential of the entropy of calls by function."""
         total = self.functions.total()
         shares = [count / total for count in self.functions.values()]
         return exp(-sum(share * log(share) for share in shares)) if total else 0.0
@@ -195,7 +195,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Count the distinct call sequences, and all call sequences, of a size within entries."""
+        """Return the numbers of distinct and of all call sequences of a size within entries."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -260,7 +260,7 @@ def count_entry(dataset: Dataset, trajectory: Trajectory) -> EntryCounts:
 
 
 def count_hops(dataset: Dataset, trajectory: Trajectory) -> int | None:
-    """Return the length of an entry's longest chain; None if its calls are only compared.
+    """Return the number of hops of an entry; None if its calls are only compared.
 
     Raises UnplayableEntry if its ground truth cannot be replayed.
     """
@@ -270,14 +270,12 @@ def count_hops(dataset: Dataset, trajectory: Trajectory) -> int | None:
 
 
 def _said(trajectory: Trajectory) -> list[str]:
-    """Return the user's words of each turn."""
     return [
         " ".join(m.content for m in turn.messages if m.role == "user") for turn in trajectory.turns
     ]
 
 
 def _domains(trajectory: Trajectory) -> Iterator[str]:
-    """Yield the domains of an entry: tables of its database, or prefixes of its functions."""
     tables = [table for config in trajectory.config.values() for table in config.get("tables", ())]
     functions = trajectory.functions or ()
     yield from tables or [name.partition(".")[0] for name in functions if "." in name]
@@ -290,15 +288,13 @@ def _types(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 
 
 class _SourceResult(NamedTuple):
-    """Result that may be the source of a value."""
-
     text: str
     backend: str
     depth: int
 
 
 def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[ArgumentCounts, int]:
-    """Return the sources of the ground truth's values, and the length of its longest chain."""
+    """Return the sources of the ground truth's values, and its number of hops."""
     told, known = KnownValues(), list[_SourceResult]()
     total = from_results = elsewhere = deepest = 0
     for words, steps in zip(said, entry.turns, strict=True):
@@ -325,7 +321,6 @@ def _trace_arguments(entry: Entry, said: Sequence[str]) -> tuple[ArgumentCounts,
 
 
 def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
-    """Return the calls of a turn that a later call of the turn needs."""
     found: list[tuple[int, Call]] = []
     for position, step in enumerate(turn[:-1]):
         later = [other for other in turn[position + 1 :] if isinstance(other.call, Call)]
@@ -337,7 +332,7 @@ def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
 
 
 def _is_dictated(call: Any, words: str) -> bool:
-    """Tell whether a user message contains a part of a function's name, or a string argument."""
+    """Tell whether a user message contains a part of the function's name or a string argument."""
     parts = [part for part in _PART.findall(call.name) if len(part) >= _TELLING]
     values = list_literals([*call.args, *call.kwargs.values()])
     named = [*parts, *(value for value in values if isinstance(value, str))]
@@ -345,7 +340,7 @@ def _is_dictated(call: Any, words: str) -> bool:
 
 
 def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> tuple[int, int]:
-    """Count the turns with dates in the format of the call, and those with other formats."""
+    """Return two counts: turns with dates in the call's format, and other turns with dates."""
     told, used = KnownValues(), set[str]()
     written = otherwise = 0
     for steps, words in zip(turns, said, strict=True):
@@ -364,7 +359,7 @@ def _count_dates(turns: Sequence[Sequence[TruthStep]], said: Sequence[str]) -> t
 
 
 def count_near_duplicates(texts: Sequence[Sequence[str]]) -> tuple[int, float]:
-    """Return the number of texts with a near duplicate, and the largest Jaccard index of two."""
+    """Return the number of texts with a near duplicate, and the largest Jaccard index."""
     grams = [{tuple(words[i : i + GRAM]) for i in range(len(words) - GRAM + 1)} for words in texts]
     holders: dict[tuple[str, ...], list[int]] = {}
     for index, found in enumerate(grams):
@@ -574,18 +569,18 @@ _SINGLE_TURN = (
 
 
 def select_figures(sets: Sequence[Statistics]) -> Sequence[Figure]:
-    """Return the figures to show for data sets; some need entries that describe their functions."""
+    """Return the figures to show; some figures need entries with their own function documents."""
     return (*FIGURES, *_SINGLE_TURN) if any(found.languages for found in sets) else FIGURES
 
 
 def ranked(found: Counter[str], most: int) -> dict[str, float]:
-    """Return the most frequent words with their shares."""
+    """Return the most frequent keys with their shares."""
     total = max(1, found.total())
     return {word: count / total for word, count in found.most_common(most)}
 
 
 def shares(values: Iterable[int], width: int = 1) -> dict[str, float]:
-    """Return the share of values in each span of ``width`` numbers from 0."""
+    """Return the share of values in each interval of a histogram with this interval width."""
     counts = Counter(value // width for value in values)
     found = {}
     for at in range(max(counts, default=-1) + 1):

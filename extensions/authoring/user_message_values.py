@@ -13,7 +13,7 @@ _WORD_MARKS = "@#./:&~+-"
 
 
 def list_spoken_values(texts: Sequence[str]) -> list[str | int | float]:
-    """Return the values in texts: quotations, words, pairs of words, and numbers."""
+    """Return the values in texts: quotations, single words, pairs of words, and numbers."""
     found: dict[str | int | float, None] = {}
     for text in texts:
         for quoted in _QUOTED.findall(text):

@@ -74,7 +74,6 @@ def run(options: Options) -> int:
 
 
 async def _write(options: Options, maker: ApiEntryMaker) -> list[dict[str, Any]]:
-    """Ask the writer until there are enough entries, or requests give no new ones."""
     live = options.model != _SCRIPTED
     model = connect(options.model, RequestOptions(base_url=options.base_url)) if live else None
     entries: list[dict[str, Any]] = []

@@ -65,7 +65,7 @@ def _read_calls(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _known_calls(found: ApiCollection) -> list[tuple[str, dict[str, Any]]]:
-    """Return the calls that have an answer, and calls without arguments where none is needed."""
+    """Return the calls with an example answer, and calls of functions that need no argument."""
     calls = [(answer.function, answer.arguments) for answer in found.answers]
     known = {name for name, _ in calls}
     free: list[tuple[str, dict[str, Any]]] = [

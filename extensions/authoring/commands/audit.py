@@ -65,7 +65,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
 
 def run(options: Options) -> int:
-    """Print entries that all models fail, and entries where most models share a wrong state."""
+    """Print the entries that all models fail, and those where most models share a wrong state."""
     runs = read_runs(options.runs)
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
@@ -117,7 +117,6 @@ def run(options: Options) -> int:
 def _of_categories(
     runs: Mapping[str, Run], dataset: Dataset, wanted: Sequence[Category]
 ) -> tuple[dict[str, Run], dict[str, None]]:
-    """Return the runs limited to some categories, and the ids of the remaining entries."""
     kept = {
         name: replace(
             run,
@@ -135,7 +134,6 @@ def _of_categories(
 def _findings(
     findings: Sequence[AuditFinding], judged: Mapping[str, Assessment], said: Said, most: int | None
 ) -> Iterator[str]:
-    """Yield the lines of at least one finding, up to a maximum number of lines."""
     shown = 0
     for number, finding in enumerate(findings):
         lines = list(_lines(finding, judged.get(finding.id), said.get(finding.id, ())))
@@ -148,7 +146,6 @@ def _findings(
 
 
 def _of_judges(findings: Sequence[AuditFinding], said: Said) -> Iterator[str]:
-    """Yield a line on entries without a finding whose verdict a judge model contradicts."""
     found = {finding.id for finding in findings}
     others = [id for id in said if id not in found]
     if others:

@@ -42,7 +42,7 @@ class Options(DataOptions):
 
 
 def run(options: Options) -> int:
-    """Print figures of the graph, the coverage of a data set, or sampled paths."""
+    """Print figures of the function graph, the coverage of a data set, or sampled paths."""
     graph = load()
     for path, draw in ((options.dot, to_dot), (options.svg, to_svg)):
         if path is not None:
@@ -70,7 +70,6 @@ def _print_statistics(graph: Graph) -> None:
 
 
 def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
-    """Return a table with the number of edges between each two backends."""
     rows = [[title, *[name.removesuffix("API") for name in BACKENDS]]]
     rows += [[a, *[str(pairs.get((a, b), 0) or ".") for b in BACKENDS]] for a in BACKENDS]
     return table(rows)

@@ -1,4 +1,4 @@
-"""Command ``turnwise dataset overlap``: shows texts that two data sets share word for word."""
+"""Command ``turnwise dataset overlap``: shows texts that occur word for word in two data sets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Print the entries of A that share sequences of words with B, and the canaries in B."""
+    """Print the entries of A that share word sequences with B, and the canaries in B."""
     canaries: list[str] = []
     first, second = _load_texts(options.first), _load_texts(options.second)
     if options.second != _OURS:
@@ -54,7 +54,6 @@ def run(options: Options) -> int:
 
 
 def _record_canaries(texts: Texts, canaries: list[str]) -> Texts:
-    """Yield texts, and record the ids of those that contain the canary."""
     for id, parts in texts:
         if any(CANARY in part for part in parts):
             canaries.append(id)
@@ -62,10 +61,6 @@ def _record_canaries(texts: Texts, canaries: list[str]) -> Texts:
 
 
 def _load_texts(name: str) -> Texts:
-    """Return the texts of a data set, or of any file or folder.
-
-    Raises DataError if it does not exist or cannot be read.
-    """
     path = Path(name)
     if name == _OURS or choose.is_bfcl(name):
         return collect_texts(choose.load_named(None if name == _OURS else name, "all", note))
@@ -78,7 +73,6 @@ def _load_texts(name: str) -> Texts:
 
 
 def _read_file(path: Path, *, skips: bool) -> Texts:
-    """Yield each line of a JSON lines file as an entry; another file is one entry."""
     try:
         text = read_text(path)
     except DataError as error:
@@ -95,7 +89,6 @@ def _read_file(path: Path, *, skips: bool) -> Texts:
 
 
 def _read_line(line: str, where: str) -> tuple[str, Sequence[str]]:
-    """Return an entry with its id or place; a line that is not JSON is plain text."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -100,7 +100,6 @@ def _note_standing(dataset: Dataset, ids: Sequence[str]) -> None:
 
 
 def _show_readings(dataset: Dataset) -> int:
-    """Print the reviews, the status of the entries, and the agreement of reviewers."""
     entries = compute_statuses(dataset.trajectories, read_record())
     readings = [reading for standing in entries for reading in standing.readings]
     say(table(make_reviewer_rows(tallies(readings))), end="\n\n")
@@ -115,7 +114,6 @@ def _show_readings(dataset: Dataset) -> int:
 
 
 def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
-    """Print the figures of data sets side by side, and write the page if a path is given."""
     rows = [["", *(found.name for found in sets)]]
     rows += [
         [figure.name, *(figure.text(found) for found in sets)] for figure in select_figures(sets)
@@ -132,7 +130,7 @@ def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
 
 
 def count_contents(data: Dataset) -> list[list[str]]:
-    """Return a heading and the numbers of entries, turns and calls per category."""
+    """Return table rows: a heading, and the numbers of entries, turns and calls per category."""
     rows = [["category", "entries", "turns", "ground-truth calls"]]
     for category in Category:
         found = [t for t in data.trajectories.values() if t.category is category]

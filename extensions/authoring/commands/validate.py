@@ -92,7 +92,7 @@ def run(options: Options) -> int:
 
 
 def _warn_of_silence(dataset: Dataset, trajectories: Sequence[Trajectory]) -> None:
-    """Warn if a model that never answers passes more than a few dialogues."""
+    """Warn if a model that never answers passes too many dialogues."""
     dialogues = [each for each in trajectories if each.category is Category.DIALOGUE]
     profile = profile_for(dataset)
     judged = evaluate(dataset, dialogues, profile, partial(run_null, profile=profile))
@@ -120,7 +120,6 @@ def _listed(names: str) -> list[str]:
 
 
 def _counts(rules: Sequence[Rule], allowed: ReviewedFindings) -> Iterator[tuple[str, list[int]]]:
-    """Yield the numbers of errors, warnings, infos, entries and exceptions per rule."""
     found = Counter([(p.rule, p.severity) for p in allowed.problems])
     excepted = Counter([problem.rule for problem, _ in allowed.excepted])
     for id in [*(rule.id for rule in rules), ALLOW]:
@@ -129,7 +128,6 @@ def _counts(rules: Sequence[Rule], allowed: ReviewedFindings) -> Iterator[tuple[
 
 
 def _shown(allowed: ReviewedFindings, least: Severity) -> dict[str, list[Finding]]:
-    """Return the findings to list by rule, the worst first."""
     order = list(Severity)
     shown: dict[str, list[Finding]] = {}
     for problem in sorted(allowed.problems, key=lambda p: order.index(p.severity)):
@@ -139,7 +137,6 @@ def _shown(allowed: ReviewedFindings, least: Severity) -> dict[str, list[Finding
 
 
 def _listed_by_rule(shown: Mapping[str, Sequence[Finding]], lines: int | None) -> Iterator[str]:
-    """Yield findings. All rules get an equal share of the lines."""
     for rule, problems in shown.items():
         share = len(problems) if lines is None else max(1, lines // len(shown) - 1)
         for problem in problems[:share]:

@@ -1,1 +1,1 @@
-"""Function graph: results that can become arguments, and random paths along its edges."""
+"""Function graph, whose edges lead from results to arguments, and random paths in the graph."""

@@ -1,7 +1,7 @@
 """Drawings of the function graph as DOT and SVG.
 
-The SVG shows the functions on a circle with a sector for each backend. One curve stands for all
-edges between two functions and has the colour of the source's backend.
+The SVG shows the functions on a circle with a sector for each backend. One curve represents all
+edges between two functions. Its colour is that of the source's backend.
 """
 
 from __future__ import annotations
@@ -63,7 +63,6 @@ def _colours() -> Mapping[str, str]:
 
 
 def _angles() -> dict[str, float]:
-    """Return the angle of each function, in the order of the backends with gaps between them."""
     places = len(TOOLS) + _GAP * len(BACKENDS)
     angles: dict[str, float] = {}
     place = 0

@@ -99,10 +99,10 @@ class Graph:
     """Functions of all backends and the edges between them.
 
     Attributes:
-        worlds: Initial configs of all backends by world name; the examples use the first.
+        worlds: Initial configs of all backends by world name; the examples use the first world.
         edges: Edges in the order of the file.
         alone: Functions without an edge.
-        needs: Preparing calls by the name of the function or backend that may need them.
+        needs: Preparatory calls by the name of the function or backend that may need them.
         empty: Result values of calls without effect, by function and result field.
     """
 
@@ -119,7 +119,7 @@ class Graph:
 
     @cached_property
     def into(self) -> Mapping[str, Sequence[Edge]]:
-        """Incoming edges by function."""
+        """Edges by target function."""
         found: dict[str, list[Edge]] = {}
         for edge in self.edges:
             found.setdefault(edge.target, []).append(edge)
@@ -140,7 +140,7 @@ class Graph:
 
     @cached_property
     def functions(self) -> tuple[str, ...]:
-        """Functions that can succeed, in the order of the backends."""
+        """Functions that can be called successfully, in the order of the backends."""
         failing = {name for name, alone in self.alone.items() if alone.call is None}
         return tuple([name for name in TOOLS if name not in failing])
 
@@ -155,12 +155,12 @@ class Graph:
         return Counter(edge.kind for edge in self.edges)
 
     def session(self, world: str | None = None) -> Session:
-        """Return a session of all backends in a world, by default the first."""
+        """Return a session of all backends in a world (default: the first world)."""
         config = self.worlds[world or next(iter(self.worlds))]
         return Session.load(tuple(config), config, checks_arguments=True)
 
     def fruitful(self, call: Call, result: Result) -> bool:
-        """Tell whether a call succeeded and had an effect or a result."""
+        """Tell whether a call succeeded, and had an effect or a result."""
         if not result.ok or result.held == []:
             return False
         members = result.held.items() if isinstance(result.held, dict) else ()
@@ -171,10 +171,10 @@ class Graph:
         )
 
     def prepared(self, session: Session, call: Call) -> tuple[list[Call], Result] | None:
-        """Make a call after the calls that prepare it.
+        """Make a call after its preparatory calls.
 
         Returns:
-            The calls and the last result. None if the call fails; the session is then unchanged.
+            The calls and the last result, or None if the call fails. The session is then unchanged.
         """
         own = self.needs.get(call.name, ())
         login = self.needs.get(TOOLS[call.name].backend, ())
@@ -199,7 +199,7 @@ class EdgeExample(NamedTuple):
 
 
 def load(path: Path | None = None) -> Graph:
-    """Load a function graph, by default the built-in one.
+    """Load a function graph (default: the built-in graph).
 
     Raises DataError if the file cannot be read or is invalid.
     """
@@ -336,7 +336,7 @@ def _take_step(value: Any, step: str) -> list[Any]:
 
 
 def find_carried_values(edge: Edge, result: Any) -> list[Any]:
-    """Return the values of a result that an edge can carry, except empty values and booleans."""
+    """Return the values of a result that an edge can pass on, except empty values and booleans."""
     return [
         value
         for value in find_values(result, edge.field)
@@ -345,7 +345,7 @@ def find_carried_values(edge: Edge, result: Any) -> list[Any]:
 
 
 def fill(template: Call, value: Any) -> Call | None:
-    """Return a template with a value at its placeholder; None if the value does not fit."""
+    """Return a template with its placeholder replaced by a value; None if the value does not fit."""
     try:
         arguments = {name: _fill_argument(inner, value) for name, inner in template.kwargs.items()}
     except ValueError:
@@ -354,7 +354,7 @@ def fill(template: Call, value: Any) -> Call | None:
 
 
 def blank_argument(argument: Any, blank: str) -> Any:
-    """Return an argument of a template with a string instead of its placeholder."""
+    """Return an argument of a template whose placeholder is replaced by a string."""
     if isinstance(argument, list):
         return [blank_argument(member, blank) for member in argument]
     if isinstance(argument, dict):
@@ -396,7 +396,7 @@ def _convert(value: Any, form: str | None) -> Any:
 
 
 def flows(edge: Edge, result: Any, arguments: Mapping[str, Any]) -> bool:
-    """Tell whether an argument contains a value of the field, in any form."""
+    """Tell whether an argument contains a value of the edge's field, in any format."""
     given = find_values(arguments, edge.parameter)
     return any(
         _carries(argument, value)

@@ -1,4 +1,4 @@
-"""Sampler of paths over the function graph: executable calls as raw material for authors.
+"""Sampler of paths in the function graph, which give authors executable calls.
 
 A path runs in a session while it is sampled, so each of its calls succeeds. Every argument has a
 known origin. The same arguments give the same path in every process.
@@ -57,7 +57,7 @@ class PathStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Path:
-    """Walk over the graph, divided into turns."""
+    """Path in the function graph, divided into turns."""
 
     world: str
     seed: int
@@ -75,7 +75,7 @@ class Path:
 
     @cached_property
     def environments(self) -> tuple[str, ...]:
-        """Used backends, in the order of the backends."""
+        """Backends that the path uses, in the usual order."""
         used = {TOOLS[parse_call(step.text).name].backend for step in self.steps}
         return tuple([name for name in BACKENDS if name in used])
 
@@ -99,10 +99,10 @@ def sample(
     want: Sequence[str] | None = None,
     focus: Sequence[str] | None = None,
 ) -> Path:
-    """Sample a path that first visits the wanted functions and edges, up to its maximum length.
+    """Sample a path of limited length that first visits the wanted functions and edges.
 
-    Random moves stay in the backends of ``focus``. By default these are one to three random
-    backends, or all backends if functions or edges are wanted. In the latter case, every turn has
+    Random moves stay in the backends of ``focus``. The default is one to three random backends, or
+    all backends if functions or edges are wanted. If functions or edges are wanted, every turn has
     the maximum number of calls.
     """
     random = Random(seed)
@@ -129,7 +129,7 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths, with consecutive seeds, until they cover all reachable missing names."""
+    """Sample paths with consecutive seeds until they cover all names in ``missing`` , if reachable."""
     paths: list[Path] = []
     left = list(missing)
     while left and (limit is None or len(paths) < limit):
@@ -152,8 +152,6 @@ def _split(steps: Sequence[PathStep], sizes: Sequence[int]) -> Iterator[tuple[Pa
 
 
 class _Walk:
-    """Unfinished path with its session."""
-
     def __init__(
         self, graph: Graph, world: str, random: Random, length: int, focus: Sequence[str]
     ) -> None:
@@ -196,7 +194,6 @@ class _Walk:
                 return
 
     def _lead(self, edge: Edge) -> bool:
-        """Follow an edge; call its source first if necessary."""
         if self._follow(edge):
             return True
         before = self.session, self.made, self.steps
@@ -225,7 +222,6 @@ class _Walk:
         return False
 
     def _values(self, edge: Edge) -> Iterator[tuple[int, Any]]:
-        """Yield the values for an edge, each with the index of its step."""
         for index in reversed(range(len(self.made))):
             call, result = self.made[index]
             if call.name == edge.source:
@@ -234,7 +230,6 @@ class _Walk:
                     yield index, value
 
     def _make(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> bool:
-        """Make a call, and take further arguments from results if possible."""
         return self._try(*self._enrich(call, bound)) or self._try(call, bound)
 
     def _try(self, call: Call, bound: Mapping[str, tuple[Edge, int]]) -> bool:
@@ -254,7 +249,6 @@ class _Walk:
     def _enrich(
         self, call: Call, bound: Mapping[str, tuple[Edge, int]]
     ) -> tuple[Call, Mapping[str, tuple[Edge, int]]]:
-        """Replace literal arguments by values of earlier results."""
         arguments, more = dict(call.kwargs), dict(bound)
         for edge in self.graph.into.get(call.name, ()):
             name = _argument(edge)
@@ -279,7 +273,6 @@ class _Walk:
                 yield Binding(name, Origin.LITERAL)
 
     def _place(self, backend: str, value: Any) -> str | None:
-        """Return the path of a key or value in the config of a backend."""
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             return None
         for path, known in self.config:
@@ -292,7 +285,6 @@ class _Walk:
 
 
 def _argument(edge: Edge) -> str:
-    """Return the argument that contains an edge's parameter."""
     return re.split(r"[.\[]", edge.parameter)[0]
 
 
@@ -311,7 +303,7 @@ def _scalars(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Number of paths that cover each function, edge, backend and pair of backends."""
+    """Numbers of paths that cover each function, edge, backend and pair of backends."""
 
     paths: int
     functions: Mapping[str, int]
@@ -338,8 +330,8 @@ def trace(session: Session, texts: Iterable[str]) -> Trace:
 def coverage(graph: Graph, traces: Iterable[Trace]) -> Coverage:
     """Compute the coverage of paths or trajectories.
 
-    An edge counts if its parameter in a successful call contains a value of its field from an
-    earlier successful call, even by coincidence.
+    An edge counts if a successful call has, in the edge's parameter, a value of the edge's field
+    from an earlier successful call. Coincidences also count.
     """
     paths = 0
     functions: Counter[str] = Counter()

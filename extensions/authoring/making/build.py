@@ -36,7 +36,7 @@ _WAIT_FOR_FUNCTION = (Category.MISSING_FUNCTION, Category.COMPOSITE)
 def long(
     scenario: Scenario, seed: int | None = None, chars: int | None = None, said: Sequence[str] = ()
 ) -> Trajectory | None:
-    """Return a scenario's base with a long context; None if no result can be long enough.
+    """Return a scenario's base trajectory with a long context; None if results are too short.
 
     Raises DataError if the trajectory cannot be made.
     """
@@ -48,10 +48,11 @@ def long(
 def compose(
     scenario: Scenario, seed: int | None = None, chars: int | None = None
 ) -> Trajectory | None:
-    """Return the composite trajectory; None if it has no bulk to read.
+    """Return the composite trajectory of a scenario; None if its calls read no bulk.
 
-    The search for a suitable world starts at the seed, which by default is derived from the id.
-    ``hold_out`` alone searches for substitutes of the held-out functions, in a world without bulk.
+    The search for a suitable world starts at the seed (default: derived from the id). Only
+    ``hold_out`` searches for substitutes of the held-out functions; it does so in a world without
+    bulk.
 
     Raises DataError if a variant cannot be made, or every world contains the missing value.
     """
@@ -102,7 +103,7 @@ def build(
     chars: int | None = None,
     without: Collection[str] = (),
 ) -> dict[Category, list[Trajectory]]:
-    """Return the trajectories of each category with the canary, except some ids.
+    """Return the trajectories of each category with the canary; leave out the ids in ``without``.
 
     Without a seed, the bulk of each trajectory has a separate seed.
 

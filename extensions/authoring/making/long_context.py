@@ -1,4 +1,4 @@
-"""Maker of long-context variants: the same scenario in a world with similar items (bulk).
+"""Maker of long-context variants, which put a scenario into a world with similar items (bulk).
 
 ``trajectories/long_context_packs.py`` generates the bulk from a seed when a session is loaded. This
 module chooses the words that the bulk avoids, so that requests keep their meaning. It replays the
@@ -63,12 +63,12 @@ def lengthen(
     by_hand: Trajectory | None = None,
     kept_whole: Sequence[str] = (),
 ) -> Trajectory | None:
-    """Return the trajectory with bulk; None if its results cannot have enough characters.
+    """Return a trajectory with bulk; None if its results cannot have enough characters.
 
     Several seeds are tried, until no filter of the ground truth selects bulk.
 
-    Raises DataError if the ground truth uses a part of a result that the bulk makes ambiguous,
-    or filters select bulk of every seed.
+    Raises DataError if the ground truth uses a part of a result that the bulk makes ambiguous, or
+    filters select bulk of every seed.
 
     Args:
         base: The trajectory.
@@ -99,10 +99,10 @@ def lengthen(
 
 
 def choose_size(bare: Trajectory, bulk: LongContextSource, chars: int) -> LongContextSource | None:
-    """Return the bulk with the kinds that the ground truth reads, and with enough items of them.
+    """Return bulk of the kinds that the ground truth reads, with enough items.
 
-    The results have the wanted number of characters, or the number that ``MAX_ITEMS`` items give.
-    None if the ground truth reads no kind.
+    The results then have the wanted number of characters, as far as ``MAX_ITEMS`` items allow. None
+    if the ground truth reads no kind.
     """
     kinds = _find_kinds(bare, bulk)
     if not kinds:
@@ -126,7 +126,7 @@ def _find_kinds(bare: Trajectory, bulk: LongContextSource) -> tuple[str, ...]:
 
 
 def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
-    """Return the characters of the ground truth's results in a world with bulk."""
+    """Return the number of characters in the ground truth's results in a world with bulk."""
     session = start(replace(bare, long_context=bulk))
     read = 0
     for turn in bare.turns:
@@ -138,7 +138,7 @@ def count_read(bare: Trajectory, bulk: LongContextSource) -> int:
 def place_in_world(
     base: Trajectory, bulk: LongContextSource, by_hand: Trajectory | None = None
 ) -> Trajectory:
-    """Return the trajectory in a world with bulk, in place of its generated world, if any.
+    """Return a trajectory in a world with bulk, which replaces the generated world, if any.
 
     Raises DataError if the ground truth uses a part of a result that the bulk makes ambiguous.
     """
@@ -164,7 +164,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the characters that the ground truth reads, and whether filters hold.
+    """Return the number of characters that the ground truth reads, and whether filters skip bulk.
 
     A filter that selects items of the base's generated world may also select bulk.
     """
@@ -182,7 +182,6 @@ def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> 
 
 
 def _is_same_count(was: Any, now: Any) -> bool:
-    """Tell whether two results list equally many items."""
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         return all(_is_same_count(was[name], now.get(name)) for name in was)
     return not isinstance(was, list) or (isinstance(now, list) and len(was) == len(now))
@@ -243,7 +242,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
 
 
 class _LongFacts:
-    """Required information adapted to the longer world, from the results in both worlds."""
+    """Adapter of required information to the longer world, based on the results in both worlds."""
 
     def __init__(self) -> None:
         self._before, self._now = FactSources(), FactSources()
@@ -252,7 +251,6 @@ class _LongFacts:
         self._earlier: list[_ResultPlace] = []
 
     def see(self, was: Result, is_now: Result) -> None:
-        """Add the results of one call in both worlds."""
         self._before.see(was)
         self._now.see(is_now)
         self._places += _pair_values("", was.value, is_now.value)
@@ -273,7 +271,7 @@ class _LongFacts:
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a fact lists all items of a list that is now too long."""
+        """Tell whether a fact lists all items of a list that is too long in the longer world."""
         return isinstance(fact, Items) and any(
             all(any(contains_value(item, member) for item in fact.items) for member in members)
             for members in self._listings
@@ -323,7 +321,7 @@ _SIZE = re.compile(r"(\d+\.\d\d) ([KMG]?B)")
 
 
 def _long_listings(old: Any, new: Any) -> Iterator[list[str]]:
-    """Yield the old items of each list that is now too long to report item by item."""
+    """Yield the old items of each list that is too long to report in the longer world."""
     if not old or type(old) is not type(new) or not isinstance(old, (Mapping, list)):
         return
     if len(old) < len(new) > MAX_LISTED:
@@ -339,7 +337,7 @@ def _singulars(name: str) -> set[str]:
 
 
 class _ResultPlace(NamedTuple):
-    """Value in one place of a result in both worlds."""
+    """Values of one place of a result in both worlds."""
 
     name: str
     """Name of the member."""
@@ -357,7 +355,6 @@ def _find_number(places: Sequence[_ResultPlace], number: float) -> list[tuple[st
 
 
 def _parse_number(value: _Value) -> float | None:
-    """Return a number, or the number that a string consists of."""
     if not isinstance(value, str):
         return None if isinstance(value, bool) else value
     whole = NUMBER.fullmatch(value)
@@ -365,7 +362,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Yield the values at equal paths of two results, and the lengths of unequal lists."""
+    """Yield the values at equal paths of two results, and the lengths of lists that differ."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -418,11 +415,11 @@ def _list_lines(texts: Sequence[str], session: Session) -> set[_Value]:
 
 
 class _LongArguments:
-    """Adapter of arguments to the longer world.
+    """Adapter of a call's arguments to the longer world.
 
     Args:
         where: Place for error messages.
-        changes: Old to new values of results.
+        changes: New values of results by their old values.
         said: The user's words in earlier turns.
         now: The user's words in this turn.
     """
@@ -455,7 +452,6 @@ class _LongArguments:
         return taken
 
     def _text(self, value: str) -> str:
-        """Return a string in which new results replace the old results."""
         taken = value
         if value in self.changes:
             taken = str(self.changes[value])
@@ -480,7 +476,6 @@ class _LongArguments:
 
 
 def _find_changes(old: Any, new: Any) -> list[tuple[_Value, _Value]]:
-    """Return the differences between two results as old and new values."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return [pair for key in old if key in new for pair in _find_changes(old[key], new[key])]
     if isinstance(old, (list, tuple)) and isinstance(new, (list, tuple)):

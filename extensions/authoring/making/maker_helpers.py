@@ -19,12 +19,12 @@ from trajectories.schema import Category, LongContextSource, Trajectory, Turn
 
 
 def variant_id(base: Trajectory, category: Category) -> str:
-    """Return the id of a base trajectory's variant."""
+    """Return the id of the variant of a base trajectory in a category."""
     return f"{category}_{base.id.removeprefix('base_')}"
 
 
 def derived(base: Trajectory, category: Category, **changes: Any) -> Trajectory:
-    """Return a base trajectory with changed fields as a variant of a category."""
+    """Return a variant of a base trajectory in a category, with some fields changed."""
     id = variant_id(base, category)
     provenance = {"author": base.provenance.get("author", "Turnwise"), "base": base.id}
     if "worked_out" in base.provenance:
@@ -55,7 +55,7 @@ def calls(turn: Turn) -> list[Call]:
 
 
 def readings(session: Session, tools: Sequence[Tool], known: Sequence[Any]) -> Iterator[Result]:
-    """Yield the results of reading functions for known values, at most 300 calls of each.
+    """Yield the results of reading functions for known values, with at most 300 calls per function.
 
     The state of the session does not change.
     """

@@ -1,7 +1,7 @@
-"""Maker of missing-parameter and missing-function variants: a needed part comes one turn later.
+"""Maker of missing-parameter and missing-function variants, which supply a needed part later.
 
-Until then, a model should do nothing. So the missing value may have no other source, and no other
-function may do the task.
+Until then, a model should make no call that changes state. The missing value therefore must have no
+other source, and no other function may do the task.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
 
 
 def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]:
-    """Return turns with one of them split into a request without a value and the user's answer.
+    """Return turns, one of which is split into a request without a value and the user's answer.
 
     Raises DataError if the noted turn does not exist.
     """
@@ -60,7 +60,7 @@ def split_turn(turns: tuple[Turn, ...], notes: VariantNotes) -> tuple[Turn, ...]
 
 
 def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | int | float]:
-    """Return the needed values that only the answer contains.
+    """Return the needed values that only the user's answer contains.
 
     Other sources are the user's words so far, the function documents, the state without its
     secrets, earlier results, and the results of a bounded search over reading functions.
@@ -135,7 +135,7 @@ def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
 def delay_turn(
     turns: Sequence[Turn], notes: VariantNotes, index: int | None = None
 ) -> tuple[Turn, ...]:
-    """Return turns with one of them split into a request and a turn that offers functions.
+    """Return turns, one of which is split into a request and a turn that offers functions.
 
     ``index`` replaces the noted index if the turn has moved.
     """
@@ -147,10 +147,10 @@ def delay_turn(
 
 
 def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
-    """Return calls of other functions with the same effect as the held-out ones, if any.
+    """Return calls of other functions with the same effect as the held-out functions, if any.
 
-    The search is bounded. For writing functions it tries single calls and pairs of calls, with
-    values of the ground truth, the user's words and earlier results. For reading functions it
+    The search is bounded. For writing functions, it tries single calls and pairs of calls, with
+    values of the ground truth, the user's words and earlier results. For reading functions, it
     searches for the texts of their results.
 
     Raises DataError if the turn does not need the functions, or an earlier turn needs them.
@@ -200,7 +200,6 @@ def _check_notes(base: Trajectory, notes: VariantNotes) -> None:
 def _candidate_values(
     base: Trajectory, turn: int, truth: Sequence[Call], results: Sequence[Result]
 ) -> list[object]:
-    """Return values to try as arguments, the likeliest first."""
     whole = [value for call in truth for value in call.kwargs.values()]
     parts = [value for call in truth for value in list_literals(call.kwargs)]
     read = [value for result in reversed(results) for value in list_literals(result.held)]
@@ -221,7 +220,7 @@ def _find_writes(
     known: Sequence[object],
     goal: Snapshot,
 ) -> list[Call]:
-    """Search for calls that lead to the same state as the held-out ones."""
+    """Search for calls that lead to the same state as the held-out functions."""
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])
     rest = [call for call in truth[place:] if call.name not in held_out]
@@ -268,7 +267,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Search for calls that give every result text of the held-out ones."""
+    """Search for calls that give every result text of the held-out functions."""
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])
@@ -295,7 +294,6 @@ def _call_all(
     limit: int,
     found: dict[str, Call],
 ) -> list[object]:
-    """Call functions with known values, record the call of each text, and return all values."""
     values: list[object] = []
     here = session.snapshot()
     for tool in tools:
@@ -309,7 +307,6 @@ def _call_all(
 
 
 def _starting_numbers(call: Call, known: Sequence[object]) -> list[object]:
-    """Return the numbers from which a calculation may start, with negatives and inverses."""
     given = [value for value in list_literals(call.kwargs) if not isinstance(value, str)]
     given = [value for value in given if value in known]
     whole = [value for value in call.kwargs.values() if isinstance(value, list)]

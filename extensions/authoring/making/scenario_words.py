@@ -30,12 +30,13 @@ _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 def find_meant_words(
     base: Trajectory, said: Sequence[str], phrases: PhraseTemplates | None = None
 ) -> tuple[str, ...]:
-    """Return the words that bulk avoids.
+    """Return the words that bulk must avoid.
 
     These are vocabulary words of the requests, parts of people's names that occur alone, airports,
-    days (without a year, of every year), files and directories whose whole content matters, and
-    the numbers that a variant waits for. For a long context (no ``phrases``), they include words
-    of the scenario's own texts that the user says, since bulk imitates these texts.
+    days, files and directories whose whole content matters, and the numbers that a variant waits
+    for. A day without a year stands for this day in every year. For a long context (no
+    ``phrases``), words that the user and the scenario's texts share are included, because bulk
+    imitates these texts.
     """
     is_long = phrases is None
     if phrases is None:
@@ -69,7 +70,7 @@ def find_meant_words(
 def find_replaced_files(base: Trajectory) -> set[str]:
     """Return the existing files that the ground truth overwrites or removes.
 
-    Older entries in them would be lost, and no request says so.
+    Older lines in these files would be lost, and no request mentions this.
     """
     there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
     truth = [call for turn in base.turns for call in calls(turn)]
@@ -78,7 +79,6 @@ def find_replaced_files(base: Trajectory) -> set[str]:
 
 
 def _list_texts(config: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the tickets, messages and tweets of an initial config."""
     for ticket in config.get("TicketAPI", {}).get("ticket_queue", ()):
         yield f"{ticket.get('title')} {ticket.get('description')}"
     for tweet in config.get("TwitterAPI", {}).get("tweets", {}).values():
@@ -96,7 +96,7 @@ def _list_files(contents: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _names(base: Trajectory) -> list[str]:
-    """Return the people and accounts of a scenario; bulk contains namesakes of them."""
+    """Return the people and accounts of a scenario, whose namesakes bulk contains."""
     get = base.config.get
     people = [*get("MessageAPI", {}).get("user_map", {})]
     cards = get("TravelAPI", {}).get("credit_card_list", {}).values()

@@ -1,6 +1,7 @@
-"""World of a base scenario: generated items around the handwritten ones.
+"""World of a base scenario: generated items in addition to the handwritten items.
 
-The builder puts them into the initial config. Handwritten items keep their ids and stay the latest.
+The builder puts the generated items into the initial config. Handwritten items keep their ids and
+stay the latest.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from trajectories.vocabulary import load_phrases
 
 
 def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Trajectory:
-    """Return a base trajectory with generated items of each kind around those of its config.
+    """Return a base trajectory whose config has additional generated items of each kind.
 
     Raises DataError if the config is invalid.
     """
@@ -31,7 +32,7 @@ def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Tr
 
 
 def sizes(config: Mapping[str, Any]) -> dict[str, int]:
-    """Return the number of items in each field of a backend's config. A folder counts its files."""
+    """Return the number of items in each field of a backend's config, files for a folder."""
     found = {
         name: _count_items(member)
         for name, member in config.items()

@@ -1,6 +1,6 @@
 """Scenario files: the handwritten sources from which all trajectories are made.
 
-They are in ``trajectories/scenarios`` of the repository and are not installed.
+The files are in ``trajectories/scenarios`` of the repository and are not installed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MissingParameter(StrictRecord):
     """Request without a needed value, and the answer that supplies it.
 
     Attributes:
-        turn: Index of the base's turn.
+        turn: Index of the turn in the base trajectory.
         without: The request without the value.
         answer: The user's message in the next turn.
     """
@@ -46,10 +46,10 @@ class MissingParameter(StrictRecord):
 
 @dataclass(frozen=True)
 class MissingFunction(StrictRecord):
-    """Functions that are held out until the turn after they are needed.
+    """Functions that are offered only one turn after the turn that needs them.
 
     Attributes:
-        turn: Index of the base's turn that needs them.
+        turn: Index of the turn in the base trajectory that needs the functions.
         functions: Names of the needed functions.
         stand_ins: Functions that could do a part of the task, and are held out as well.
     """
@@ -75,7 +75,7 @@ class VariantNotes:
 
 @dataclass(frozen=True)
 class GeneratedItems(StrictRecord):
-    """Seed and number, per kind, of the generated items in an initial config."""
+    """Seed of the generated items in an initial config, and their number per kind."""
 
     seed: int
     items: Annotated[int, Field(gt=0)]
@@ -90,12 +90,12 @@ class Scenario(StrictRecord):
         missing_parameter: Note on the variant ``miss_param``, if there is one.
         missing_function: Note on the variant ``miss_func``, if there is one.
         labels: Difficulties of the scenario; empty for a plain scenario.
-        world: Generated items around the handwritten ones, if any.
+        world: Generated items in addition to the handwritten items, if any.
         not_long: Reason for the lack of a long-context variant; empty if the scenario has this
             variant.
-        kept_whole: Files and folders by name, stock sectors (``technology``), tickets
-            (``ticket 614``), ``watchlist`` and ``followed``: a long context leaves them as they
-            are, since the words mean all of their content.
+        kept_whole: Things that a long context does not extend, because a request is about their
+            whole content: names of files and folders, stock sectors (``technology``), tickets
+            (``ticket 614``), ``watchlist``, ``followed``.
         provenance: Origin of the scenario, as short strings by keyword.
     """
 
@@ -126,7 +126,7 @@ class Scenario(StrictRecord):
 
     @cached_property
     def by_hand(self) -> Trajectory:
-        """The base trajectory without its world."""
+        """The base trajectory without generated items."""
         return Trajectory(
             self.id,
             Category.BASE,
@@ -139,7 +139,10 @@ class Scenario(StrictRecord):
 
     @cached_property
     def base(self) -> Trajectory:
-        """The base trajectory. Raises DataError if there is a world, and the config is invalid."""
+        """The base trajectory.
+
+        Raises DataError if the config is invalid.
+        """
         if self.world is None:
             return self.by_hand
         note = self.missing_parameter

@@ -1,7 +1,7 @@
-"""ACCEPTS: every accepted alternative shows something that its ground-truth call shows.
+"""Rule ACCEPTS: every accepted alternative shows a string that its ground-truth call also shows.
 
-Only strings are compared, because a number can replace other data, as a count replaces the counted
-lines.
+Only strings are compared, because a number can replace other data. For example, a count can replace
+the counted lines.
 """
 
 from __future__ import annotations

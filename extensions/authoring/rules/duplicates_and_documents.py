@@ -1,10 +1,10 @@
-"""DUPLICATE and DOCS: no question is asked twice, and the function documents are correct.
+"""Rules DUPLICATE (no question occurs twice) and DOCS (the function documents are correct).
 
 Near duplicates have most of their words in common (Jaccard index of the word sets). Every pair
 above the threshold shares one of its rarest words, so only such pairs are compared.
 
 Our function documents are derived from signatures and docstrings, so DOCS checks the docstrings.
-BFCL's documents are files beside its data; DOCS also compares these with the functions.
+BFCL's documents are files beside its data, which DOCS compares with the functions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Text(NamedTuple):
 
 
 def check_duplicates(entries: Sequence[Entry]) -> Iterator[Finding]:
-    """Yield questions that an earlier entry of the same category asks."""
+    """Yield questions that also occur in an earlier entry of the same category."""
     for category in Category:
         texts = [
             _Text(entry, index, words)
@@ -57,7 +57,7 @@ def check_duplicates(entries: Sequence[Entry]) -> Iterator[Finding]:
 
 
 def find_near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, float]]:
-    """Yield texts with their most similar earlier near duplicate and the Jaccard index."""
+    """Yield each text with its most similar earlier near duplicate and the Jaccard index."""
     frequency = Counter([word for words in texts for word in words])
     holders: dict[str, list[int]] = {}
     for index, words in enumerate(texts):

@@ -1,8 +1,8 @@
-"""WAITS: a turn without ground truth waits for a value or function that only comes later.
+"""Rule WAITS: a turn without ground truth waits for a value or function that comes later.
 
 The user must supply the value, or the entry must offer the function, in a following turn. The value
-must be unknown before that turn, and wrong values must be possible. No other function may give the
-results.
+must be unknown before the following turn, and wrong values must be possible. No other function may
+give the results.
 """
 
 from __future__ import annotations
@@ -76,7 +76,6 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
 
 
 def _is_request(entry: Entry, index: int) -> bool:
-    """Tell whether the user messages of a turn contain a request; thanks are no request."""
     said = " ".join(list_messages([entry.trajectory.turns[index]]))
     if _REQUEST.search(said):
         return True
@@ -119,7 +118,6 @@ def _results_before(entry: Entry, index: int) -> list[Result]:
 
 
 def _lacks_anything(entry: Entry, index: int) -> bool:
-    """Tell whether later messages may supply a value, possibly in other words than the call."""
     turns = entry.trajectory.turns
     following = next((i for i in range(index + 1, len(turns)) if turns[i].ground_truth), None)
     if following is None or not list_messages(turns[index + 1 : following + 1]):
@@ -133,7 +131,6 @@ def _lacks_anything(entry: Entry, index: int) -> bool:
 
 
 def _check_values(entry: Entry, index: int, values: Sequence[_AwaitedValue]) -> Iterator[Finding]:
-    """Yield a finding if a model does not have to wait for a value."""
     told = _known_values(entry, index)
     new = [v for v in values if _is_chance(v.literal) or told.doubt(v.literal) is not None]
     if not new:
@@ -149,7 +146,7 @@ def _check_values(entry: Entry, index: int, values: Sequence[_AwaitedValue]) -> 
 
 
 def _is_chance(value: str | float) -> bool:
-    """Tell whether a message may contain a value by chance."""
+    """Tell whether a value is so common that a message may contain it by chance."""
     return len(value) < MIN_VALUE_CHARS if isinstance(value, str) else is_small(value)
 
 
@@ -171,7 +168,7 @@ def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
 
 
 def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
-    """Yield a finding if other functions give all results of the held-out ones."""
+    """Yield a finding if other functions give all results of the held-out functions."""
     offers = entry.trajectory.turns[index].offers
     late = [step for step in entry.turns[index] if step.function in offers]
     if not late or any(step.result.changed or not step.result.ok for step in late):

@@ -1,8 +1,8 @@
-"""EXEC, CONFIG, UNIQUE, OFFER and DETERMINISM: the ground truth runs in its environment.
+"""Rules EXEC, CONFIG, UNIQUE, OFFER and DETERMINISM: the ground truth runs in its environment.
 
-Every call succeeds with functions that are offered at that point. Objects that a call needs exist;
-objects that a call creates do not exist yet. The same calls give the same texts and states in a new
-session and in a fork.
+Every call succeeds and uses a function that is offered at that point. An object that a call needs
+exists. An object that a call creates does not exist yet. The same calls give the same texts and
+states in a new session and in a fork.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ def check_calls(entry: Entry) -> Iterator[Finding]:
 
 
 def _find_schema_mismatch(entry: Entry, call: Call | MalformedCall) -> str:
-    """Describe how the arguments of a successful call violate its schema; empty if they fit."""
     if isinstance(call, MalformedCall) or call.nested or entry.profile.execution.checks_arguments:
         return ""
     try:
@@ -150,7 +149,7 @@ def check_sound(entry: Entry) -> Iterator[Finding]:
 
 
 def check_complete(entry: Entry) -> Iterator[Finding]:
-    """Yield ground-truth calls that need missing objects, and unknown files in user messages.
+    """Yield ground-truth calls that need missing objects, and unknown files that users mention.
 
     A file is unknown if neither config, ground truth nor any result has its name.
     """
@@ -182,8 +181,6 @@ Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
 
 
 def _find_equal(field: str, *keys: str) -> Existing:
-    """Return a function that finds the object of a list whose fields equal the arguments."""
-
     def find(state: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
         kept = state[field]
         objects = kept.values() if isinstance(kept, Mapping) else kept
@@ -207,7 +204,7 @@ MADE: Mapping[str, Existing] = {
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:
-    """Yield calls that create an object that exists already."""
+    """Yield calls that create an object although it exists already."""
     for step in entry.steps:
         error = step.result.error
         if isinstance(error, AlreadyExists):

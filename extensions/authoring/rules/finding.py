@@ -1,8 +1,8 @@
-"""Findings of rules, and exceptions for reviewed findings that need no correction.
+"""Findings of rules, and exceptions for findings that were reviewed and need no correction.
 
 A file of exceptions has JSON lines with ``rule``, ``id`` and ``reason``, and optionally ``turn``
 and ``field``. An exception for a base entry also holds for the entries derived from it. An
-exception without a finding is a finding itself.
+exception that covers no finding is reported as a finding.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class FindingException(NamedTuple):
     """Field; None for every field."""
 
     def covers(self, finding: Finding, base: str) -> bool:
-        """Tell whether the exception covers a finding about an entry of this base entry."""
+        """Tell whether the exception covers a finding about an entry or its ``base`` entry."""
         return (
             self.rule == finding.rule
             and self.id in (finding.id, base)
@@ -90,7 +90,7 @@ class FindingException(NamedTuple):
 
 
 class ReviewedFindings(NamedTuple):
-    """Findings, split by whether an exception covers them."""
+    """Findings in two groups: covered by an exception, and not covered."""
 
     problems: list[Finding]
     """Findings without an exception, and stale exceptions."""
@@ -123,7 +123,7 @@ def apply(
     *,
     whole: bool = True,
 ) -> ReviewedFindings:
-    """Split findings by whether an exception covers them, and report stale exceptions.
+    """Split findings into covered and uncovered findings, and report stale exceptions.
 
     An exception is stale only if the ``whole`` data set was checked, the data set contains the
     entry, and the rule was applied.

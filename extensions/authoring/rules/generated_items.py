@@ -1,6 +1,6 @@
-"""BULK, WHOLE and DATES: generated items are read, change no meaning and fit the dates.
+"""Rules BULK, WHOLE and DATES: generated items are read, change no meaning and fit the dates.
 
-WHOLE compares each result of the ground truth with the same call without bulk. It reports words
+WHOLE compares each result of the ground truth with the same call without bulk. WHOLE reports words
 about the end, the number or the completeness of something that bulk extends.
 """
 
@@ -70,7 +70,7 @@ def check_bulk(entry: Entry) -> Iterator[Finding]:
 
 
 def check_whole(entry: Entry) -> Iterator[Finding]:
-    """Yield words that mean the whole of something that bulk extends."""
+    """Yield words in user messages that refer to the whole of something that bulk extends."""
     if entry.trajectory.long_context is None or entry.dataset.tolerant:
         return
     bare = Entry(entry.dataset, replace(entry.trajectory, long_context=None))
@@ -94,7 +94,7 @@ def check_whole(entry: Entry) -> Iterator[Finding]:
 
 
 def check_dates(entry: Entry) -> Iterator[Finding]:
-    """Yield days of the config that are years away from the days in the scenario."""
+    """Yield days in the config that are years before or after the scenario's other days."""
     trajectory = entry.trajectory
     texts = [turn.words for turn in trajectory.turns]
     calls = [call for turn in entry.calls for call in turn if isinstance(call, Call)]

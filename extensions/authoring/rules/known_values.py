@@ -1,4 +1,4 @@
-"""PROVENANCE and ANSWERS: a model can know every value that the ground truth requires.
+"""Rules PROVENANCE and ANSWERS: a model can know every value that the ground truth requires.
 
 An argument may come from the user's words so far, the function's document (a default or enum),
 earlier results, or a read that the model could make. A value that is only in the initial config has
@@ -59,7 +59,7 @@ _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precisio
 def check_provenance(entry: Entry) -> Iterator[Finding]:
     """Yield ground-truth values that no earlier message or result contains.
 
-    An entry's provenance may explain, under ``worked_out``, how a value is derived.
+    An entry's provenance may explain the derivation of a value under ``worked_out``.
     """
     worked_out = entry.trajectory.provenance.get("worked_out", "")
     for step, name, literal, known in _literals_used(entry):
@@ -100,7 +100,7 @@ class _KnownValues:
     def look_up(
         self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: UnclearOrigin
     ) -> UnclearOrigin | None:
-        """Explain why a value is unknown even after all possible reads; None if it is known."""
+        """Explain why a value is unknown after all possible reads; None if it is known."""
         found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
             found += self._lookups_at(entry, entry.turns[step.turn][moment])
@@ -141,7 +141,6 @@ def _derive_number(number: float, lookup: ReadingCall, tool: Tool, said: str) ->
 
 
 def _literals_used(entry: Entry) -> Iterator[tuple[TruthStep, str, str | float, _KnownValues]]:
-    """Yield each ground-truth literal with its call, its parameter and the values known before."""
     known = _KnownValues()
     for turn, steps in zip(entry.trajectory.turns, entry.turns, strict=True):
         for message in turn.messages:
@@ -234,7 +233,6 @@ def _check_right_step(entry: Entry, task: CallEntry) -> Iterator[Finding]:
 
 
 def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
-    """Yield required values that a model cannot know or that the document rules out."""
     told = KnownValues("")
     for turn in entry.trajectory.turns:
         told.hear("\n".join([message.content for message in turn.messages]))
@@ -253,7 +251,7 @@ def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
 
 
 def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence[Any]:
-    """Return allowed values; SQL expressions are reduced to their literals and column names."""
+    """Return allowed values, in which SQL expressions are reduced to literals and column names."""
     if parameter not in ("columns", "conditions") or not statements.is_executed(entry):
         return allowed
     return [
@@ -265,7 +263,6 @@ def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence
 
 
 def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> list[Any]:
-    """Return the values, or items of list values, that are not in an enum."""
     items = schema.get("items")
     choices = schema.get("enum") or (items.get("enum") if isinstance(items, Mapping) else None)
     if not isinstance(choices, list):
@@ -277,7 +274,10 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> UnclearOrigin | None:
-    """Explain why the first value is unknown; None if one option is known or may be omitted."""
+    """Explain why the first allowed value is unknown.
+
+    Return None if one allowed value is known, or the parameter may be omitted.
+    """
     text, type_ = json.dumps(schema, ensure_ascii=False), expected(schema, language)
     found = []
     for option in allowed:

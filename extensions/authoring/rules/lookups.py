@@ -68,7 +68,7 @@ class ReadingCall:
         return render_values(self.result)
 
     def shows(self, value: str | float, name: str) -> bool:
-        """Tell whether the result shows a value. A small number must have the given field name."""
+        """Tell whether the result shows a value; a small number needs the right field name."""
         if is_small(value):
             wanted = set(split_name(name))
             return any(
@@ -81,7 +81,7 @@ class ReadingCall:
 def lookups(
     session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
 ) -> Iterator[ReadingCall]:
-    """Yield possible reads with known values, then reads with the values of their results.
+    """Yield possible reads with known values, followed by reads with values from their results.
 
     The session is forked, never called.
     """
@@ -146,17 +146,17 @@ def _members(result: Result) -> Iterator[tuple[str, object]]:
 
 
 def is_small(value: str | float) -> bool:
-    """Tell whether a value is a whole number that occurs in words and results by chance."""
+    """Tell whether a value is a whole number so small that it may occur by chance."""
     return not isinstance(value, str) and abs(value) < SMALL and value == int(value)
 
 
 def has_few_values(result: Result) -> bool:
-    """Tell whether a result has so few values that it points to one of them."""
+    """Tell whether a result has only a few values, so that each of them stands out."""
     return sum(1 for _ in list_literals(result.held)) <= MAX_SHOWN
 
 
 def render_values(result: Result) -> str:
-    """Format a result as text without the numbers in field names such as MA(5)."""
+    """Format a result as text without the numbers in field names such as ``MA(5)``."""
     return unescape_text(_KEY.sub(_unnumbered, result.text))
 
 

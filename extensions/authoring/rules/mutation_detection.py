@@ -1,10 +1,10 @@
-"""NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
+"""Rules NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
 Each ground-truth call is left out once, unless the entry accepts other calls of the turn instead.
-Each argument is changed, by seed, to a similar value: another enum value, another string of the
-config, a string with one letter replaced, the next number that the function accepts, or the list
-without its last item. The checker should reject each mutant. The module ``mutations`` has further
-changes.
+Each argument is changed to a similar value, which depends on a seed: another enum value, another
+string of the config, a string with one letter replaced, the next number that the function accepts,
+or the list without its last item. The checker should reject each mutant. The module ``mutations``
+has further changes.
 
 BREVITY reports three kinds of superfluous calls:
 
@@ -47,7 +47,7 @@ _HARMLESS = (SAME_EFFECT, READS_MORE)
 
 
 class Mutant(NamedTuple):
-    """The ground truth with one call left out or one argument changed."""
+    """Ground truth with one call left out or one argument changed."""
 
     step: TruthStep
     function: str
@@ -88,12 +88,12 @@ class MutantCounts(NamedTuple):
 
     @property
     def telling(self) -> int:
-        """Number of mutants with another effect than the ground truth."""
+        """Number of mutants whose effect differs from the ground truth's effect."""
         return self.total - sum(n for (_, why), n in self.accepted.items() if why in _HARMLESS)
 
 
 def check_null(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding if no call is needed to pass, or an extension rejects the ground truth."""
+    """Yield a finding if an entry passes without calls, or an extension rejects the ground truth."""
     message = "a model that makes no call passes"
     if not entry.trajectory.extensions:
         if not any(entry.calls):
@@ -172,7 +172,6 @@ def mutants(entry: Entry, steps: Iterable[TruthStep] | None = None) -> Iterator[
 
 
 def _take_step(step: TruthStep, function: str, arguments: Mapping[str, Any], name: str) -> Any:
-    """Return the nearest other number that the function accepts instead of an argument."""
     value = arguments[name]
     for by in _STEPS:
         instead = Call(function, (), {**arguments, name: value + by})
@@ -223,7 +222,6 @@ def others(
 
 
 def _misspell(text: str, source: Random) -> str:
-    """Return a string with one letter or digit replaced."""
     places = [index for index, char in enumerate(text) if char.isalnum()]
     if not places:
         return f"{text}x"
@@ -246,7 +244,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _explain_acceptance(entry: Entry, step: TruthStep, instead: Call) -> str:
-    """Explain why the checker accepts another call instead of a step; None if it rejects it."""
     try:
         if entry.rejection(step.turn, entry.instead(step, instead)) is not None:
             return ""
@@ -264,7 +261,6 @@ def _explain_acceptance(entry: Entry, step: TruthStep, instead: Call) -> str:
 
 
 def _holds(more: Result, less: Result) -> bool:
-    """Tell whether the strings of one result contain the strings of another, line by line."""
     longer = [text for text in list_literals(more.value) if isinstance(text, str)]
     wanted = list(list_literals(less.value))
     return bool(wanted) and all(
@@ -305,7 +301,7 @@ def _is_without_effect(entry: Entry, step: TruthStep, environment: str) -> bool:
 
 
 def _find_sources(entry: Entry, step: TruthStep) -> str:
-    """Return other sources of all values in a read's result; None if one source is missing."""
+    """Return other sources of all values in a read's result; None if a value lacks another."""
     values = list(_leaves(step.result.held))
     others = [o for o in entry.turns[step.turn] if o.position != step.position and o.result.ok]
     if not values or not others:

@@ -1,4 +1,4 @@
-"""Changes of the ground truth that the checker should reject, or should accept."""
+"""Alterations of the ground truth that the checker should reject or accept."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _judge(entry: Entry, turn: int, calls: Calls) -> AlteredTurn:
 
 
 def _replace_functions(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield versions of the turn in which another function of the backend replaces one call.
+    """Yield versions of the turn in which a call of another function replaces one call.
 
     Calls that may be left out are not replaced. Functions that the entry accepts are not used.
     """
@@ -127,7 +127,6 @@ def _insert_harmless_read(entry: Entry, turn: int) -> Iterator[Calls]:
 def _find_call(
     entry: Entry, turn: int, fits: Callable[[Call], bool], *, writes: bool
 ) -> Iterator[Call]:
-    """Yield the first suitable call with values of the entry, if there is one."""
     arguments = [entry.arguments(call) for calls in entry.calls for call in calls]
     known = list(dict.fromkeys(list_literals([entry.trajectory.config, *arguments])))
     source = _random(entry, turn)
@@ -156,7 +155,7 @@ def _prepend_failing_call(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the turn in other orders with the same results and state, if the order is free."""
+    """Yield the turn's calls in other orders that give the same results and state."""
     if entry.trajectory.turns[turn].ordered:
         return
     calls, truth = entry.calls[turn], entry.truth[turn]
@@ -170,7 +169,7 @@ def _reorder(entry: Entry, turn: int) -> Iterator[Calls]:
 
 
 def _guess_value(entry: Entry, turn: int) -> Iterator[Calls]:
-    """Yield the later calls of a waiting turn, with invented values for the awaited ones."""
+    """Yield the calls that a waiting turn prepares, with invented values for the missing values."""
     for call in _awaited_calls(entry, turn):
         waiting = entry.scene.waiting(turn, call.name)
         given = entry.arguments(call)

@@ -1,4 +1,4 @@
-"""Entry of a data set for the rules, with its ground truth replayed call by call."""
+"""Entry as seen by the rules, with its ground truth replayed call by call."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class UnplayableEntry(Exception):
 
 
 class Entry:
-    """Trajectory of a data set."""
+    """Trajectory of a data set, with its replayed ground truth."""
 
     def __init__(self, dataset: Dataset, trajectory: Trajectory) -> None:
         self.dataset = dataset
@@ -69,7 +69,7 @@ class Entry:
 
     @property
     def has_own_criteria(self) -> bool:
-        """Whether an extension judges the entry, which needs no ground truth then."""
+        """Whether an extension judges the entry; the entry then needs no ground truth."""
         return bool(self.trajectory.extensions) and not any(self.calls)
 
     def load(self) -> Session:
@@ -114,7 +114,7 @@ class Entry:
 
     @cached_property
     def fault(self) -> str:
-        """Reason why the ground truth cannot be replayed; empty if it can."""
+        """Reason why the ground truth cannot be replayed, or an empty string."""
         try:
             self._played  # noqa: B018
         except UnplayableEntry as error:
@@ -123,7 +123,10 @@ class Entry:
 
     @property
     def turns(self) -> list[list[TruthStep]]:
-        """The replayed calls, turn by turn. Raises UnplayableEntry if they cannot be replayed."""
+        """The replayed calls by turn.
+
+        Raises UnplayableEntry if a call cannot be replayed.
+        """
         return self._played[0]
 
     @property
@@ -184,7 +187,7 @@ class Entry:
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 
     def is_told_by_others(self, step: TruthStep) -> bool:
-        """Tell whether the entry accepts other calls of the same turn instead of a step."""
+        """Tell whether the entry accepts other calls of the same turn in place of a step."""
         turn = self.trajectory.turns[step.turn]
         others = {text for index, text in enumerate(turn.ground_truth) if index != step.position}
         text = turn.ground_truth[step.position]

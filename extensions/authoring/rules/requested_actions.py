@@ -1,10 +1,10 @@
-"""ASKED: the ground truth does all that the user asks for, and nothing else.
+"""Rule ASKED: the ground truth does all that the user asks for, and nothing else.
 
 Words are matched roughly, so a person has to check each finding:
 
 - a quoted text, id or handle that no call or result contains; - a request whose verb and object
 name a function that is not called; - a read whose function, arguments and results do not match the
-words; - an id of an object that the words do not describe, although they describe another one; - a
+words; - an id of an object, although the words describe another object; - a
 function name in the words.
 """
 
@@ -61,7 +61,6 @@ def check_asked(entry: Entry) -> Iterator[Finding]:
 
 
 def _words_for(entry: Entry, index: int) -> str:
-    """Return the user messages of a turn and of the turns that waited for it."""
     turns = entry.trajectory.turns
     first = index
     while first and not turns[first - 1].ground_truth:
@@ -96,7 +95,6 @@ def _collect_used_text(entry: Entry) -> str:
 
 
 def _find_ignored_texts(entry: Entry, index: int, used: str) -> Iterator[Finding]:
-    """Yield quoted texts, ids and handles of user messages that no call or result contains."""
     for message in entry.trajectory.turns[index].messages:
         quoted = ["".join(found) for found in _QUOTED.findall(message.content)]
         for text in dict.fromkeys([*quoted, *_TOKEN.findall(message.content)]):
@@ -106,7 +104,6 @@ def _find_ignored_texts(entry: Entry, index: int, used: str) -> Iterator[Finding
 
 
 def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding]:
-    """Yield uncalled writing functions whose name the user messages paraphrase."""
     called = {stem(word) for step in entry.turns[index] for word in cues(step.function)}
     clauses = [clause for clause in _CLAUSE.split(said) if not _DENIED.search(clause)]
     offered = entry.offered(index)
@@ -129,7 +126,6 @@ def _requests(clause: str, order: list[str]) -> bool:
 
 
 def _find_unrequested_reads(entry: Entry, index: int, said: str) -> Iterator[Finding]:
-    """Yield reads that match neither the words nor any later call."""
     heard = stems(said)
     low = plain(said)
     for step in entry.turns[index]:
@@ -152,7 +148,6 @@ def _find_unrequested_reads(entry: Entry, index: int, said: str) -> Iterator[Fin
 
 
 def _is_reported(entry: Entry, step: TruthStep) -> bool:
-    """Tell whether a result contains required information of the turn."""
     text = step.result.text
     text = f"{unescape_text(text)} {plain(text)}"
     for fact in entry.trajectory.turns[step.turn].tells:

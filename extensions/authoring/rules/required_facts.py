@@ -1,4 +1,4 @@
-"""TELLS: required information follows from ground-truth results or the user's words."""
+"""Rule TELLS: required information follows from ground-truth results or the user's words."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""EXEC, DETECT and ANSWERS for entries with SQL statements, which are executed.
+"""Rules EXEC, DETECT and ANSWERS for entries with SQL statements, which are executed.
 
-Every statement of the ground truth succeeds and shows or changes something, and the answers allow
-it. The judge should reject each alteration: another column, condition, value or table, or one part
-left out.
+Every statement of the ground truth succeeds, shows or changes something, and is one of the allowed
+answers. The judge should reject each alteration: another column, condition, value or table, or one
+part left out.
 """
 
 from __future__ import annotations
@@ -126,7 +126,6 @@ def mutants(entry: Entry) -> Iterator[AlteredTruth]:
 def _alter_arguments(
     given: Mapping[str, Any], tables: Mapping[str, SqlTable]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the kind of each alteration and the changed arguments."""
     name = given["table_name"]
     for other in [*[table for table in tables if table != name][:2], f"{name}_2"]:
         yield "another table", {"table_name": other}
@@ -160,7 +159,6 @@ def _alter_arguments(
 def _alter_condition(
     text: str, table: SqlTable | None, names: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the kind of each alteration and the altered condition."""
     found = [*tokens_of(text, "conditions")]
     about = next((names.index(token.text) for token in found if token.text in names), None)
     cells = (
@@ -187,7 +185,7 @@ def _alter_condition(
 
 
 def _neighbours(value: Cell, cells: Sequence[Cell]) -> list[Cell]:
-    """Return the column's neighbours of a value; if it has none, the next number or string."""
+    """Return the values next to a value in its column, or else the next number or string."""
     alike = [cell for cell in cells if isinstance(cell, str) == isinstance(value, str)]
     before = [cell for cell in alike if _sort_key(cell) < _sort_key(value)][-1:]
     behind = [cell for cell in alike if _sort_key(cell) > _sort_key(value)][:1]
@@ -226,7 +224,6 @@ def _remove_at(values: Sequence[Any], place: int) -> list[Any]:
 
 
 def _columns(table: SqlTable) -> Iterator[str]:
-    """Yield the names of a table's columns; EXEC reports declarations without a name."""
     for text in table["columns"]:
         with suppress(InvalidArgument):
             yield parse_column(text).name

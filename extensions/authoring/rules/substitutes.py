@@ -1,8 +1,8 @@
 """Substitutes for held-out functions: reads or calculations that give the same facts.
 
-Facts are compared loosely. Values count under any field name, strings count line by line inside
-other strings, and a sentence counts by its names and numbers. The search is bounded: it can find a
-substitute, but cannot prove that there is none.
+Facts are compared loosely. Values count under any field name. Strings count line by line, also
+inside other strings. A sentence counts by its names and numbers. The search is bounded: it can find
+a substitute, but cannot prove that there is none.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
 
 
 def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
-    """Describe how other calculator functions give a calculator's result; empty if they cannot."""
+    """Describe how other calculator functions give a calculator's result; empty if impossible."""
     call = step.call
     if not isinstance(call, Call) or step.before.tools[call.name].backend != CALCULATOR:
         return ""
@@ -74,7 +74,7 @@ def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) 
 def _find_source(
     fact: str | float, step: TruthStep, found: Sequence[ReadingCall], known: str
 ) -> str | None:
-    """Return the calls that give a fact; empty if it is known, None if no call gives it."""
+    """Return the calls that give a fact; empty for a known fact, None if no call gives the fact."""
     if isinstance(fact, str):
         return _find_text_source(fact, found, known)
     distinctive = not is_small(fact)
@@ -109,7 +109,6 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _find_sentence_source(text: str, found: Sequence[ReadingCall], known: str) -> str | None:
-    """Return the calls that give all names and numbers in a sentence."""
     tokens = _TOKEN.findall(text)[1:] if " " in text else []
     first = _TOKEN.findall(text)[:1]
     facts = [t for t in tokens if t[0].isupper()] + [
@@ -141,7 +140,6 @@ def _parse_number(token: str) -> int | float | None:
 
 
 def _find_sum(number: float, found: Sequence[ReadingCall]) -> str | None:
-    """Return two calls that differ only in the first argument and whose sum is the result."""
     groups: dict[str, list[tuple[float, str]]] = {}
     for lookup in found:
         numbers = [v for v in list_literals(lookup.result.held) if not isinstance(v, str)]

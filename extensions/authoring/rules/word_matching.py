@@ -1,4 +1,4 @@
-"""Rough comparison of words for rules whose findings a person has to check."""
+"""Approximate comparison of words, for rules whose findings a person has to check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def split_name(name: str) -> list[str]:
 
 
 def cues(name: str) -> list[str]:
-    """Return the descriptive words in a function's name, the verb first."""
+    """Return the descriptive words in a function's name; the verb comes first."""
     return [word for word in split_name(name) if word not in _HOLLOW and len(word) > 2]
 
 
@@ -47,5 +47,5 @@ def stem(word: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case; a space replaces each character except letters and digits."""
+    """Return a text in lower case, with spaces in place of punctuation."""
     return f" {' '.join(_PIECE.findall(text.casefold()))} "
