@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from envs.state import Difference, Snapshot
     from envs.worlds import World
     from runner.analysis.frames import RunFrames, load_runs
-    from runner.data.choose import load_dataset
+    from runner.data.dataset_choice import load_dataset
     from runner.episodes.turn_loop import TurnLoop
     from runner.models.base import ModelError
     from runner.records.definition import RunDefinition
@@ -127,7 +127,7 @@ _IN = {
     "trajectories.errors": "DataError",
     "trajectories.schema": "Category Trajectory Turn",
     "runner.analysis.frames": "RunFrames load_runs",
-    "runner.data.choose": "load_dataset",
+    "runner.data.dataset_choice": "load_dataset",
     "runner.episodes.turn_loop": "TurnLoop",
     "runner.records.definition": "RunDefinition",
     "runner.models.base": "ModelError",

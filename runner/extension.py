@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from runner.analysis.figure_table import FigureRow
     from runner.analysis.figures import StepUsage
     from runner.analysis.replayed_runs import ReplayedRun
-    from runner.analysis.report.parts import PagePart
-    from runner.commands.variants import Variants
-    from runner.data.services import AllowedServices
+    from runner.analysis.report.page_parts import PagePart
+    from runner.commands.variant_types import VariantSet
+    from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
     from runner.episodes.judging_limits import TimeAndMemoryLimits
     from runner.episodes.rejudged_episode import RejudgedEpisode
@@ -214,7 +214,7 @@ class Extension:
 
     def variants(
         self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
-    ) -> Variants | None:
+    ) -> VariantSet | None:
         """Return the variants that the extension's options select; None for a single run.
 
         Raises:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from runner.data import literals
+from runner.data import source_literals
 from trajectories import bfcl_reader, dataset
 from trajectories.dataset import Dataset
 from trajectories.schema import (
@@ -254,7 +254,7 @@ def made_up_texts() -> dict[str, str]:
     tickets = "eval_checker/multi_turn_eval/func_source_code/ticket_api.py"
     no_ticket = at_place("get_ticket", 1, "return {'error': f'No such thing: {n}'}", "    ")
     return {
-        **dict.fromkeys(literals.MODULES, ""),
+        **dict.fromkeys(source_literals.MODULES, ""),
         "eval_checker/multi_turn_eval/multi_turn_utils.py": raised,
         tickets: f"class TicketAPI:\n{no_ticket}",
         "constants/default_prompts.py": (

@@ -14,15 +14,15 @@ import pytest
 
 from checkers.calls.call_entry import Language
 from runner.cli import main
-from runner.data.choose import SUITES
-from runner.data.fetch import WHEEL_SHA256
+from runner.data.bfcl_download import WHEEL_SHA256
+from runner.data.dataset_choice import SUITES
 from tests.source import IMPORTS, PACKAGES, ROOT, imported, modules, nodes
 from trajectories.bfcl_reader import PACKAGE, VERSION
 from trajectories.schema import FACTS
 
 PRINTERS = (
     "runner/show/terminal.py",
-    "runner/commands/shared.py",
+    "runner/commands/common_options.py",
     "runner/commands/completion.py",
     "tools/check.py",
 )
@@ -79,7 +79,10 @@ ALLOWED = {
         "import_module",
     ): "imports an optional package late",
     ("runner/models/agent.py", "import_module"): "imports the user's own agent, which he named",
-    ("runner/data/fetch.py", "subprocess"): "starts the package installer to download the data",
+    (
+        "runner/data/bfcl_download.py",
+        "subprocess",
+    ): "starts the package installer to download the data",
 }
 """Where one of these is used all the same, and why it is safe."""
 

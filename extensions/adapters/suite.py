@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from checkers.profile import Mode, Profile
-from runner.data.choose import load_dataset, profile_for
+from runner.data.dataset_choice import load_dataset, profile_for
 from runner.rollouts.env import RewardName, RolloutEnv
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

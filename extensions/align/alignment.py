@@ -11,7 +11,7 @@ from typing import NamedTuple
 from checkers.causes.trace import TracedCall
 from envs.state import cut
 from runner.analysis.episode_output import Json, executed
-from runner.analysis.view import TurnView, view
+from runner.analysis.episode_view import TurnView, view
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.records.record import call_text
 from runner.show.terminal import OutputLine, Tone, fitted, visible

@@ -11,7 +11,7 @@ from runner.extension import Command, Extension
 if TYPE_CHECKING:
     from extensions.authoring import held_back, hops_part, review_status
     from runner.analysis.replayed_runs import ReplayedRun
-    from runner.analysis.report.parts import PagePart
+    from runner.analysis.report.page_parts import PagePart
     from trajectories.dataset import Dataset
     from trajectories.schema import Category
 else:

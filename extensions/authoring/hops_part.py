@@ -9,7 +9,7 @@ from extensions.authoring.statistics import count_hops
 from runner.analysis.breakdowns import Breakdown, score_part
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
-from runner.analysis.report.parts import PagePart
+from runner.analysis.report.page_parts import PagePart
 from trajectories.schema import MULTI_TURN
 
 

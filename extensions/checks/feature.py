@@ -12,7 +12,7 @@ from typing import Any
 from checkers.checks import EpisodeCheck
 from extensions.checks.declared_checks import read_checks, remember
 from extensions.checks.judging import NAME
-from runner.analysis.figure_table import FigureRow, Section
+from runner.analysis.figure_table import FigureRow, FigureSection
 from runner.analysis.figures import RunFigures
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
@@ -138,7 +138,7 @@ FIGURES = (
     FigureRow(
         name=NAME,
         label="checks",
-        section=Section(title="Checks", beside_scores=True),
+        section=FigureSection(title="Checks", beside_scores=True),
         value=_credit,
         form="share",
         optional=True,

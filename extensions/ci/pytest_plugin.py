@@ -16,13 +16,13 @@ from trajectories.errors import DataError
 
 if TYPE_CHECKING:
     from extensions.ci import reports
-    from runner.data import choose
+    from runner.data import dataset_choice
     from runner.rollouts import env, evaluation
     from runner.rollouts.evaluation import Evaluation
     from trajectories.schema import Trajectory
 else:
     reports = lazy_module("extensions.ci.reports")
-    choose = lazy_module("runner.data.choose")
+    dataset_choice = lazy_module("runner.data.dataset_choice")
     env = lazy_module("runner.rollouts.env")
     evaluation = lazy_module("runner.rollouts.evaluation")
 
@@ -93,9 +93,9 @@ def _entries(
 ) -> list[Trajectory]:
     """Return the selected entries. Raises UsageError if the data cannot be used."""
     try:
-        data = choose.load_dataset(dataset, categories=categories)
+        data = dataset_choice.load_dataset(dataset, categories=categories)
         named = ids if ids is None or isinstance(ids, str) else ",".join(ids)
-        everything = choose.tagged([*data.trajectories.values()], tag)
-        return choose.select_entries(everything, named, limit, None, 0)
+        everything = dataset_choice.tagged([*data.trajectories.values()], tag)
+        return dataset_choice.select_entries(everything, named, limit, None, 0)
     except DataError as error:
         raise pytest.UsageError(str(error)) from None

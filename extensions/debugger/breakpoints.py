@@ -23,9 +23,9 @@ from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.session import Session
 from envs.state import Difference, Snapshot
-from runner.analysis.view import EpisodeMoment, StatefulPart, TurnView, view
+from runner.analysis.episode_view import EpisodeMoment, MultiTurnRequirement, TurnView, view
+from runner.commands.common_options import note
 from runner.commands.options import option
-from runner.commands.shared import note
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
 from runner.records.record import call_text
 from runner.show.terminal import visible
@@ -116,7 +116,7 @@ def debug(options: Any, own: BreakpointOptions, found: RejudgedEpisode) -> None:
         if there:
             raise DataError(flag, "cannot be combined with --break or --break-on; leave it out")
     places = [read_place(text) for text in own.places]
-    examined = found.show(StatefulPart("to stop at"))
+    examined = found.show(MultiTurnRequirement("to stop at"))
     for stop in stops(examined, places, own.events):
         note(visible(str(stop)))
         if stop.moment.diverges and examined.diagnosis:

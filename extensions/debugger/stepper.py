@@ -11,7 +11,7 @@ from envs.errors import BackendFault, MalformedCall
 from envs.state import brief
 from envs.tool import parameters
 from extensions.debugger.timeline import CallOrigin, Timeline, with_call, with_rest, with_turn_ended
-from runner.analysis.view import EpisodeMoment, TurnView
+from runner.analysis.episode_view import EpisodeMoment, TurnView
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.episodes.script_playback import recorded as script_of
 from runner.records.record import RecordedEpisode

@@ -19,7 +19,7 @@ from checkers.turn import check_turn
 from checkers.verdict import Failure
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.analysis.view import EpisodeMoment, TurnView, turns_of
+from runner.analysis.episode_view import EpisodeMoment, TurnView, turns_of
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.episodes.script_playback import Script
 from runner.episodes.script_traces import trace

@@ -18,7 +18,7 @@ from envs.state import Difference, brief, cut
 from extensions.debugger.state_tree import StateNode
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import CallOrigin
-from runner.analysis.view import EpisodeMoment, TurnView
+from runner.analysis.episode_view import EpisodeMoment, TurnView
 from runner.records.record import call_text
 from runner.show.terminal import visible
 

@@ -18,7 +18,7 @@ from envs.calls import MAX_TEXT
 from envs.state import Difference, Snapshot
 from extensions.debugger.state_tree import StateNode, children, whole
 from extensions.debugger.views import label, place_text
-from runner.analysis.view import EpisodeMoment
+from runner.analysis.episode_view import EpisodeMoment
 
 PANES = """
 #heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }

@@ -11,7 +11,7 @@ from runner.extension import Command, Extension, JsonObject, RunFeature
 if TYPE_CHECKING:
     from extensions.experiments import axes, feature, variants
     from runner.commands import options
-    from runner.commands.variants import Variants
+    from runner.commands.variant_types import VariantSet
     from runner.live.live_run import RunPlan
     from trajectories.schema import Trajectory
 else:
@@ -50,11 +50,11 @@ class ExperimentsExtension(Extension):
 
     def variants(
         self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
-    ) -> Variants | None:
+    ) -> VariantSet | None:
         """Return a run for each level of the axes."""
         if not own.vary:
             return None
-        found: Variants = variants.make_vary_variants(options, own, plan, trajectories)
+        found: VariantSet = variants.make_vary_variants(options, own, plan, trajectories)
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:

@@ -21,10 +21,10 @@ from extensions.experiments.experiment_lines import experiment_lines
 from extensions.experiments.experiment_scores import VaryFile, load_experiment, write_vary_file
 from extensions.experiments.feature import VaryFeature, VaryOptions
 from extensions.experiments.paraphrases import find_defects
-from runner.analysis.variants import variant_lines
+from runner.analysis.variant_table import variant_lines
+from runner.commands.common_options import note
 from runner.commands.eval_options import EvalOptions
-from runner.commands.shared import note
-from runner.commands.variants import Variant, Variants
+from runner.commands.variant_types import Variant, VariantSet
 from runner.live.live_run import RunPlan, function_docs_folder
 from runner.models.tools import documents_of
 from trajectories.dataset import Dataset
@@ -37,7 +37,7 @@ _REASON = "no function fits, the file has no valid words, or the context cannot 
 
 def make_vary_variants(
     options: EvalOptions, own: VaryOptions, plan: RunPlan, trajectories: Sequence[Trajectory]
-) -> Variants:
+) -> VariantSet:
     """Return a run for each level of the axes that the user names.
 
     Raises DataError if an axis, a level or a file cannot be used, or no entry is left.
@@ -70,7 +70,7 @@ def make_vary_variants(
             note(line)
 
     lines = partial(variant_lines, "run")
-    return Variants(FLAG, "run", members, lines, begin, partial(_result_lines, options))
+    return VariantSet(FLAG, "run", members, lines, begin, partial(_result_lines, options))
 
 
 def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Iterator[str]:

@@ -20,7 +20,7 @@ from trajectories.schema import FACTS, SINGLE_TURN, Category
 
 if TYPE_CHECKING:
     from runner.analysis import replayed_runs
-    from runner.data.choose import Notify
+    from runner.data.dataset_choice import Notify
 else:
     # Only causes need an execution of the calls.
     replayed_runs = lazy_module("runner.analysis.replayed_runs")

@@ -11,7 +11,7 @@ from runner.extension import Extension, JsonObject, RunFeature
 if TYPE_CHECKING:
     from envs.session import Session
     from extensions.faults import faults, feature, variants
-    from runner.commands.variants import Variants
+    from runner.commands.variant_types import VariantSet
     from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
     from runner.records.record import EpisodeRecord, ExtensionData
@@ -42,11 +42,11 @@ class FaultsExtension(Extension):
 
     def variants(
         self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
-    ) -> Variants | None:
+    ) -> VariantSet | None:
         """Return the runs without and with faults and drift."""
         if not self.makes_variants(own):
             return None
-        found: Variants = variants.make_variants(_disturbances(own), plan, trajectories)
+        found: VariantSet = variants.make_variants(_disturbances(own), plan, trajectories)
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from extensions.faults.faults import Disturbances
 from extensions.faults.feature import ALL_KINDS, FaultsFeature, count_injected
-from runner.analysis.variants import ExtraColumn, VariantScore, variant_lines
-from runner.commands.variants import Variant, Variants
+from runner.analysis.variant_table import ExtraColumn, VariantScore, variant_lines
+from runner.commands.variant_types import Variant, VariantSet
 from runner.live.live_run import RunPlan
 from runner.records.record import EpisodeRecord
 from trajectories.schema import Trajectory
@@ -15,14 +15,14 @@ from trajectories.schema import Trajectory
 
 def make_variants(
     disturbances: Disturbances, plan: RunPlan, trajectories: Sequence[Trajectory]
-) -> Variants:
+) -> VariantSet:
     """Return a run without and a run with faults and drift."""
     members = [
         Variant(name, plan.with_feature(FaultsFeature(how)), trajectories)
         for name, how in (("without", Disturbances()), ("with", disturbances))
     ]
     flag = "--faults" if disturbances.faults.rate else "--drift"
-    return Variants(flag, "run", members, _lines)
+    return VariantSet(flag, "run", members, _lines)
 
 
 def _lines(scores: Sequence[VariantScore]) -> Iterator[str]:

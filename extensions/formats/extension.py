@@ -10,7 +10,7 @@ from runner.extension import Extension, JsonObject, RunFeature
 
 if TYPE_CHECKING:
     from extensions.formats import feature, variants
-    from runner.commands.variants import Variants
+    from runner.commands.variant_types import VariantSet
     from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
     from trajectories.schema import Trajectory
@@ -42,9 +42,9 @@ class FormatsExtension(Extension):
 
     def variants(
         self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
-    ) -> Variants | None:
+    ) -> VariantSet | None:
         """Return a run per format."""
-        found: Variants | None = None
+        found: VariantSet | None = None
         if own.calling_formats is not None:
             found = variants.variants_in_calling_formats(own.calling_formats, plan, trajectories)
         elif own.formats is not None:

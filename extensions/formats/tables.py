@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, pstdev
 
 from runner.analysis.figure_lines import percent, span
-from runner.analysis.variants import ExtraColumn, VariantScore, variant_lines
+from runner.analysis.variant_table import ExtraColumn, VariantScore, variant_lines
 
 _AXES = ("calls", "marks", "functions", "prompt")
 """Parts of a prompt format's name."""

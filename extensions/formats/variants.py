@@ -7,15 +7,17 @@ from collections.abc import Iterable, Sequence
 from extensions.formats import registry
 from extensions.formats.feature import PromptFormatFeature, with_calling_format
 from extensions.formats.tables import calling_format_lines, format_lines
-from runner.commands.shared import note
-from runner.commands.variants import Variant, Variants
+from runner.commands.common_options import note
+from runner.commands.variant_types import Variant, VariantSet
 from runner.live.live_run import RunPlan
 from runner.models.prompting import ALL, PromptFormat
 from trajectories.errors import DataError, find_nearest
 from trajectories.schema import Trajectory
 
 
-def variants_in_formats(names: str, plan: RunPlan, trajectories: Sequence[Trajectory]) -> Variants:
+def variants_in_formats(
+    names: str, plan: RunPlan, trajectories: Sequence[Trajectory]
+) -> VariantSet:
     """Return one run for each prompt format in a comma-separated list."""
     formats = formats_named([name.strip() for name in names.split(",")])
     if plan.settings.mode != "prompt":
@@ -29,7 +31,7 @@ def variants_in_formats(names: str, plan: RunPlan, trajectories: Sequence[Trajec
         Variant(each.name, plan.with_feature(PromptFormatFeature(each)), entries)
         for each in formats
     ]
-    return Variants("--formats", "format", members, format_lines)
+    return VariantSet("--formats", "format", members, format_lines)
 
 
 def formats_named(names: Iterable[str]) -> list[PromptFormat]:
@@ -67,7 +69,7 @@ def _select_python(trajectories: Sequence[Trajectory]) -> list[Trajectory]:
 
 def variants_in_calling_formats(
     names: str, plan: RunPlan, trajectories: Sequence[Trajectory]
-) -> Variants:
+) -> VariantSet:
     """Return one run for each calling format in a comma-separated list."""
     option = "--calling-formats"
     formats = registry.calling_formats_named([name.strip() for name in names.split(",")])
@@ -75,4 +77,4 @@ def variants_in_calling_formats(
     for each in formats:
         settings = with_calling_format(plan.settings, each.name, option)
         members.append(Variant(each.name, plan._replace(settings=settings), trajectories))
-    return Variants(option, "calling format", members, calling_format_lines)
+    return VariantSet(option, "calling format", members, calling_format_lines)

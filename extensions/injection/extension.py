@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from extensions.injection import feature, figures, proof
     from extensions.injection.dojo import entries, kind, recorded_runs, worlds
     from runner.analysis.figure_table import FigureRow
-    from runner.data.services import AllowedServices
+    from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
     from runner.live.settings import Settings
     from runner.records.record import EpisodeRecord, ExtensionData

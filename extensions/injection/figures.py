@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from runner.analysis.figure_table import FigureRow, Section
+from runner.analysis.figure_table import FigureRow, FigureSection
 from runner.analysis.figures import RunFigures
 from runner.records.record import EpisodeRecord
 
 Holds = Callable[[EpisodeRecord], bool]
 
-SECTION = Section(title="Prompt injection")
+SECTION = FigureSection(title="Prompt injection")
 
 
 def measure(record: EpisodeRecord, name: str) -> bool | float | None:

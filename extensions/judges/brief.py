@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from checkers.causes.trace import TracedTurn
 from envs.state import Difference, brief
-from runner.analysis.view import view
+from runner.analysis.episode_view import view
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.models.base import CHARACTERS_PER_TOKEN
 from runner.models.tools import own_documents

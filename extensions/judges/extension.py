@@ -10,7 +10,7 @@ from runner.extension import Command, Extension
 if TYPE_CHECKING:
     from extensions.judges import judges_page, vote_export
     from runner.analysis.replayed_runs import ReplayedRun
-    from runner.analysis.report.parts import PagePart
+    from runner.analysis.report.page_parts import PagePart
 else:
     vote_export = lazy_module("extensions.judges.vote_export")
     judges_page = lazy_module("extensions.judges.judges_page")

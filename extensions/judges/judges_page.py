@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from extensions.judges.vote_export import JudgeLabels
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedEpisode
-from runner.analysis.report.parts import PagePart
+from runner.analysis.report.page_parts import PagePart
 from runner.analysis.report.value_bounds import ValueBounds
 
 

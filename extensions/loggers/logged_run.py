@@ -11,7 +11,7 @@ from runner.analysis.figure_table import rows_of
 from runner.analysis.figures import ActCounts, GpuServerUsage, RunFigures, totals_of
 from runner.analysis.replayed_runs import ReplayedRun, dataset_of, replay_run, resolve_rules
 from runner.analysis.report.run_report import report
-from runner.data.choose import Notify
+from runner.data.dataset_choice import Notify
 from runner.records.annotations import NOTHING
 from runner.records.recorded_run import open_run
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from extensions.retired import retired_sets
     from extensions.retired.functions import web as requests
     from extensions.retired.rest import http_sender
-    from runner.data.services import AllowedServices
+    from runner.data.web_services import AllowedServices
     from trajectories import bfcl_reader, errors, schema
     from trajectories.bfcl_reader import EntryReader
     from trajectories.schema import JudgingMethod, Trajectory

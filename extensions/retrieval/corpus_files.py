@@ -33,7 +33,7 @@ from extensions.retrieval.corpus import (
     signature,
     single_turn_corpus,
 )
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.models.tools import Document
 from trajectories.errors import DataError, require_extra, suggest_name
 from trajectories.jsonl import NonFiniteNumber, check_finite, parse_value, read_text
@@ -69,7 +69,7 @@ class Candidate(NamedTuple):
     """Whether its source declares it read-only."""
 
 
-def load_corpus(name: str, dataset: str | None, notify: choose.Notify) -> Corpus:
+def load_corpus(name: str, dataset: str | None, notify: dataset_choice.Notify) -> Corpus:
     """Return the corpus of a name in ``NAMED``, a file or an MCP server (``mcp:PATH``).
 
     ``notify`` receives a line when a download starts, and a line for each omitted function.
@@ -81,7 +81,7 @@ def load_corpus(name: str, dataset: str | None, notify: choose.Notify) -> Corpus
     if name == "all":
         return load_full_corpus()
     if name in ("bfcl", "bfcl-single"):
-        folder = choose.bfcl_folder(dataset or "bfcl", notify)
+        folder = dataset_choice.bfcl_folder(dataset or "bfcl", notify)
         if name == "bfcl":
             return bfcl_corpus(folder)
         return single_turn_corpus(load_single_turns(folder))

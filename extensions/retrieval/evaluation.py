@@ -17,7 +17,7 @@ from extensions.retrieval.queries import (
     parts,
 )
 from extensions.retrieval.rankings import Ranking
-from runner.data.choose import Notify
+from runner.data.dataset_choice import Notify
 from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:

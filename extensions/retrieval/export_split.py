@@ -11,8 +11,8 @@ from extensions.export.fine_tuning import write_transcripts
 from extensions.retrieval.queries import SplitKind
 from extensions.retrieval.transcript_split import split_transcripts
 from runner.analysis.replayed_runs import dataset_of
+from runner.commands.common_options import note
 from runner.commands.options import index, option, positive
-from runner.commands.shared import note
 from runner.show.terminal import say
 from trajectories.errors import DataError
 

@@ -12,8 +12,8 @@ from extensions.retrieval.policy import (
     RetrievalReference,
     measure_ceiling,
 )
+from runner.commands.common_options import note
 from runner.commands.options import option, switch
-from runner.commands.shared import note
 from runner.extension import JsonObject, RunFeature
 from runner.records.codec import members_of, read
 from runner.records.record import EpisodeRecord

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall
 from extensions.retrieval.corpus import Corpus, Signature, load_single_turns, signature
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records.record import EpisodeRecord
 from runner.records.recorded_run import is_run, open_run
 from trajectories.errors import DataError
@@ -63,7 +63,9 @@ class QuerySplit(NamedTuple):
     held_out: tuple[Query, ...]
 
 
-def load_queries(name: str, dataset: str | None, notify: choose.Notify) -> list[PendingQuery]:
+def load_queries(
+    name: str, dataset: str | None, notify: dataset_choice.Notify
+) -> list[PendingQuery]:
     """Return the queries of a name in ``NAMED``, a run folder or a file.
 
     Raises DataError if the name is unknown, or there is no query.
@@ -74,15 +76,19 @@ def load_queries(name: str, dataset: str | None, notify: choose.Notify) -> list[
     return found
 
 
-def _read_queries(name: str, bfcl: str, notify: choose.Notify) -> Iterable[PendingQuery]:
+def _read_queries(name: str, bfcl: str, notify: dataset_choice.Notify) -> Iterable[PendingQuery]:
     if name == "own":
-        return _read_turns(choose.dataset(None, [Category.BASE], notify).trajectories.values())
+        return _read_turns(
+            dataset_choice.dataset(None, [Category.BASE], notify).trajectories.values()
+        )
     if name == "exec":
-        return _read_turns(choose.dataset(None, EXECUTABLE, notify).trajectories.values())
+        return _read_turns(dataset_choice.dataset(None, EXECUTABLE, notify).trajectories.values())
     if name == "bfcl":
-        return _read_turns(choose.dataset(bfcl, [Category.BASE], notify).trajectories.values())
+        return _read_turns(
+            dataset_choice.dataset(bfcl, [Category.BASE], notify).trajectories.values()
+        )
     if name == "bfcl-single":
-        return _read_answers(load_single_turns(choose.bfcl_folder(bfcl, notify)))
+        return _read_answers(load_single_turns(dataset_choice.bfcl_folder(bfcl, notify)))
     path = Path(name)
     if is_run(path):
         return _read_run(path, notify)
@@ -109,13 +115,13 @@ def _read_answers(entries: Iterable[Trajectory]) -> Iterator[PendingQuery]:
         yield PendingQuery(entry.id, entry.base, words, names, known)
 
 
-def _read_run(path: Path, notify: choose.Notify) -> Iterator[PendingQuery]:
+def _read_run(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQuery]:
     """Yield the passed turns of a live run, with the functions that were called."""
     run = open_run(path)
     if run.definition is None:
         raise DataError(str(path), "has no verdicts; use a run of turnwise eval")
     name, category = run.definition.dataset.name, run.definition.selection.category
-    data = choose.load_named(None if name == "turnwise" else name, category, notify)
+    data = dataset_choice.load_named(None if name == "turnwise" else name, category, notify)
     for record in run.records:
         trajectory = data.trajectories.get(record.id)
         if trajectory is None:
@@ -140,11 +146,11 @@ def called_functions(text: str) -> Iterator[str]:
         return
 
 
-def _read_file(path: Path, notify: choose.Notify) -> Iterator[PendingQuery]:
+def _read_file(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQuery]:
     """Yield the queries of a file of trajectories or of ``query`` and ``relevant`` objects."""
     objects = list(read_objects(path))
     if objects and "turns" in objects[0][1]:
-        entries = choose.load_named(str(path), "all", notify).trajectories.values()
+        entries = dataset_choice.load_named(str(path), "all", notify).trajectories.values()
         yield from _read_turns(t for t in entries if t.judged_by is not JudgingMethod.CALLS)
         yield from _read_answers(
             t for t in entries if t.judged_by is JudgingMethod.CALLS and t.expects

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from extensions.search import feature, record, search_tree
     from runner.analysis.figures import StepUsage
     from runner.analysis.replayed_runs import ReplayedRun
-    from runner.analysis.report.parts import PagePart
+    from runner.analysis.report.page_parts import PagePart
     from runner.records import codec
     from runner.records.record import EpisodeRecord, ExtensionData
     from runner.show.terminal import OutputLine

@@ -10,7 +10,7 @@ from checkers.statistics import compare
 from extensions.search.record import SearchRecord, search_of
 from runner.analysis.figure_lines import p_text, percent, span
 from runner.analysis.figures import RunFigures
-from runner.analysis.variants import pair_entries
+from runner.analysis.variant_table import pair_entries
 from runner.records.record import EpisodeRecord
 from runner.show.terminal import table
 from trajectories.schema import Trajectory

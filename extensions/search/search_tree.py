@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 from envs.state import cut
 from extensions.search.record import SearchRecord, search_of
 from runner.analysis.episode_output import Json
-from runner.analysis.figures import StepUsage, Totals, totals_of
+from runner.analysis.figures import StepUsage, UsageTotals, totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode
-from runner.analysis.report.parts import PagePart
+from runner.analysis.report.page_parts import PagePart
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.show.terminal import OutputLine, Tone
@@ -65,7 +65,7 @@ class SearchView(NamedTuple):
 
     record: SearchRecord
     points: Sequence[TreePoint]
-    totals: Totals
+    totals: UsageTotals
 
     @property
     def summary(self) -> str:

@@ -11,7 +11,7 @@ from runner.extension import Extension
 if TYPE_CHECKING:
     from checkers.profile import Profile
     from extensions.sql import kind, witness_database
-    from runner.data.services import AllowedServices
+    from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
     from trajectories import bfcl_reader, schema
     from trajectories.bfcl_reader import EntryReader

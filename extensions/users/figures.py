@@ -9,13 +9,13 @@ from typing import Any
 
 from extensions.users.record import UserRecord
 from extensions.users.scenario import NAME
-from runner.analysis.figure_table import FigureRow, Section
+from runner.analysis.figure_table import FigureRow, FigureSection
 from runner.analysis.figures import RunFigures
 
 MEASURED = Path(__file__).with_name("fidelity.json")
 """Fidelity of the rule-based user, as ``turnwise user evaluate`` wrote it."""
-_BESIDE = Section(title="Simulated user", beside_scores=True)
-_USAGE = Section(title="Simulated user", of_usage=True)
+_BESIDE = FigureSection(title="Simulated user", beside_scores=True)
+_USAGE = FigureSection(title="Simulated user", of_usage=True)
 
 
 def _users(figures: RunFigures) -> list[UserRecord]:

@@ -30,8 +30,8 @@ from runner.analysis.replayed_runs import (
     resolve_rules,
     sort_episodes,
 )
-from runner.data import choose
-from runner.data.choose import Notify
+from runner.data import dataset_choice
+from runner.data.dataset_choice import Notify
 from runner.data.errata import open_errata
 from runner.records.definition import DatasetReference
 from runner.records.record import Key
@@ -132,7 +132,7 @@ class RunCache:
 
         Raises DataError if the files cannot be read, or their data set is missing.
         """
-        if not choose.has_bfcl():
+        if not dataset_choice.has_bfcl():
             message = "needs BFCL's data; run: turnwise dataset fetch bfcl"
             raise DataError(str(folder), message)
         run = self.whole(folder).run
@@ -150,7 +150,7 @@ class RunCache:
         wanted = dict.fromkeys(run.definition.selection.category for run in own if run.definition)
         for category in islice(wanted, _WARMED):
             with suppress(DataError):
-                dataset = self._load(None, choose.categories(category, None), _silent)
+                dataset = self._load(None, dataset_choice.categories(category, None), _silent)
                 tuple(dataset.trajectories.values())  # parses the entries
 
     def compared(self, folders: Mapping[str, Path]) -> ComparedRuns:
@@ -217,7 +217,7 @@ class RunCache:
         return self._data.get(
             (name, tuple(wanted)),
             lambda: file_stamp(name),
-            lambda *_: choose.dataset(name, wanted, notify),
+            lambda *_: dataset_choice.dataset(name, wanted, notify),
         )
 
 

@@ -15,8 +15,8 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from extensions.viewer.stamps import Stamp, stamp_of
+from runner.analysis.catalog_figures import run_figures
 from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
-from runner.analysis.listing import run_figures
 from runner.records.codec import read
 from runner.records.definition import DatasetReference, ModelSettings, RunDefinition
 from runner.records.files import read_raw_lines

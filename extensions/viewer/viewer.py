@@ -34,8 +34,8 @@ from extensions.viewer.examined_runs import (
 from extensions.viewer.local_server import HOST, listening
 from extensions.viewer.run_cache import OpenedRun, RunCache, file_stamp, titled
 from extensions.viewer.run_index import RunIndex, RunRow
+from runner.analysis.report.page_parts import parts_of
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
-from runner.analysis.report.parts import parts_of
 from runner.analysis.report.run_report import BOUNDS, about_run, report
 from runner.records.annotations import TagsAndNote, write_annotation
 from runner.records.record import Key

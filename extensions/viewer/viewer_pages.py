@@ -12,12 +12,12 @@ from extensions.align.align_page import align_json, answers_json
 from extensions.align.alignment import AlignedRun, align
 from runner.analysis.comparison import RunComparison, causes, most_frequent
 from runner.analysis.episode_output import Json
+from runner.analysis.episode_view import MultiTurnRequirement
 from runner.analysis.replayed_runs import ReplayedRun
 from runner.analysis.report.episode_cards import SharedValues
+from runner.analysis.report.page_parts import parts_of
 from runner.analysis.report.pages import COMPARISON_ASSETS, packed, page, still_page
-from runner.analysis.report.parts import parts_of
 from runner.analysis.report.run_report import BOUNDS, REPORT_ASSETS, card_json
-from runner.analysis.view import StatefulPart
 from trajectories.errors import DataError
 from trajectories.schema import MULTI_TURN, Trajectory
 
@@ -56,7 +56,7 @@ def side_by_side(names: Sequence[str], runs: Sequence[ReplayedRun]) -> Json:
     if trajectory.category not in MULTI_TURN:
         answers = [episode_json(run) for run in runs]
         return answers_json(trajectory.id, trajectory.category.value, names, answers)
-    purpose = StatefulPart("to put side by side")
+    purpose = MultiTurnRequirement("to put side by side")
     return align_json(align([AlignedRun(name, found.show(purpose)) for name, _, found in columns]))
 
 

@@ -236,12 +236,12 @@ def _common(
     }
 
 
-class _Trial(NamedTuple):
+class _JudgedTrial(NamedTuple):
     diagnosis: Diagnosis | None
     judged: EpisodeRecord
 
 
-_Trials = Mapping[str, Sequence[_Trial]]
+_Trials = Mapping[str, Sequence[_JudgedTrial]]
 
 
 def _keys(run: Run, wanted: Container[str]) -> list[Key]:
@@ -252,14 +252,14 @@ def _keys(run: Run, wanted: Container[str]) -> list[Key]:
     ]
 
 
-def _trials(episodes: Iterable[ReplayedEpisode]) -> dict[str, list[_Trial]]:
-    trials: dict[str, list[_Trial]] = {}
+def _trials(episodes: Iterable[ReplayedEpisode]) -> dict[str, list[_JudgedTrial]]:
+    trials: dict[str, list[_JudgedTrial]] = {}
     broken = set()
     for _, recorded, judged, examined in episodes:
         if examined is None:
             broken.add(recorded.id)
         else:
-            trial = _Trial(examined.diagnosis, judged.outline)
+            trial = _JudgedTrial(examined.diagnosis, judged.outline)
             trials.setdefault(recorded.id, []).append(trial)
     return {id: found for id, found in trials.items() if id not in broken}
 

@@ -14,7 +14,7 @@ from checkers.verdict import Failure
 from envs.results import Result
 from envs.state import ABSENT, Difference, brief
 from runner import extension
-from runner.analysis.view import WHOLE, EpisodeMoment, EpisodePart, TurnView, view
+from runner.analysis.episode_view import WHOLE, EpisodeMoment, EpisodePart, TurnView, view
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.extension import Extension
 from runner.records.record import EpisodeRecord, RecordedEpisode, StepRecord, call_text
@@ -38,7 +38,7 @@ _BAD: Tone = "bad"
 
 
 @dataclass(frozen=True)
-class EpisodeText:
+class EpisodeTextRenderer:
     """Layout of an episode as lines; ``source`` is the name of the run or model."""
 
     source: str
@@ -82,7 +82,7 @@ class EpisodeText:
 
 
 @dataclass(frozen=True)
-class EpisodeJson:
+class EpisodeJsonRenderer:
     """Layout of a part of an episode as a JSON object; see ``runner/README.md``."""
 
     source: str

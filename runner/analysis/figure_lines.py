@@ -10,9 +10,9 @@ from checkers.profile import BFCL
 from checkers.statistics import pass_at_1, sampling_error
 from envs.lazy_modules import lazy_module
 from envs.state import cut
+from runner.analysis.bfcl_table import OVERALL, BfclTableRow, GroupScore
 from runner.analysis.figure_table import REQUESTS, FigureRow, beside_scores, columns, rows_of
 from runner.analysis.figures import MAX_ERROR_SHARE, ActCounts, CategoryScore, RunFigures
-from runner.analysis.groups import OVERALL, Rate, Row
 from runner.show.terminal import table, visible
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _csv_value(row: FigureRow, figures: RunFigures) -> tuple[object, ...]:
     return "" if value is None else value, "", "", "" if of is None else of
 
 
-def group_lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
+def group_lines(rows: Sequence[BfclTableRow], *, field: bool) -> Iterator[str]:
     """Yield the table of one run, optionally with BFCL's scores."""
     [field] = _with_overall([rows], [field])
     shown = [row for (row,) in worth_showing([rows])]
@@ -216,7 +216,7 @@ def group_lines(rows: Sequence[Row], *, field: bool) -> Iterator[str]:
 
 
 def group_lines_of_several(
-    tables: Sequence[Sequence[Row]], fields: Sequence[bool]
+    tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]
 ) -> Iterator[str]:
     """Yield the table of several runs, in columns numbered from 1.
 
@@ -240,13 +240,13 @@ def group_lines_of_several(
     yield from notes(tables, fields)
 
 
-def worth_showing(tables: Sequence[Sequence[Row]]) -> list[tuple[Row, ...]]:
+def worth_showing(tables: Sequence[Sequence[BfclTableRow]]) -> list[tuple[BfclTableRow, ...]]:
     """Return the rows of several tables, without groups that were not run at all."""
     run = {row.path for rows in tables for row in rows if row.rate}
     return [rows for rows in zip(*tables, strict=True) if run & {rows[0].path, rows[0].path[:-1]}]
 
 
-def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[str]:
+def notes(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> Iterator[str]:
     """Yield a note on each total that lacks categories."""
     counted = [rows for rows in worth_showing(tables) if len(rows[0].path) > 1]
     if any(row.rate is None for rows in counted for row in rows):
@@ -257,20 +257,20 @@ def notes(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> Iterator[s
         yield f"{_FIELD}: the same total, counting categories that were not run as 0"
 
 
-def _with_overall(tables: Sequence[Sequence[Row]], fields: Sequence[bool]) -> list[bool]:
+def _with_overall(tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]) -> list[bool]:
     pairs = zip(tables, fields, strict=True)
     return [field and _overall(rows).rate is not None for rows, field in pairs]
 
 
-def _overall(rows: Sequence[Row]) -> Row:
+def _overall(rows: Sequence[BfclTableRow]) -> BfclTableRow:
     return next(row for row in rows if row.path == (OVERALL.name,))
 
 
-def _label(row: Row) -> str:
+def _label(row: BfclTableRow) -> str:
     return "  " * (len(row.path) - 1) + row.label
 
 
-def score_cell(rate: Rate | None) -> str:
+def score_cell(rate: GroupScore | None) -> str:
     """Format a score with its interval for a cell of a table of runs."""
     if rate is None:
         return "not run"
@@ -278,15 +278,15 @@ def score_cell(rate: Rate | None) -> str:
     return f"{percent(rate.value)} ({low} to {high})"
 
 
-def _score(row: Row) -> str:
+def _score(row: BfclTableRow) -> str:
     return percent(row.rate.value) if row.rate else "not run"
 
 
-def _field(row: Row) -> str:
+def _field(row: BfclTableRow) -> str:
     return "" if row.field is None else percent(row.field)
 
 
-def _scored(row: Row) -> list[str]:
+def _scored(row: BfclTableRow) -> list[str]:
     if row.rate is None:
         return ["not run", "", ""]
     return [_score(row), span(row.rate.interval), str(row.rate.entries)]

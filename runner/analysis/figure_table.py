@@ -23,7 +23,7 @@ Phrase = str | Callable[[RunFigures], str | None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Section:
+class FigureSection:
     """Section of figures: a table of runs with a column for each figure.
 
     Attributes:
@@ -63,7 +63,7 @@ class FigureRow:
 
     name: str
     label: str = ""
-    section: Section
+    section: FigureSection
     value: Callable[[RunFigures], Value]
     form: Form
     of: Callable[[RunFigures], int | None] = lambda _: None
@@ -178,13 +178,13 @@ def _members(part: str, *names: str) -> Callable[[RunFigures], Mapping[str, Any]
     return get
 
 
-IRREVERSIBLE = Section(title="Hallucinations and irreversible calls", as_lines=True)
-HALLUCINATIONS = Section(title="Hallucinations and irreversible calls")
-SELECTION = Section(title=None)
-REDUNDANCY = Section(title=None, as_lines=True)
-REQUIRED_INFO = Section(title="Required information", beside_scores=True)
-REQUESTS = Section(title="Requests", of_usage=True)
-MACHINE = Section(title="Requests", of_usage=True)
+IRREVERSIBLE = FigureSection(title="Hallucinations and irreversible calls", as_lines=True)
+HALLUCINATIONS = FigureSection(title="Hallucinations and irreversible calls")
+SELECTION = FigureSection(title=None)
+REDUNDANCY = FigureSection(title=None, as_lines=True)
+REQUIRED_INFO = FigureSection(title="Required information", beside_scores=True)
+REQUESTS = FigureSection(title="Requests", of_usage=True)
+MACHINE = FigureSection(title="Requests", of_usage=True)
 
 
 def _hallucination(kind: str, label: str, before: str = ", ") -> FigureRow:

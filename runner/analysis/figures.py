@@ -15,7 +15,7 @@ from checkers.statistics import TrialCounts, cluster_interval, pass_at_1, pass_a
 from checkers.verdict import FunctionSelection
 from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.analysis.groups import HEADLINE, Rate, Row, score_rows
+from runner.analysis.bfcl_table import HEADLINE, BfclTableRow, GroupScore, score_rows
 from runner.models.base import Usage
 from runner.records.record import (
     EpisodeRecord,
@@ -80,7 +80,7 @@ class GpuServerUsage(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Totals:
+class UsageTotals:
     """Total usage of a run."""
 
     requests: int
@@ -158,7 +158,7 @@ class EpisodeUsage(NamedTuple):
         return [*self.steps, *undone]
 
 
-def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> Totals:
+def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> UsageTotals:
     """Add up the usage of all requests of a run."""
     prompt = completion = kept = 0
     latencies: list[float] = []
@@ -176,7 +176,7 @@ def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> Totals:
             written = _add(written, step.usage.written)
             latencies.append(step.latency)
             cost = None if cost is None or step.cost is None else cost + step.cost
-    return Totals(
+    return UsageTotals(
         len(latencies),
         prompt,
         completion,
@@ -366,7 +366,7 @@ class RunFigures:
 
     outcomes: Sequence[EpisodeRecord]
     planned: Sequence[Trajectory] = ()
-    totals: Totals | None = None
+    totals: UsageTotals | None = None
     allow_errors: bool = False
     progress: RunProgress | None = None
     calls: RedundancyFigures | None = None
@@ -445,13 +445,13 @@ class RunFigures:
         return self.calls or RedundancyFigures.sum(map(RedundancyFigures.of, self.outcomes))
 
     @cached_property
-    def rates(self) -> dict[str, Rate]:
+    def rates(self) -> dict[str, GroupScore]:
         """Score of each category with judged episodes."""
         judged = by_category(self.judged)
         return {category: self._rate(some) for category, some in judged.items()}
 
     @cached_property
-    def overall(self) -> Rate | None:
+    def overall(self) -> GroupScore | None:
         """Score of the run: the share of passed trials, averaged over entries.
 
         None if no episode was judged or too many ended in errors.
@@ -459,7 +459,7 @@ class RunFigures:
         return self._rate(self.judged) if self.scored and self.judged else None
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[BfclTableRow]:
         """Rows of the score table: score, mean of categories, and BFCL's groups."""
         return score_rows(self.overall, self.rates)
 
@@ -537,7 +537,7 @@ class RunFigures:
             figures=RunFigures(mine),
         )
 
-    def _rate(self, judged: Sequence[EpisodeRecord]) -> Rate:
+    def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
         """Return the score of one or more episodes.
 
         If each scenario has one episode, the interval is Wilson's. Otherwise, it is clustered by
@@ -547,8 +547,8 @@ class RunFigures:
         strata = ((1.0, attempts),)
         if sum(entry.trials for entry in attempts) == len({entry.cluster for entry in attempts}):
             passed = sum(entry.passed for entry in attempts)
-            return Rate.of(passed, len(attempts))._replace(strata=strata)
-        return Rate(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)
+            return GroupScore.of(passed, len(attempts))._replace(strata=strata)
+        return GroupScore(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)
 
     def _attempts(self, judged: Sequence[EpisodeRecord]) -> dict[str, TrialCounts]:
         trials = Counter(outcome.id for outcome in judged)

@@ -15,11 +15,11 @@ from checkers.calls.call_entry import ComparisonKind
 from checkers.calls.call_pairs import CallPair
 from checkers.causes.answer_patterns import classify_answer
 from envs.calls import Call
+from runner.analysis.episode_view import EpisodeMoment, view
 from runner.analysis.figures import totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, dataset_of, replay_run, resolve_rules
-from runner.analysis.view import EpisodeMoment, view
-from runner.data.choose import Notify
-from runner.data.parameters import require_type
+from runner.data.api_parameters import require_type
+from runner.data.dataset_choice import Notify
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING
 from runner.records.record import RecordedEpisode, call_text
@@ -77,7 +77,7 @@ def load_runs(
                     "id": each.trajectory.id,
                     "trial": each.recorded.trial,
                 }
-                made = [*each.examined.show(_CallRows())] if each.examined else []
+                made = [*each.examined.show(_CallRowRenderer())] if each.examined else []
                 about = data.name, profile.name, len(made)
                 episodes.append(_episode_row(key, source, each, *about))
                 calls += ({**key, **call} for call in made)
@@ -149,7 +149,7 @@ def _classify_answer(trajectory: Trajectory, recorded: RecordedEpisode) -> str |
     return classify_answer(step) if isinstance(step, str) else None
 
 
-class _CallRows:
+class _CallRowRenderer:
     def turns(self, examined: RejudgedMultiTurn) -> Iterator[Row]:
         for turn in view(examined):
             for moment in turn.moments:

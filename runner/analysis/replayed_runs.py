@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from checkers.profile import Profile
 from envs.lazy_modules import lazy_module
 from runner.analysis.corrected_judging import CorrectedJudging
-from runner.data import choose
-from runner.data.choose import Notify, profile_for
+from runner.data import dataset_choice
+from runner.data.dataset_choice import Notify, profile_for
 from runner.episodes.info_verdict import add_reported_info, fail_examined_without_info
 from runner.episodes.judging import describe_error
 from runner.episodes.offline import examine_recorded
@@ -26,12 +26,12 @@ from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Trajectory
 
 if TYPE_CHECKING:
-    from runner.data import wording
+    from runner.data import bfcl_wording
     from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.models.conversation import Observe
 else:
     # Few runs need it.
-    wording = lazy_module("..data.wording", __package__)
+    bfcl_wording = lazy_module("..data.bfcl_wording", __package__)
 
 
 class ReplayedEpisode(NamedTuple):
@@ -82,7 +82,7 @@ def sort_episodes(run: Run, dataset: Dataset) -> list[Key]:
     if not run.episodes:
         raise DataError(str(run.path), "has no finished episode")
     for id in run.ids:
-        choose.trajectory(dataset, id)
+        dataset_choice.trajectory(dataset, id)
     places = {id: place for place, id in enumerate(dataset.trajectories)}
     return sorted(run.episodes, key=lambda key: (places[key[0]], key[1]))
 
@@ -110,7 +110,7 @@ def replay_episodes(
     """
     observe = result_rendering(run, dataset)
     for key in keys:
-        trajectory, recorded = choose.trajectory(dataset, key[0]), run.episodes[key]
+        trajectory, recorded = dataset_choice.trajectory(dataset, key[0]), run.episodes[key]
         examined, error = None, None
         try:
             prepared = (prepare(dataset, each, profile) for each in readings.of(trajectory))
@@ -142,7 +142,7 @@ def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
     observe: Observe | None = None
     with suppress(DataError):
         if run.definition.settings.observations == "bfcl":
-            observe = wording.wording_of("bfcl", dataset)
+            observe = bfcl_wording.wording_of("bfcl", dataset)
     with suppress(DataError):
         for feature in recorded_features(run.definition, str(run.path)):
             observe = feature.observe(observe)
@@ -152,7 +152,9 @@ def result_rendering(run: Run, dataset: Dataset) -> Observe | None:
 Load = Callable[[str | None, Sequence[Category], Notify], Dataset]
 
 
-def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.dataset) -> Dataset:
+def dataset_of(
+    run: Run, name: str | None, notify: Notify, load: Load = dataset_choice.dataset
+) -> Dataset:
     """Load a run's data set, including the changes that extensions made in the run.
 
     See ``load_plain_dataset`` for the arguments and exceptions.
@@ -163,7 +165,7 @@ def dataset_of(run: Run, name: str | None, notify: Notify, load: Load = choose.d
 
 
 def load_plain_dataset(
-    run: Run, name: str | None, notify: Notify, load: Load = choose.dataset
+    run: Run, name: str | None, notify: Notify, load: Load = dataset_choice.dataset
 ) -> Dataset:
     """Load a run's data set without the changes of extensions.
 
@@ -183,13 +185,13 @@ def load_plain_dataset(
     else:
         then = run.definition.dataset.name
         name = name or (None if then == EMBEDDED else then)
-        wanted = choose.categories(run.definition.selection.category, name)
+        wanted = dataset_choice.categories(run.definition.selection.category, name)
     dataset = load(name, wanted, notify)
     change = describe_data_change(run, dataset)
     if change is not None:
         notify(f"{run.path}: {change}")
     known = dataset.trajectories
-    choose.require_languages(known[id] for id in run.ids if id in known)
+    dataset_choice.require_languages(known[id] for id in run.ids if id in known)
     return dataset
 
 
@@ -242,9 +244,9 @@ def describe_data_change(run: Run, dataset: Dataset) -> str | None:
     if name == dataset.name:
         # The hash covers the chosen categories, which may be others than the run's.
         known = None if name == EMBEDDED else name
-        wanted = choose.categories(run.definition.selection.category, known)
+        wanted = dataset_choice.categories(run.definition.selection.category, known)
         with suppress(DataError):
-            if choose.dataset(known, wanted, lambda _: None).sha256 == sha256:
+            if dataset_choice.dataset(known, wanted, lambda _: None).sha256 == sha256:
                 return None
     return (
         f"the data has changed since the run: {dataset.name} {dataset.version} has sha256 "

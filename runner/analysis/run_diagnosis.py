@@ -24,26 +24,26 @@ _MAX_LINE_CHARS = 160
 _NUMBER = re.compile(r"\d+")
 
 
-class _Notation(NamedTuple):
+class _CallNotation(NamedTuple):
     looks: re.Pattern[str]
     vllm: str
     sglang: str
 
 
 _NOTATIONS = (
-    _Notation(re.compile(r"<\|tool_calls_section_begin\|>"), "kimi_k2", "kimi_k2"),
-    _Notation(
+    _CallNotation(re.compile(r"<\|tool_calls_section_begin\|>"), "kimi_k2", "kimi_k2"),
+    _CallNotation(
         re.compile(r"<[|\uff5c]tool[\u2581_]calls?[\u2581_](begin|sep)"),
         "deepseek_v3",
         "deepseekv3",
     ),
-    _Notation(re.compile(r"<\|(channel|start|message)\|>"), "openai", "gpt-oss"),
-    _Notation(re.compile(r"<tool_call>\s*<function="), "qwen3_coder", "qwen3_coder"),
-    _Notation(re.compile(r"<tool_call>[^<]*<arg_key>"), "glm45", "glm"),
-    _Notation(re.compile(r"<tool_call>"), "hermes", "qwen"),
-    _Notation(re.compile(r"\[TOOL_CALLS\]"), "mistral", "mistral"),
-    _Notation(re.compile(r'<\|python_tag\|>|"(name|parameters)"\s*:'), "llama3_json", "llama3"),
-    _Notation(re.compile(r"^\s*\[?\w+\("), "pythonic", "pythonic"),
+    _CallNotation(re.compile(r"<\|(channel|start|message)\|>"), "openai", "gpt-oss"),
+    _CallNotation(re.compile(r"<tool_call>\s*<function="), "qwen3_coder", "qwen3_coder"),
+    _CallNotation(re.compile(r"<tool_call>[^<]*<arg_key>"), "glm45", "glm"),
+    _CallNotation(re.compile(r"<tool_call>"), "hermes", "qwen"),
+    _CallNotation(re.compile(r"\[TOOL_CALLS\]"), "mistral", "mistral"),
+    _CallNotation(re.compile(r'<\|python_tag\|>|"(name|parameters)"\s*:'), "llama3_json", "llama3"),
+    _CallNotation(re.compile(r"^\s*\[?\w+\("), "pythonic", "pythonic"),
 )
 """Notations in order; the first match counts."""
 
@@ -54,7 +54,7 @@ class RunDiagnosis:
     def __init__(self) -> None:
         self._reasons: Counter[Reason] = Counter()
         self._ends: Counter[Why] = Counter()
-        self._notations: Counter[_Notation | None] = Counter()
+        self._notations: Counter[_CallNotation | None] = Counter()
         self._errors: Counter[str] = Counter()
         self._example: dict[str, str] = {}
 
@@ -138,5 +138,5 @@ class RunDiagnosis:
         )
 
 
-def _notation(text: str) -> _Notation | None:
+def _notation(text: str) -> _CallNotation | None:
     return next((known for known in _NOTATIONS if known.looks.search(text)), None)

@@ -15,13 +15,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from checkers.profile import PROFILES, Profile
+from runner.analysis.bfcl_table import GroupScore, classic
 from runner.analysis.corrected_judging import CorrectedJudging, judge_of
 from runner.analysis.figure_table import figures_json
-from runner.analysis.figures import GpuServerUsage, RedundancyFigures, RunFigures, Totals, totals_of
-from runner.analysis.groups import Rate, classic
+from runner.analysis.figures import (
+    GpuServerUsage,
+    RedundancyFigures,
+    RunFigures,
+    UsageTotals,
+    totals_of,
+)
 from runner.analysis.replayed_runs import dataset_of, replay_run
-from runner.data import choose
-from runner.data.choose import Notify, profile_for
+from runner.data import dataset_choice
+from runner.data.dataset_choice import Notify, profile_for
 from runner.data.errata import open_errata
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.judging import evaluate, run_recorded
@@ -200,15 +206,15 @@ def _judged(path: Path, rules: ScoringRules, notify: Notify) -> RunScores:
         return RunScores(_name(path), path, profile.name, figures)
     entries, limit = recorded.entries(), rules.step_limit
     run = partial(run_recorded, entries=entries, profile=profile, step_limit=limit)
-    trajectories = choose.trajectories(dataset, recorded)
-    choose.require_languages(trajectories)
+    trajectories = dataset_choice.trajectories(dataset, recorded)
+    dataset_choice.require_languages(trajectories)
     judged = evaluate(dataset, trajectories, profile, run)
     told = [add_reported_info(one, dataset.trajectories[one.id], entries[one.id]) for one in judged]
     figures = RunFigures(told, totals=_totals_of_files(path))
     return RunScores(_name(path), path, profile.name, figures)
 
 
-def _totals_of_files(path: Path) -> Totals | None:
+def _totals_of_files(path: Path) -> UsageTotals | None:
     lines = [
         line
         for file in bfcl_result_file.find_result_files([path])
@@ -221,7 +227,7 @@ def _totals_of_files(path: Path) -> Totals | None:
         int(sum(tokens for line in lines for tokens in _numbers(line.get(name))))
         for name in ("input_token_count", "output_token_count")
     )
-    return Totals(len(latencies), prompt, completion, latencies, None)
+    return UsageTotals(len(latencies), prompt, completion, latencies, None)
 
 
 _MAX_COUNT = 1e15
@@ -245,7 +251,7 @@ def score_json(figures: RunFigures) -> dict[str, Any]:
     return {**_rate_json(figures.overall), **progress.to_json()}
 
 
-def _rate_json(rate: Rate | None) -> dict[str, Any]:
+def _rate_json(rate: GroupScore | None) -> dict[str, Any]:
     if rate is None:
         return {"score": None, "interval": None, "entries": 0}
     return {"score": rate.value, "interval": rate.interval, "entries": rate.entries}

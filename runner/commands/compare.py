@@ -13,9 +13,7 @@ from runner.analysis.comparison_lines import lines
 from runner.analysis.replayed_runs import describe_data_change, load_plain_dataset
 from runner.analysis.report.pages import comparison_page
 from runner.commands import BELOW, DONE, RUN_ERROR
-from runner.commands.one_episode import rules_of
-from runner.commands.options import argument, option
-from runner.commands.shared import (
+from runner.commands.common_options import (
     DatasetOption,
     ErrataOption,
     JsonOption,
@@ -25,6 +23,8 @@ from runner.commands.shared import (
     percentage,
     show,
 )
+from runner.commands.episode_options import rules_of
+from runner.commands.options import argument, option
 from runner.data.errata import open_errata
 from runner.records.files import check_writable, written
 from runner.records.recorded_run import open_run

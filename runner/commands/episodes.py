@@ -15,16 +15,16 @@ from runner.analysis.replayed_runs import (
     sort_episodes,
 )
 from runner.commands import DONE
-from runner.commands.one_episode import rules_of
-from runner.commands.options import argument, option, switch
-from runner.commands.shared import (
+from runner.commands.common_options import (
     DatasetOption,
     JsonOption,
     JudgingOptions,
     RequiredInfoOption,
     note,
 )
-from runner.data import choose
+from runner.commands.episode_options import rules_of
+from runner.commands.options import argument, option, switch
+from runner.data import dataset_choice
 from runner.records.annotations import NOTHING, Annotations, TagsAndNote
 from runner.records.recorded_run import open_run
 from runner.show.terminal import fitted, say, say_json
@@ -56,7 +56,7 @@ def run(options: Options) -> int:
     source = open_run(options.run)
     dataset = dataset_of(source, options.dataset, note)
     profile, limit = rules_of(source, dataset, options)
-    named = options.category and choose.categories(options.category, options.dataset)
+    named = options.category and dataset_choice.categories(options.category, options.dataset)
     wanted = list(Category) if named is None else named
     keys = sort_episodes(source, dataset)
     again = replay_episodes(

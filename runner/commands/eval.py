@@ -11,13 +11,13 @@ from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.analysis.figures import RunFigures
 from runner.analysis.replayed_runs import restore_offers
+from runner.commands.common_options import note
 from runner.commands.eval_options import EvalOptions, LiveOptions
-from runner.commands.features import add_features, feature_lines, narrow_dataset
-from runner.commands.judging import correction_for, judge_all, report
+from runner.commands.offline_judging import correction_for, judge_all, report
 from runner.commands.options import given_flags
-from runner.commands.shared import note
-from runner.data import choose, services
-from runner.data.choose import profile_for
+from runner.commands.run_features import add_features, feature_lines, narrow_dataset
+from runner.data import dataset_choice, web_services
+from runner.data.dataset_choice import profile_for
 from runner.episodes.judging import run_recorded
 from runner.episodes.offline import run_null, run_oracle, run_scripted
 from runner.episodes.scripted_models import ScriptedBehaviour
@@ -66,19 +66,19 @@ def run(options: Options) -> int:
     for name, own in theirs:
         dataset = extension.load_extension(name).entries(dataset, own)
     profile = profile_for(dataset, options.profile)
-    everything = choose.trajectories(dataset, recorded, options.subset, options.tag)
-    trajectories = choose.select_entries(
+    everything = dataset_choice.trajectories(dataset, recorded, options.subset, options.tag)
+    trajectories = dataset_choice.select_entries(
         everything, options.ids, options.limit, options.sample, options.sample_seed
     )
-    choose.require_languages(trajectories)
-    choose.report_untyped(dataset, trajectories, note)
+    dataset_choice.require_languages(trajectories)
+    dataset_choice.report_untyped(dataset, trajectories, note)
     if not model.is_live:
-        trajectories = choose.leave_out_nesting(
+        trajectories = dataset_choice.leave_out_nesting(
             trajectories, options.category, profile, "prompt", note
         )
     population = len(everything) if options.sample else len(trajectories)
-    services.require_up(trajectories, options.reach)
-    for line in services.notes(trajectories, profile, options.reach):
+    web_services.require_up(trajectories, options.reach)
+    for line in web_services.notes(trajectories, profile, options.reach):
         note(line)
     if dataset.tolerant:
         _warn_of_irregularities(dataset)
@@ -92,12 +92,12 @@ def run(options: Options) -> int:
 def _load_dataset(options: Options, recorded: Run | None) -> Dataset:
     if recorded and recorded.dataset:
         return recorded.dataset
-    name = choose.dataset_name(options.dataset, recorded.ids if recorded else ())
+    name = dataset_choice.dataset_name(options.dataset, recorded.ids if recorded else ())
     if recorded and options.category is None:
         categories = bfcl_result_file.categories_of(recorded.ids)
     else:
-        categories = choose.categories(options.category, name)
-    return choose.dataset(name, categories, note, options.reach)
+        categories = dataset_choice.categories(options.category, name)
+    return dataset_choice.dataset(name, categories, note, options.reach)
 
 
 def _evaluate_offline(
@@ -166,7 +166,7 @@ def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:
 
 
 def _warn_of_irregularities(dataset: Dataset) -> None:
-    problems, configs = choose.count_irregularities(dataset)
+    problems, configs = dataset_choice.count_irregularities(dataset)
     if problems:
         note(
             f"warning: {problems} irregularities in {configs} initial configs, which are used "

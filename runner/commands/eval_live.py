@@ -15,15 +15,15 @@ from runner.analysis.figure_lines import both_lines, lines, summary
 from runner.analysis.figures import GpuServerUsage, RunFigures, totals_of
 from runner.analysis.run_diagnosis import RunDiagnosis
 from runner.commands import DONE, RUN_ERROR
+from runner.commands.common_options import note
 from runner.commands.eval_options import EvalOptions
-from runner.commands.eval_run import connect_to, run_plan
 from runner.commands.eval_variants import run_variants, variants_of
-from runner.commands.features import feature_lines, narrow_dataset, settings_of
-from runner.commands.judging import apply_threshold, correction_for, workers_for
 from runner.commands.model_requests import cost_line, is_ready, plan_of
-from runner.commands.shared import note
-from runner.commands.variants import Variant, Variants
-from runner.data import choose
+from runner.commands.offline_judging import apply_threshold, correction_for, workers_for
+from runner.commands.plan_execution import connect_to, run_plan
+from runner.commands.run_features import feature_lines, narrow_dataset, settings_of
+from runner.commands.variant_types import Variant, VariantSet
+from runner.data import dataset_choice
 from runner.episodes.info_verdict import fail_without_info
 from runner.live.forced_calls import check_forced
 from runner.live.live_run import RunPlan, function_docs_folder, jobs_of
@@ -53,7 +53,9 @@ def evaluate_live(
     """
     plan = _make_plan(options, dataset, profile)
     mode = plan.settings.mode
-    trajectories = choose.leave_out_nesting(trajectories, options.category, profile, mode, note)
+    trajectories = dataset_choice.leave_out_nesting(
+        trajectories, options.category, profile, mode, note
+    )
     folder = function_docs_folder(plan.settings, plan.dataset)
     ids = [each.id for each in trajectories]
     dataset, features = narrow_dataset(plan.settings.features, plan.dataset, ids, folder)
@@ -179,7 +181,7 @@ def _verdict_line(record: EpisodeRecord) -> bytes:
 
 
 def _print_estimate(
-    plan: RunPlan, trajectories: Sequence[Trajectory], trials: int, variants: Variants | None
+    plan: RunPlan, trajectories: Sequence[Trajectory], trials: int, variants: VariantSet | None
 ) -> None:
     if variants is None:
         guess = _estimate(plan, trajectories, trials)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields, make_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from runner.commands.common_options import SampleOptions, ServiceOptions, WorkOptions
 from runner.commands.options import above_zero, option, positive, switch
-from runner.commands.shared import SampleOptions, ServiceOptions, WorkOptions
 from runner.models import settings
 
 _MAX_TRIALS = 10_000

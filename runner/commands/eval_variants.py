@@ -11,12 +11,12 @@ from pathlib import Path
 
 from runner import extension
 from runner.analysis.figures import RunFigures, totals_of
-from runner.analysis.variants import AnswerCounts, VariantScore
+from runner.analysis.variant_table import AnswerCounts, VariantScore
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.eval_options import EvalOptions
-from runner.commands.eval_run import run_plan
-from runner.commands.shared import note
-from runner.commands.variants import Variant, Variants, remaining_budget, with_budget
+from runner.commands.plan_execution import run_plan
+from runner.commands.variant_types import Variant, VariantSet, remaining_budget, with_budget
 from runner.live.live_run import RunPlan
 from runner.records.recorded_run import is_run, open_run
 from runner.show.terminal import say
@@ -26,7 +26,7 @@ from trajectories.schema import Trajectory
 
 def variants_of(
     options: EvalOptions, plan: RunPlan, trajectories: Sequence[Trajectory]
-) -> Variants | None:
+) -> VariantSet | None:
     """Return the variants that the options select; None for a single run.
 
     Raises DataError if options contradict each other or have unknown values.
@@ -48,7 +48,7 @@ def variants_of(
     return found[0]
 
 
-def run_variants(variants: Variants, folder: Path, options: EvalOptions) -> int:
+def run_variants(variants: VariantSet, folder: Path, options: EvalOptions) -> int:
     """Run the variants, print their table and return the exit status.
 
     Raises DataError if the folder cannot be used.
@@ -68,7 +68,7 @@ def run_variants(variants: Variants, folder: Path, options: EvalOptions) -> int:
     return status
 
 
-def _run_all(variants: Variants, folder: Path, options: EvalOptions) -> int:
+def _run_all(variants: VariantSet, folder: Path, options: EvalOptions) -> int:
     worst = DONE
     settings = variants.members[0].plan.settings
     left = settings.max_requests, settings.max_cost

@@ -10,6 +10,7 @@ from typing import Any
 
 from checkers.profile import Profile
 from runner.commands import DONE, INTERRUPTED, OVER_BUDGET, RUN_ERROR
+from runner.commands.common_options import note
 from runner.commands.eval_options import (
     ConnectionOptions,
     RateOptions,
@@ -17,7 +18,6 @@ from runner.commands.eval_options import (
     given_settings,
 )
 from runner.commands.options import option, switch
-from runner.commands.shared import note
 from runner.live.budget import is_budget_stop
 from runner.live.live_run import RunPlan
 from runner.live.run_control import Connect, preflight

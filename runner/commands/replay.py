@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from runner import extension
-from runner.analysis.episode_output import EpisodeJson, EpisodeText
+from runner.analysis.episode_output import EpisodeJsonRenderer, EpisodeTextRenderer
+from runner.analysis.episode_view import EpisodePart
 from runner.analysis.replayed_runs import source_name
-from runner.analysis.view import EpisodePart
 from runner.commands import DONE
-from runner.commands.one_episode import EpisodeOptions, execute_episode, execute_truth
+from runner.commands.common_options import JsonOption, show
+from runner.commands.episode_options import EpisodeOptions, execute_episode, execute_truth
 from runner.commands.options import index, option, positive, switch
-from runner.commands.shared import JsonOption, show
 from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.show.terminal import say_json, whole_texts
 
@@ -46,10 +46,10 @@ def run(options: Options) -> int:
     turn, step = (each and each - 1 for each in (options.turn, options.step))
     part = EpisodePart(turn, step, options.only_diff)
     if options.json:
-        say_json(examined.show(EpisodeJson(source, part)))
+        say_json(examined.show(EpisodeJsonRenderer(source, part)))
     else:
         with whole_texts() if options.full else nullcontext():
-            show(examined.show(EpisodeText(source, part)))
+            show(examined.show(EpisodeTextRenderer(source, part)))
     return DONE
 
 

@@ -9,10 +9,7 @@ from runner.analysis.corrected_judging import judge_of
 from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import report
 from runner.commands import DONE
-from runner.commands.judging import correction_for
-from runner.commands.one_episode import rules_of
-from runner.commands.options import argument, option
-from runner.commands.shared import (
+from runner.commands.common_options import (
     DatasetOption,
     ErrataOption,
     GpuPriceOption,
@@ -20,6 +17,9 @@ from runner.commands.shared import (
     RequiredInfoOption,
     note,
 )
+from runner.commands.episode_options import rules_of
+from runner.commands.offline_judging import correction_for
+from runner.commands.options import argument, option
 from runner.records.files import check_writable, written
 from runner.records.recorded_run import open_run
 from runner.show.terminal import say

@@ -11,11 +11,11 @@ from checkers.profile import Mode
 from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
 from runner.analysis.figures import RunFigures
-from runner.commands.judging import correction_for, judge_all, report
+from runner.commands.common_options import REASONS, DatasetOption, WorkOptions, note
+from runner.commands.offline_judging import correction_for, judge_all, report
 from runner.commands.options import argument, option
-from runner.commands.shared import REASONS, DatasetOption, WorkOptions, note
-from runner.data import choose
-from runner.data.choose import profile_for
+from runner.data import dataset_choice
+from runner.data.dataset_choice import profile_for
 from runner.episodes.judging import run_recorded
 from runner.records import bfcl_result_file
 from runner.records.files import check_writable
@@ -45,13 +45,13 @@ def run(options: Options) -> int:
     """Execute and judge recorded result files and print their score."""
     check_writable(options.output)
     recorded = open_run(*options.paths, mode=options.mode)
-    dataset = recorded.dataset or choose.dataset(
-        choose.dataset_name(options.dataset, recorded.ids),
+    dataset = recorded.dataset or dataset_choice.dataset(
+        dataset_choice.dataset_name(options.dataset, recorded.ids),
         bfcl_result_file.categories_of(recorded.ids),
         note,
     )
     profile = profile_for(dataset, options.profile)
-    trajectories = choose.trajectories(dataset, recorded)
+    trajectories = dataset_choice.trajectories(dataset, recorded)
     entries = recorded.entries()
     judge = partial(run_recorded, entries=entries, profile=profile, step_limit=options.step_limit)
 

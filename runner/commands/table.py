@@ -13,8 +13,7 @@ from runner.analysis.figure_lines import csv_rows, table_lines
 from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores, ScoringRules, corrected_scores, open_scores
 from runner.commands import DONE
-from runner.commands.options import argument, option, switch
-from runner.commands.shared import (
+from runner.commands.common_options import (
     REASONS,
     DatasetOption,
     ErrataOption,
@@ -24,6 +23,7 @@ from runner.commands.shared import (
     RequiredInfoOption,
     note,
 )
+from runner.commands.options import argument, option, switch
 from runner.records.files import check_writable, written
 from runner.show.terminal import say, say_json
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
-from runner.data.choose import Notify
+from runner.data.dataset_choice import Notify
 from trajectories.dataset import Dataset
 from trajectories.errata import BFCL
 from trajectories.errors import DataError

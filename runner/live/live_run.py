@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from checkers.profile import Profile
 from envs import __version__
-from runner.data.wording import Wording, observations_for, wording_of
+from runner.data.bfcl_wording import BfclWording, observations_for, wording_of
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.judging import describe_error, kind_of
 from runner.extension import RunFeature, add_members
@@ -96,7 +96,7 @@ class RunPlan(NamedTuple):
         """Source of the messages for refused calls."""
         return observations_for(self.settings.observations, self.dataset, self.profile)
 
-    def wording(self) -> Wording | None:
+    def wording(self) -> BfclWording | None:
         """Return the wording of messages for refused calls, or None for Turnwise's own wording.
 
         Raises DataError if the wording does not exist.

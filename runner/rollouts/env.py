@@ -20,9 +20,9 @@ from envs.registry import backend_class
 from envs.state import copy_json
 from envs.tool import bind
 from runner import extension
-from runner.data.parameters import require_choice, require_number, require_type
-from runner.data.services import FIXTURE_ONLY, connect
-from runner.data.wording import Wording, observations_for, wording_of
+from runner.data.api_parameters import require_choice, require_number, require_type
+from runner.data.bfcl_wording import BfclWording, observations_for, wording_of
+from runner.data.web_services import FIXTURE_ONLY, connect
 from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import RunFeature
@@ -336,7 +336,7 @@ def _prepare(
 
 
 def _style(
-    trajectory: Trajectory, wording: Wording | None, features: Sequence[RunFeature]
+    trajectory: Trajectory, wording: BfclWording | None, features: Sequence[RunFeature]
 ) -> ConversationSettings:
     observe: Observe | None = wording
     for feature in features:

@@ -16,17 +16,17 @@ from checkers.profile import Mode, Profile
 from checkers.verdict import Verdict
 from envs.state import ABSENT
 from runner import extension
-from runner.analysis.listing import run_figures
-from runner.data import choose
-from runner.data.choose import load_dataset, profile_for
-from runner.data.parameters import (
+from runner.analysis.catalog_figures import run_figures
+from runner.data import dataset_choice
+from runner.data.api_parameters import (
     name_parameters,
     require_choice,
     require_names,
     require_number,
     require_type,
 )
-from runner.data.services import FIXTURE_ONLY, require_up
+from runner.data.dataset_choice import load_dataset, profile_for
+from runner.data.web_services import FIXTURE_ONLY, require_up
 from runner.episodes.judging import judge_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import RunFeature
@@ -189,9 +189,9 @@ def _choose(data: Dataset, ids: Sequence[str] | None, limit: int | None) -> list
     require_names("ids", ids)
     everything = list(data.trajectories.values())
     with name_parameters():
-        some = choose.select_entries(everything, _join_names(ids), limit, None, 0)
-    choose.require_languages(some)
-    choose.report_untyped(data, some)
+        some = dataset_choice.select_entries(everything, _join_names(ids), limit, None, 0)
+    dataset_choice.require_languages(some)
+    dataset_choice.report_untyped(data, some)
     require_up(some, FIXTURE_ONLY)
     return some
 
@@ -230,7 +230,7 @@ def judge(
         trajectory, data = data, single_dataset(data)
     else:
         require_type("id", id, str, described="the id of a trajectory")
-        trajectory = choose.trajectory(data, str(id))
+        trajectory = dataset_choice.trajectory(data, str(id))
     if (turns is ABSENT) is (messages is None):
         raise DataError("turns, messages", "pass exactly one of the two by name")
     rules = _profile(data, profile)

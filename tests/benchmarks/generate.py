@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.data.cache import cache_folder
 from runner.live.live_run import jobs_of
 from runner.records.recorded_run import read_segments
@@ -66,7 +66,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bfcl", help="the command bfcl of a full environment")
     options = parser.parse_args()
-    data = choose.dataset("bfcl", [Category.BASE], lambda _: None)
+    data = dataset_choice.dataset("bfcl", [Category.BASE], lambda _: None)
     missed = []
     with tempfile.TemporaryDirectory() as folder:
         measuring = Measuring(data, Path(folder))

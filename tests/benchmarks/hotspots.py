@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any
 
 from checkers.profile import BFCL
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.episodes.script_playback import oracle
 from runner.records import bfcl_result_file
 from runner.records.recorded_run import open_run
@@ -77,7 +77,7 @@ def _imports(rows: int) -> list[list[str]]:
 def _profiled(profile: Profile, run: Path | None) -> int:
     """Execute and judge under a profiler; return how many entries that were."""
     if run is None:
-        dataset = choose.dataset("bfcl", [Category.BASE], print)
+        dataset = dataset_choice.dataset("bfcl", [Category.BASE], print)
         trajectories = list(dataset.trajectories.values())
 
         def judged(prepared: PreparedTrajectory) -> object:
@@ -86,8 +86,10 @@ def _profiled(profile: Profile, run: Path | None) -> int:
     else:
         with profile:
             recorded = open_run(*sorted(run.glob("*multi_turn_*_result.json")))
-            dataset = choose.dataset("bfcl", bfcl_result_file.categories_of(recorded.ids), print)
-            trajectories = choose.trajectories(dataset, recorded)
+            dataset = dataset_choice.dataset(
+                "bfcl", bfcl_result_file.categories_of(recorded.ids), print
+            )
+            trajectories = dataset_choice.trajectories(dataset, recorded)
             entries = recorded.entries()
 
         def judged(prepared: PreparedTrajectory) -> object:

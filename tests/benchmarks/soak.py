@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from envs.calls import Call, read_call
 from envs.session import Session
-from runner.data import choose
+from runner.data import dataset_choice
 from trajectories.prepared_trajectory import load_session
 from trajectories.schema import Category
 
@@ -50,7 +50,7 @@ def main() -> int:
 
 def _worlds() -> Iterator[World]:
     """Yield the embedded base category."""
-    dataset = choose.dataset(None, [Category.BASE], print)
+    dataset = dataset_choice.dataset(None, [Category.BASE], print)
     for trajectory in dataset.trajectories.values():
         calls = [read_call(text) for turn in trajectory.turns for text in turn.ground_truth]
         yield World(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from envs.calls import parse_call
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records import bfcl_result_file
 from trajectories import bfcl_reader
 from trajectories.jsonl import read_objects
@@ -90,4 +90,4 @@ def _structured(texts: list[str]) -> list[tuple[str, dict[str, Any]]]:
 
 def find_data() -> Path:
     """Return BFCL's data folder, fetching it if need be."""
-    return choose.bfcl_folder("bfcl", print)
+    return dataset_choice.bfcl_folder("bfcl", print)

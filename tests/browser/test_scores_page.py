@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from runner.analysis.figures import ActCounts, RunFigures, Totals
+from runner.analysis.figures import ActCounts, RunFigures, UsageTotals
 from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores
 from tests.browser.conftest import check_with_axe
@@ -25,7 +25,7 @@ def scored(name="model", categories=CLASSIC):
         for category in categories
         for number, result in enumerate(("passed", "passed", "failed"))
     ]
-    totals = Totals(2, 9, 9, [1.0, 3.0], None)
+    totals = UsageTotals(2, 9, 9, [1.0, 3.0], None)
     return RunScores(name, Path("made-up"), "bfcl", RunFigures(outcomes, totals=totals))
 
 

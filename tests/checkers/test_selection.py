@@ -16,7 +16,7 @@ from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.verdict import FunctionSelection, Verdict
 from envs.calls import parse_call
-from runner.data.choose import load_dataset
+from runner.data.dataset_choice import load_dataset
 from runner.episodes.entry_kinds import MultiTurnKind
 from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import judge_truth, run_null

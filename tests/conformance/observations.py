@@ -10,8 +10,8 @@ from typing import NamedTuple
 from checkers.profile import BFCL
 from envs.calls import Call
 from envs.long_context import LongContextPack
-from runner.data.literals import load_texts
-from runner.data.wording import Wording, read_table
+from runner.data.bfcl_wording import BfclWording, read_table
+from runner.data.source_literals import load_texts
 from runner.episodes.script_playback import recorded
 from runner.records import bfcl_result_file
 from tests.conformance.known import rewritten
@@ -67,7 +67,7 @@ class Compared(NamedTuple):
     examples: Sequence[str]
 
 
-def compare(found: Iterable[Met], wording: Wording) -> Compared:
+def compare(found: Iterable[Met], wording: BfclWording) -> Compared:
     """Compare what models read of refused calls, each right after it was made."""
     equal = total = 0
     reasons: Counter[str] = Counter()
@@ -91,7 +91,7 @@ def run(
     python: Path, data: Path, pack: LongContextPack, scripts: Iterable[Script], what: str
 ) -> int:
     """Play scripts and print how many refusals read the same; return 1 below the floor."""
-    wording = Wording(load_texts(data), read_table())
+    wording = BfclWording(load_texts(data), read_table())
     found = (
         each
         for script, theirs in play_on_bfcl(python, scripts)

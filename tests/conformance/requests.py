@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from envs.calls import Call
-from runner.data import choose
+from runner.data import dataset_choice
 from tests.conformance.known import Case, Step, explanation, failed
 from tests.conformance.observations import P1
 from tests.servers.answers import DONE
@@ -254,7 +254,7 @@ def run(bfcl: str) -> int:
 
 
 def _run(bfcl: str, suite: str) -> bool:
-    data = choose.dataset("bfcl", choose.categories(suite, "bfcl"), lambda _: None)
+    data = dataset_choice.dataset("bfcl", dataset_choice.categories(suite, "bfcl"), lambda _: None)
     categories = dict.fromkeys(each.category for each in data.trajectories.values())
     with tempfile.TemporaryDirectory() as folder:
 

@@ -23,7 +23,7 @@ from envs.calls import Call, parse_call
 from envs.registry import list_tools
 from envs.tool import bind
 from extensions.retired.retired_sets import ENVIRONMENTS
-from runner.data.services import FIXTURE_ONLY, connect
+from runner.data.web_services import FIXTURE_ONLY, connect
 from runner.extension import bfcl_readers
 from tests.judging import run_recorded
 from trajectories.call_entries import make_call_entry

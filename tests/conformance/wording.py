@@ -26,8 +26,16 @@ from envs.errors import BackendFault, ConfigError, MalformedCall
 from envs.long_context import LongContextPack
 from envs.results import DeclinedResult, Result
 from envs.session import Session
-from runner.data.literals import Given, Texts, load_texts
-from runner.data.wording import PLACES_FILE, PYTHON, Refusal, Table, Wording, fill, find_refusal
+from runner.data.bfcl_wording import (
+    PLACES_FILE,
+    PYTHON,
+    BfclWording,
+    Refusal,
+    RefusalTexts,
+    fill,
+    find_refusal,
+)
+from runner.data.source_literals import Given, Texts, load_texts
 from tests.conformance.generator import Generator
 from tests.conformance.known import failed
 from tests.conformance.sides import Reply, Script, data_folder, play_on_bfcl
@@ -403,7 +411,7 @@ def main() -> int:
         if not theirs.problem
         for each in met(script, theirs, pack)
     )
-    raised = Wording(texts, Table(SENTENCES, {})).sentence("raised", "")
+    raised = BfclWording(texts, RefusalTexts(SENTENCES, {})).sentence("raised", "")
     table = {"sentences": SENTENCES, "refusals": learn(samples_of(found, raised), texts)}
     PLACES_FILE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from extensions.experiments.experiment_scores import VARY_FILE
 from extensions.experiments.paraphrase_drafts import own_words
-from runner.data.literals import TEXTS_FILE, texts_of
+from runner.data.source_literals import TEXTS_FILE, texts_of
 from runner.models.base import Reply, ToolCall, Usage
 from runner.models.tools import documents_of
 from runner.records.codec import members_of

@@ -21,8 +21,8 @@ from envs.backends.ticket import TicketAPI
 from extensions.authoring.making.scenarios import SCENARIOS
 from runner.cli import DONE, INTERRUPTED, RUN_ERROR, USER_ERROR, main
 from runner.commands import BELOW
-from runner.data import fetch
-from runner.data.literals import TEXTS_FILE
+from runner.data import bfcl_download
+from runner.data.source_literals import TEXTS_FILE
 from trajectories import bfcl_reader
 
 ROOT = Path(runner.__file__).resolve().parent.parent
@@ -43,7 +43,7 @@ def turnwise(monkeypatch, tmp_path, capsys):
     here.mkdir()
     monkeypatch.chdir(here)
     monkeypatch.setenv("TURNWISE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(fetch, "_download", lambda _: pytest.fail("a download was started"))
+    monkeypatch.setattr(bfcl_download, "_download", lambda _: pytest.fail("a download was started"))
 
     def run(*arguments, stdin=()):
         monkeypatch.setattr(sys, "stdin", stdin)
@@ -612,7 +612,7 @@ def test_an_id_that_the_run_has_not(turnwise, data, run_file, write_lines):
 
 
 def test_the_reference_s_entries_are_found_without_naming_its_data(turnwise, bfcl_folder):
-    folder = fetch.cache_folder()
+    folder = bfcl_download.cache_folder()
     folder.parent.mkdir(parents=True)
     bfcl_folder.rename(folder)
     (folder / bfcl_reader.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
@@ -801,7 +801,7 @@ def test_only_known_data_can_be_fetched(turnwise):
 
 
 def test_fetched_data_is_not_fetched_again(turnwise):
-    folder = fetch.cache_folder()
+    folder = bfcl_download.cache_folder()
     folder.mkdir(parents=True)
     (folder / bfcl_reader.MANIFEST_FILE).write_text('{"version": "7"}', encoding="utf-8")
     (folder / TEXTS_FILE).write_text("{}", encoding="utf-8")

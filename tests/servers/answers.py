@@ -16,7 +16,7 @@ from checkers.profile import STRICT
 from checkers.replies.decoding import Step
 from envs import registry
 from envs.calls import Call, parse_call
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records.recorded_run import open_run
 from tests.servers.formats import in_format
 from tests.servers.serving import Answer, Answerer, Asked, as_json
@@ -56,7 +56,9 @@ def of_dataset(
         calls_per_step: How many calls of the ground truth a step makes; None for a whole turn's.
     """
     chosen = None if name == "turnwise" else name
-    data = choose.dataset(chosen, choose.categories(categories, chosen), lambda _: None)
+    data = dataset_choice.dataset(
+        chosen, dataset_choice.categories(categories, chosen), lambda _: None
+    )
     return GroundTruth(data, calls_per_step) if recorded is None else Recorded(data, recorded)
 
 

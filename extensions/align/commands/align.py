@@ -9,12 +9,12 @@ from pathlib import Path
 
 from extensions.align.align_page import align_page
 from extensions.align.alignment import MAX_RUNS, AlignedRun, align, document, lines
+from runner.analysis.episode_view import MultiTurnRequirement
 from runner.analysis.replayed_runs import source_name
-from runner.analysis.view import StatefulPart
 from runner.commands import DONE
-from runner.commands.one_episode import EpisodeOptions, execute_episodes
+from runner.commands.common_options import JsonOption, note, show
+from runner.commands.episode_options import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
-from runner.commands.shared import JsonOption, note, show
 from runner.records.files import check_writable, written
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
@@ -62,6 +62,6 @@ def run(options: Options) -> int:
 def _columns(options: Options, path: Path, trials: Sequence[int] | None) -> list[AlignedRun]:
     run, episodes = execute_episodes(options, path, trials)
     return [
-        AlignedRun(source_name(run, examined), examined.show(StatefulPart("to align")))
+        AlignedRun(source_name(run, examined), examined.show(MultiTurnRequirement("to align")))
         for examined in episodes
     ]

@@ -12,8 +12,8 @@ from typing import Any
 from extensions.apis.collection import ApiCollection
 from extensions.apis.entries import ApiEntryMaker, write_scripted
 from runner.commands import DONE, RUN_ERROR
+from runner.commands.common_options import note
 from runner.commands.options import argument, index, option, positive
-from runner.commands.shared import note
 from runner.models.base import Model, ModelError, Request, RequestOptions
 from runner.models.connect import connect
 from runner.records.files import write_whole

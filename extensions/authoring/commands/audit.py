@@ -18,10 +18,10 @@ from extensions.authoring.audit import (
 from extensions.authoring.audit_score import Score
 from extensions.judges.disagreements import Disagreement, read_disagreements
 from runner.commands import DONE
+from runner.commands.common_options import DataOptions, ErrataOption, JsonOption, note
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import DataOptions, ErrataOption, JsonOption, note
-from runner.data import choose
-from runner.data.choose import profile_for
+from runner.data import dataset_choice
+from runner.data.dataset_choice import profile_for
 from runner.data.errata import open_errata
 from runner.records import bfcl_result_file
 from runner.records.recorded_run import Run
@@ -69,12 +69,12 @@ def run(options: Options) -> int:
     runs = read_runs(options.runs)
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
-    name = choose.dataset_name(options.dataset, ids)
-    dataset = choose.dataset(name, bfcl_result_file.categories_of(ids), note)
+    name = dataset_choice.dataset_name(options.dataset, ids)
+    dataset = dataset_choice.dataset(name, bfcl_result_file.categories_of(ids), note)
     for recorded in runs.values():
-        choose.require_languages(choose.trajectories(dataset, recorded))
+        dataset_choice.require_languages(dataset_choice.trajectories(dataset, recorded))
     if options.category:
-        runs, ids = _of_categories(runs, dataset, choose.categories(options.category, name))
+        runs, ids = _of_categories(runs, dataset, dataset_choice.categories(options.category, name))
     profile = profile_for(dataset)
     executed = execute_runs(dataset, runs, profile)
     scores = {"as published": executed.scores()}

@@ -12,9 +12,9 @@ from extensions.authoring.graph.graph import Graph, load
 from extensions.authoring.graph.sampling import Coverage, PathStep, cover, coverage, sample, trace
 from extensions.authoring.graph.sampling import Path as Walk
 from runner.commands import DONE
+from runner.commands.common_options import DataOptions, note
 from runner.commands.options import index, option, positive, switch
-from runner.commands.shared import DataOptions, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records.files import written
 from runner.show.terminal import say, table
 from trajectories.errors import DataError
@@ -76,7 +76,7 @@ def _matrix(title: str, pairs: Mapping[tuple[str, str], int]) -> str:
 
 
 def _coverage_of(graph: Graph, options: Options) -> Coverage:
-    dataset = choose.load_named(options.dataset, options.category, note)
+    dataset = dataset_choice.load_named(options.dataset, options.category, note)
     return coverage(
         graph,
         (

@@ -10,9 +10,9 @@ from pathlib import Path
 from extensions.authoring.canary import CANARY
 from extensions.authoring.overlap import WORDS, Overlap, Texts, collect_texts, overlap
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option, positive
-from runner.commands.shared import JsonOption, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.show.terminal import fitted, say, say_json, table, visible
 from trajectories.errors import DataError
 from trajectories.jsonl import read_text
@@ -62,8 +62,10 @@ def _record_canaries(texts: Texts, canaries: list[str]) -> Texts:
 
 def _load_texts(name: str) -> Texts:
     path = Path(name)
-    if name == _OURS or choose.is_bfcl(name):
-        return collect_texts(choose.load_named(None if name == _OURS else name, "all", note))
+    if name == _OURS or dataset_choice.is_bfcl(name):
+        return collect_texts(
+            dataset_choice.load_named(None if name == _OURS else name, "all", note)
+        )
     if not path.exists():
         raise DataError(name, f"is neither {_OURS}, bfcl, bfcl:FOLDER nor a file or folder")
     if path.is_dir():

@@ -18,9 +18,9 @@ from extensions.authoring.review_status import (
 from extensions.authoring.statistics import Statistics, select_figures, statistics
 from extensions.authoring.statistics_page import statistics_page
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records.files import check_writable, written
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
@@ -61,23 +61,23 @@ def run(options: Options) -> int:
             raise DataError(flag, "needs --statistics; add it")
     if options.readings and options.dataset is not None:
         raise DataError("--readings", "is for the built-in data set; leave NAME out")
-    dataset = choose.load_named(options.dataset, options.category, note)
-    some = choose.trajectories(dataset, None, options.subset)
+    dataset = dataset_choice.load_named(options.dataset, options.category, note)
+    some = dataset_choice.trajectories(dataset, None, options.subset)
     dataset = replace(dataset, trajectories={trajectory.id: trajectory for trajectory in some})
     if options.readings:
         return _show_readings(dataset)
     if options.statistics:
         others = [options.against] if options.against is not None else []
-        more = [choose.load_named(name, options.category, note) for name in others]
+        more = [dataset_choice.load_named(name, options.category, note) for name in others]
         return _show_statistics([statistics(each) for each in (dataset, *more)], options.html)
     if options.ids:
         for id in options.ids.split(","):
-            say_json(to_json(choose.trajectory(dataset, id.strip())))
+            say_json(to_json(dataset_choice.trajectory(dataset, id.strip())))
         if options.dataset is None:
             _note_standing(dataset, [id.strip() for id in options.ids.split(",")])
         return DONE
     say(table(count_contents(dataset)))
-    problems = choose.find_irregularities(dataset)
+    problems = dataset_choice.find_irregularities(dataset)
     if options.warnings:
         for id, problem in problems:
             say(f"warning: {id}: {problem}")

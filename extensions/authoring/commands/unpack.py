@@ -7,8 +7,8 @@ from pathlib import Path
 
 from extensions.authoring.held_back import NAME, NOTE, unpack, unpacked_folder
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.options import option
-from runner.commands.shared import note
 from runner.records.files import write_whole
 from runner.show.terminal import say
 

@@ -22,10 +22,10 @@ from extensions.authoring.rules.mutation_detection import MutantCounts, figures
 from extensions.authoring.rules.mutations import AlterationCounts, tallies
 from extensions.authoring.rules.replayed_entry import Entry
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import JsonOption, note
-from runner.data import choose
-from runner.data.choose import profile_for
+from runner.data import dataset_choice
+from runner.data.dataset_choice import profile_for
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null
 from runner.show.terminal import say, say_json, table
@@ -103,11 +103,11 @@ def _warn_of_silence(dataset: Dataset, trajectories: Sequence[Trajectory]) -> No
 
 
 def _dataset(options: Options) -> Dataset:
-    wanted = choose.categories(options.category, options.dataset)
-    if choose.is_bfcl(options.dataset) and options.category is None:
+    wanted = dataset_choice.categories(options.category, options.dataset)
+    if dataset_choice.is_bfcl(options.dataset) and options.category is None:
         # Includes BFCL's retired category, which counts in no score.
         wanted = list(MULTI_TURN)
-    return choose.dataset(options.dataset, wanted, note)
+    return dataset_choice.dataset(options.dataset, wanted, note)
 
 
 def _own_exceptions(dataset: Dataset) -> Path | None:

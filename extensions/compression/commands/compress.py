@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from extensions.compression.compression import WAYS, Compression
 from extensions.compression.savings import measure_saving
 from runner.commands import DONE
+from runner.commands.common_options import EntriesOptions, JsonOption, category_option, note
 from runner.commands.options import option, positive
-from runner.commands.shared import EntriesOptions, JsonOption, category_option, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.show.terminal import say, say_json, table
 from trajectories.errors import DataError
 from trajectories.schema import JudgingMethod
@@ -44,9 +44,9 @@ def run(options: Options) -> int:
         for way in options.by.split(",")
     ]
     category = options.category or "long_context"
-    dataset = choose.load_named(options.dataset, category, note)
-    found = choose.trajectories(dataset, None, options.subset)
-    chosen = choose.select_entries(found, options.ids, options.limit, None, 0)
+    dataset = dataset_choice.load_named(options.dataset, category, note)
+    found = dataset_choice.trajectories(dataset, None, options.subset)
+    chosen = dataset_choice.select_entries(found, options.ids, options.limit, None, 0)
     chosen = [each for each in chosen if each.judged_by is not JudgingMethod.CALLS]
     if not chosen:
         raise DataError("--category", f"{category} has no results; choose a multi-turn category")

@@ -14,9 +14,9 @@ from extensions.compression.compression import Compression, list_paths
 from extensions.compression.member_drafting import LongResult, draft_members
 from extensions.experiments.paraphrase_drafts import NOT_REACHED
 from runner.commands import DONE, RUN_ERROR
+from runner.commands.common_options import EntriesOptions, category_option, note
 from runner.commands.options import argument, option, positive
-from runner.commands.shared import EntriesOptions, category_option, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.models.base import ModelError, RequestOptions
 from runner.models.connect import connect
 from runner.models.tools import own_documents
@@ -58,9 +58,9 @@ def run(options: Options) -> int:
         advice = suggest_name(options.backend, names())
         raise DataError("BACKEND", f"there is no backend {options.backend!r:.80}{advice}")
     category = options.category or "long_context"
-    dataset = choose.load_named(options.dataset, category, note)
-    found = choose.trajectories(dataset, None, options.subset)
-    chosen = choose.select_entries(found, options.ids, options.limit, None, 0)
+    dataset = dataset_choice.load_named(options.dataset, category, note)
+    found = dataset_choice.trajectories(dataset, None, options.subset)
+    chosen = dataset_choice.select_entries(found, options.ids, options.limit, None, 0)
     limit = Compression.named(f"{options.tokens}")
     functions = _find_long_results(dataset, chosen, options.backend, limit)
     if not functions:

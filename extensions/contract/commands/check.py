@@ -24,9 +24,9 @@ from trajectories.errors import require_extra
 if TYPE_CHECKING:
     from extensions.contract import contract as testing
     from extensions.contract.contract import BoundCheck
-    from runner.data import choose
+    from runner.data import dataset_choice
 else:
-    choose = lazy_module("runner.data.choose")
+    dataset_choice = lazy_module("runner.data.dataset_choice")
     # It needs an extra.
     testing = lazy_module("extensions.contract.contract")
 
@@ -66,7 +66,7 @@ def run(options: Options) -> int:
 def _list_configs(name: str) -> dict[str, list[Mapping[str, Any]]]:
     """Return the configs of a data set's entries by backend, without repetitions."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for trajectory in choose.load_dataset(name).trajectories.values():
+    for trajectory in dataset_choice.load_dataset(name).trajectories.values():
         for backend, config in trajectory.config.items():
             found.setdefault(backend, {})[json.dumps(config, sort_keys=True)] = config
     return {backend: [*configs.values()] for backend, configs in found.items()}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
 from runner.commands import DONE
-from runner.commands.one_episode import EpisodeOptions, execute_episode, execute_truth
+from runner.commands.episode_options import EpisodeOptions, execute_episode, execute_truth
 from runner.commands.options import index, option
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from trajectories.errors import DataError, require_extra

@@ -8,9 +8,9 @@ from pathlib import Path
 from extensions.authoring.making.build import lines
 from extensions.experiments.axes import FLAG, Levels, parse_axes, vary_dataset
 from runner.commands import DONE
+from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import argument, index, option
-from runner.commands.shared import EntriesOptions, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records.files import written
 from runner.show.terminal import say
 from trajectories.errors import DataError
@@ -46,9 +46,9 @@ def run(options: Options) -> int:
             )
     if not options.folder.is_dir():
         raise DataError(str(options.folder), "is not a folder; create it first")
-    dataset = choose.load_named(options.dataset, options.category, note)
-    everything = choose.trajectories(dataset, None, options.subset)
-    chosen = choose.select_entries(everything, options.ids, options.limit, None, 0)
+    dataset = dataset_choice.load_named(options.dataset, options.category, note)
+    everything = dataset_choice.trajectories(dataset, None, options.subset)
+    chosen = dataset_choice.select_entries(everything, options.ids, options.limit, None, 0)
     levels = Levels({axis.name: axis.levels[0] for axis in axes}, options.vary_seed)
     made = vary_dataset(dataset, levels, [trajectory.id for trajectory in chosen])
     if made.left_out:

@@ -14,9 +14,9 @@ from extensions.experiments.experiment_lines import csv_rows, experiment_lines
 from extensions.experiments.experiment_scores import experiment_json, load_experiment
 from extensions.experiments.paraphrase_drafts import NOT_REACHED, draft_paraphrases
 from runner.commands import DONE, RUN_ERROR
+from runner.commands.common_options import DataOptions, JsonOption, note
 from runner.commands.options import argument, option, positive, switch
-from runner.commands.shared import DataOptions, JsonOption, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.models.base import ModelError, RequestOptions
 from runner.models.connect import connect
 from runner.models.tools import Document, documents_of
@@ -91,7 +91,7 @@ def _draft(options: Options, model: str) -> int:
     """Write paraphrased descriptions of the functions of a data set."""
     if options.folders:
         raise DataError("--paraphrase", "cannot be combined with FOLDER; leave one of them out")
-    dataset = choose.load_named(options.dataset, options.category, note)
+    dataset = dataset_choice.load_named(options.dataset, options.category, note)
     assert options.output is not None  # --paraphrase needs --output
     documents = _documents(dataset)
     names = sorted({*documents, *list_tools((*BACKENDS, *load_library()))})

@@ -17,8 +17,8 @@ from extensions.export.transcripts import (
 )
 from runner import extension
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.options import argument, index, option, switch
-from runner.commands.shared import note
 from runner.records.recorded_run import Run, read_run
 from runner.show.terminal import say
 from trajectories.errors import DataError

@@ -33,9 +33,9 @@ from extensions.generation.models import GenerationEstimate, GenerationModels, G
 from extensions.generation.writer_questions import PROMPTS, read_writer_prompts
 from extensions.generation.yield_table import ERROR, MEANINGS
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption, note
 from runner.commands.model_requests import CachedRequestOptions, check_budget, exit_status
 from runner.commands.options import argument, index, option, positive, switch
-from runner.commands.shared import JsonOption, note
 from runner.live.engine import Engine
 from runner.live.progress_display import ProgressDisplay
 from runner.live.settings import Settings

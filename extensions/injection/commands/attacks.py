@@ -12,9 +12,9 @@ from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.scores import AttackedEpisode, score_lines
 from runner.analysis.replayed_runs import dataset_of
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.options import argument, index, option
-from runner.commands.shared import note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records.recorded_run import open_run
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
@@ -46,7 +46,7 @@ class Options:
 def run(options: Options) -> int:
     """Print the scores."""
     if options.model is not None:
-        dataset = choose.load_named(str(options.path), None, note)
+        dataset = dataset_choice.load_named(str(options.path), None, note)
         defences = None if options.defence is None else Defences.named(options.defence)
         episodes = [*played(dataset, options.model, options.seed, defences)]
     else:
@@ -86,7 +86,7 @@ def _recorded(path: Path) -> Iterator[AttackedEpisode]:
     source = open_run(path)
     dataset = dataset_of(source, None, note)
     for record in source.records:
-        trajectory = choose.trajectory(dataset, record.id)
+        trajectory = dataset_choice.trajectory(dataset, record.id)
         attacked = isinstance(trajectory.extensions.get("injection"), dict)
         if attacked and record.verdict is not None and record.verdict.measures:
             yield AttackedEpisode.of(trajectory, record.verdict.measures)

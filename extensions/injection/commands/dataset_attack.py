@@ -12,9 +12,9 @@ from extensions.injection import planting
 from extensions.injection.attack import Attack
 from extensions.injection.attack_families import FAMILIES
 from runner.commands import DONE
+from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import index, option, switch
-from runner.commands.shared import EntriesOptions, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records.files import check_writable, written
 from runner.show.terminal import say
 from trajectories.errors import DataError, suggest_name
@@ -43,9 +43,13 @@ def run(options: Options) -> int:
     """Write attacked entries."""
     check_writable(options.output)
     families = [known(name.strip()) for name in options.families.split(",")]
-    dataset = choose.load_named(options.dataset, options.category, note)
-    chosen = choose.select_entries(
-        choose.trajectories(dataset, None, options.subset), options.ids, options.limit, None, 0
+    dataset = dataset_choice.load_named(options.dataset, options.category, note)
+    chosen = dataset_choice.select_entries(
+        dataset_choice.trajectories(dataset, None, options.subset),
+        options.ids,
+        options.limit,
+        None,
+        0,
     )
     found = [
         planting.make_attack(dataset, trajectory, family, options.seed)

@@ -33,10 +33,10 @@ from extensions.judges.win_rate import compute_win_rate, pair_episodes
 from runner.analysis.figure_lines import percent
 from runner.analysis.replayed_runs import describe_data_change
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.model_requests import check_budget, cost_line, exit_status
-from runner.commands.shared import note
-from runner.data import choose
-from runner.data.choose import profile_for
+from runner.data import dataset_choice
+from runner.data.dataset_choice import profile_for
 from runner.models.base import Usage
 from runner.records.files import check_writable, written
 from runner.records.record import Key
@@ -172,10 +172,16 @@ class _JudgeCommand:
 def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     """Judge episodes with known errors, and print the judge model's errors."""
     name = options.dataset
-    dataset = choose.dataset(name, choose.categories(options.category or "multi_turn", name), note)
+    dataset = dataset_choice.dataset(
+        name, dataset_choice.categories(options.category or "multi_turn", name), note
+    )
     profile = profile_for(dataset, options.profile)
-    entries = choose.select_entries(
-        choose.trajectories(dataset, None, options.subset), options.ids, options.limit, None, 0
+    entries = dataset_choice.select_entries(
+        dataset_choice.trajectories(dataset, None, options.subset),
+        options.ids,
+        options.limit,
+        None,
+        0,
     )
     seed, size, show = options.sample_seed, options.sample or PROBES, setting.show
     made = [*exhibits(probes(dataset, entries, profile, options.step_limit, size, seed), show)]

@@ -11,11 +11,11 @@ from extensions.judges.brief import Show
 from extensions.judges.judged_episode import JudgedEpisode, SolvableBy, Unit, exhibits
 from extensions.judges.label_rules import JudgingRules
 from runner.analysis.replayed_runs import dataset_of, replay_episodes
+from runner.commands.common_options import JsonOption, JudgingOptions, SampleOptions, note
+from runner.commands.episode_options import rules_of
 from runner.commands.model_requests import CachedRequestOptions
-from runner.commands.one_episode import rules_of
 from runner.commands.options import argument, index, option, positive, switch
-from runner.commands.shared import JsonOption, JudgingOptions, SampleOptions, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -113,11 +113,11 @@ def load_run(options: JudgedEpisodeOptions, path: Path, show: Show) -> JudgedRun
         raise DataError(str(path), "has no finished episodes")
     dataset = dataset_of(source, options.dataset, note)
     profile, limit = rules_of(source, dataset, options)
-    entries = choose.trajectories(dataset, source, options.subset)
+    entries = dataset_choice.trajectories(dataset, source, options.subset)
     if options.category is not None:
-        wanted = choose.categories(options.category, dataset.name)
+        wanted = dataset_choice.categories(options.category, dataset.name)
         entries = [entry for entry in entries if entry.category in wanted]
-    chosen = choose.select_entries(
+    chosen = dataset_choice.select_entries(
         entries, options.ids, options.limit, options.sample, options.sample_seed
     )
     if not chosen:

@@ -8,8 +8,8 @@ from pathlib import Path
 from extensions.judges.commands.judge_options import JudgedEpisodeOptions, load_run
 from extensions.judges.label_page import label_page
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.options import argument, option
-from runner.commands.shared import note
 from runner.records.files import check_writable, written
 from runner.show.terminal import say
 from trajectories.errors import DataError

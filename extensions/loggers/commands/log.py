@@ -8,8 +8,8 @@ from pathlib import Path
 from extensions.loggers.logged_run import load_logged_run
 from extensions.loggers.trackers import TRACKERS, Tracker
 from runner.commands import DONE
+from runner.commands.common_options import DatasetOption, note
 from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, note
 from runner.show.terminal import say
 from trajectories.errors import require_extra
 

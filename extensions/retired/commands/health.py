@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from extensions.retired.rest.http_sender import ask_all, sender
 from runner.commands import DONE, RUN_ERROR
-from runner.commands.shared import DataOptions, ServiceOptions, category_option, note
-from runner.data import choose
+from runner.commands.common_options import DataOptions, ServiceOptions, category_option, note
+from runner.data import dataset_choice
 from runner.show.terminal import say
 
 EXAMPLE = "turnwise env health"
@@ -22,7 +22,7 @@ class Options(DataOptions, ServiceOptions):
 
 def run(options: Options) -> int:
     """Send a request to every web service, and print its state."""
-    dataset = choose.load_named(options.dataset, options.category or "rest", note)
+    dataset = dataset_choice.load_named(options.dataset, options.category or "rest", note)
     endpoints = ask_all(dataset.trajectories.values(), sender(options.reach))
     for endpoint in endpoints:
         there = "answered by a fixture" if endpoint.fixture else "up"

@@ -33,7 +33,7 @@ from extensions.retired.functions.public_services import PublicServices
 from extensions.retired.functions.rest import RestClient
 from extensions.retired.functions.web import ASKING, Sender, WebAnswer, WebRequest
 from extensions.retired.rest.fixture import HOST, FixtureService
-from runner.data.services import FIXTURE_ONLY, AllowedServices
+from runner.data.web_services import FIXTURE_ONLY, AllowedServices
 from trajectories.schema import Trajectory
 
 _TIMEOUT = 10.0

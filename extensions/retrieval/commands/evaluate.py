@@ -16,8 +16,8 @@ from extensions.retrieval.evaluation import SplitSettings, load_query_set, measu
 from extensions.retrieval.queries import SplitKind
 from extensions.retrieval.rankings import DEFAULT, Ranking
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption, note
 from runner.commands.options import index, option, positive
-from runner.commands.shared import JsonOption, note
 from runner.show.terminal import say, say_json, table
 
 EXAMPLE = "turnwise retrieve evaluate --queries own,exec --by bm25,default"

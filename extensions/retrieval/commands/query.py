@@ -14,8 +14,8 @@ from extensions.retrieval.commands.options import (
 from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.rankings import FoundFunction, Ranking
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option, positive
-from runner.commands.shared import JsonOption, note
 from runner.show.terminal import fitted, say, say_json
 
 EXAMPLE = 'turnwise retrieve query "cancel my flight and tell Ada" -k 3'

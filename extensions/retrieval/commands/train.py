@@ -15,8 +15,8 @@ from extensions.retrieval.learner import Epoch
 from extensions.retrieval.queries import SplitKind
 from extensions.retrieval.training_definition import TrainingSettings, load_definition
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, flags_of, index, option, positive, switch
-from runner.commands.shared import JsonOption, note
 from runner.records.codec import to_json_value
 from runner.records.files import written as file_written
 from runner.show.terminal import say, say_json, table

@@ -12,9 +12,9 @@ from envs.long_context import LongContextPack
 from envs.registry import check_config
 from extensions.scripts.execute import execute, read_script
 from runner.commands import DONE, RUN_ERROR
+from runner.commands.common_options import note
 from runner.commands.options import option
-from runner.commands.shared import note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.show.terminal import say_json
 from trajectories import bfcl_reader
 from trajectories.errors import DataError
@@ -37,7 +37,7 @@ def run(options: Options) -> int:
 
     @cache
     def pack() -> LongContextPack:
-        return bfcl_reader.load_pack(choose.bfcl_folder(options.dataset, note))
+        return bfcl_reader.load_pack(dataset_choice.bfcl_folder(options.dataset, note))
 
     status = DONE
     for number, line in enumerate(_input_lines(), start=1):

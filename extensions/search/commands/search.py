@@ -24,15 +24,21 @@ from extensions.search.repeated_episodes import RepeatedEpisode, next_round
 from extensions.search.search import SearchLimits, search_texts, texts_hash
 from extensions.search.search_player import SearchPlayer
 from runner.commands import DONE, RUN_ERROR
+from runner.commands.common_options import (
+    EntriesOptions,
+    JsonOption,
+    JudgingOptions,
+    OutputOption,
+    note,
+)
 from runner.commands.eval_options import ConnectionOptions, RateOptions, SamplingOptions
-from runner.commands.eval_run import report_jobs, run_segment, selection_of
-from runner.commands.features import settings_of
 from runner.commands.model_requests import exit_status, is_ready, plan_of
 from runner.commands.options import index, option, positive, switch
-from runner.commands.shared import EntriesOptions, JsonOption, JudgingOptions, OutputOption, note
-from runner.commands.variants import remaining_budget, with_budget
-from runner.data import choose
-from runner.data.choose import profile_for
+from runner.commands.plan_execution import report_jobs, run_segment, selection_of
+from runner.commands.run_features import settings_of
+from runner.commands.variant_types import remaining_budget, with_budget
+from runner.data import dataset_choice
+from runner.data.dataset_choice import profile_for
 from runner.episodes.judging import kind_of
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.live.live_run import EpisodeJob, RunPlan, jobs_of
@@ -183,10 +189,10 @@ def _make_plan(options: Options) -> tuple[RunPlan, list[Trajectory]]:
 
     Raises DataError if an option or a file cannot be used.
     """
-    dataset = choose.load_named(options.dataset, options.category, note)
-    entries = choose.trajectories(dataset, None, options.subset)
+    dataset = dataset_choice.load_named(options.dataset, options.category, note)
+    entries = dataset_choice.trajectories(dataset, None, options.subset)
     entries = [entry for entry in entries if not kind_of(entry).is_single_turn]
-    chosen = choose.select_entries(entries, options.ids, options.limit, None, 0)
+    chosen = dataset_choice.select_entries(entries, options.ids, options.limit, None, 0)
     if not chosen:
         raise DataError("--category", f"{dataset.name} has no multi-turn entries")
     settings = settings_of(options, "search")

@@ -21,11 +21,11 @@ from extensions.serving.session_pool import SessionPool
 from runner.analysis.figure_lines import summary
 from runner.analysis.figures import RunFigures
 from runner.commands import DONE
-from runner.commands.eval_run import selection_of
+from runner.commands.common_options import JudgingOptions, SampleOptions, note
 from runner.commands.options import argument, given_flags, option, port, positive, switch
-from runner.commands.shared import JudgingOptions, SampleOptions, note
-from runner.data import choose
-from runner.data.wording import wording_of
+from runner.commands.plan_execution import selection_of
+from runner.data import dataset_choice
+from runner.data.bfcl_wording import wording_of
 from runner.live.live_run import RunPlan
 from runner.live.settings import Settings
 from runner.models.conversation import Observe
@@ -143,14 +143,14 @@ def _serve_episodes(options: Options) -> int:
             options.http, options.max_sessions, options.idle, options.hide_verdict
         )
     with redirect_stdout(sys.stderr):
-        dataset = choose.load_named(options.dataset, options.category, note)
-        everything = choose.trajectories(dataset, None, options.subset, options.tag)
-        entries = choose.select_entries(
+        dataset = dataset_choice.load_named(options.dataset, options.category, note)
+        everything = dataset_choice.trajectories(dataset, None, options.subset, options.tag)
+        entries = dataset_choice.select_entries(
             everything, options.ids, options.limit, options.sample, options.sample_seed
         )
         episode_run.require_servable(entries)
     settings = Settings(concurrency=options.max_sessions)
-    profile = choose.profile_for(dataset, options.profile)
+    profile = dataset_choice.profile_for(dataset, options.profile)
     limit = options.step_limit
     plan = RunPlan(options.model, dataset, profile, limit, settings, read_prompts())
     selection = selection_of(
@@ -212,9 +212,9 @@ def _make_template(options: Options) -> tuple[Session, Observe | None]:
 def _load_entry(options: Options, id: str) -> tuple[Session, Observe | None]:
     if options.environments:
         raise DataError("NAME", "cannot be combined with --trajectory; leave the names out")
-    name = choose.dataset_name(options.dataset, [id])
-    dataset = choose.dataset(name, categories_of([id]), note)
-    trajectory = choose.trajectory(dataset, id)
+    name = dataset_choice.dataset_name(options.dataset, [id])
+    dataset = dataset_choice.dataset(name, categories_of([id]), note)
+    trajectory = dataset_choice.trajectory(dataset, id)
     if not trajectory.environments:
         raise DataError("--trajectory", f"{trajectory.id} has no environment; name another entry")
     session = load_session(dataset, trajectory, checks_arguments=True)

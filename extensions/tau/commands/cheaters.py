@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from extensions.tau import entries
 from extensions.tau.cheaters import CHEATERS, count_passes
 from runner.commands import DONE
+from runner.commands.common_options import JudgingOptions, note
 from runner.commands.options import argument
-from runner.commands.shared import JudgingOptions, note
-from runner.data.choose import profile_for
+from runner.data.dataset_choice import profile_for
 from runner.show.terminal import say, table
 from trajectories.errors import DataError
 

@@ -17,10 +17,10 @@ from extensions.traces.trace_execution import PlayedTrace, play_trace
 from runner.analysis.figure_lines import summary
 from runner.analysis.figures import RunFigures
 from runner.commands import DONE, RUN_ERROR
+from runner.commands.common_options import DataOptions, JudgingOptions, note
 from runner.commands.options import argument, option, switch
-from runner.commands.shared import DataOptions, JudgingOptions, note
-from runner.data import choose
-from runner.data.choose import profile_for
+from runner.data import dataset_choice
+from runner.data.dataset_choice import profile_for
 from runner.live.live_run import RunPlan
 from runner.live.run_control import open_store
 from runner.live.settings import Settings
@@ -83,7 +83,7 @@ def run(options: Options) -> int:
     dataset, category = _load_dataset(options, traces)
     episodes = _episodes(traces, dataset)
     entries = {trajectory.id: trajectory for trajectory, _, _ in episodes}
-    choose.require_languages(entries.values())
+    dataset_choice.require_languages(entries.values())
     model = options.model or _model(traces)
     reference = ImportReference(options.format, options.trust_results)
     settings = Settings(features=(ImportFeature(reference),))
@@ -111,11 +111,11 @@ def _load_dataset(options: Options, traces: Sequence[RecordedTrace]) -> tuple[Da
     Raises DataError if it cannot be loaded.
     """
     names = {trace.entry for trace in traces if trace.entry is not None}
-    name, category = choose.dataset_name(options.dataset, names), options.category
-    dataset = choose.load_named(name, category, note)
+    name, category = dataset_choice.dataset_name(options.dataset, names), options.category
+    dataset = dataset_choice.load_named(name, category, note)
     if category is None and name is None and not names <= dataset.trajectories.keys():
         category = "all"
-        dataset = choose.load_named(name, category, note)
+        dataset = dataset_choice.load_named(name, category, note)
     return dataset, category
 
 

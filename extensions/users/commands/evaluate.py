@@ -12,8 +12,8 @@ from extensions.users.fidelity import Fidelity, compare
 from extensions.users.rules import RuleUser
 from extensions.users.scenario import Persona
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption
 from runner.commands.options import argument, option
-from runner.commands.shared import JsonOption
 from runner.episodes.judging import kind_of
 from runner.models.user import UserExchange
 from runner.records.files import check_writable

@@ -13,9 +13,9 @@ from envs.state import brief
 from extensions.verify.verification import VerifiedEpisode, changes, recorded_verdicts, verify
 from runner.analysis.replayed_runs import dataset_of
 from runner.commands import DONE
-from runner.commands.one_episode import rules_of
+from runner.commands.common_options import DatasetOption, JudgingOptions, note, show
+from runner.commands.episode_options import rules_of
 from runner.commands.options import argument, option
-from runner.commands.shared import DatasetOption, JudgingOptions, note, show
 from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import OutputLine, progress
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption
 from runner.commands.options import argument, index, option
-from runner.commands.shared import JsonOption
 from runner.records.annotations import (
     NOTHING,
     TagsAndNote,

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from extensions.viewer.run_index import run_json
+from runner.analysis.catalog_figures import run_figures
 from runner.analysis.figure_lines import score_cell
-from runner.analysis.listing import run_figures
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option
-from runner.commands.shared import JsonOption, note
 from runner.records.run_catalog import CatalogRun, list_runs
 from runner.show.terminal import fitted, say, say_json, table
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from envs.lazy_modules import lazy_module
 from runner.commands import DONE
+from runner.commands.common_options import ErrataOption, note
 from runner.commands.options import argument, option, port, switch
-from runner.commands.shared import ErrataOption, note
 from runner.show.terminal import say
 from trajectories.errors import DataError, require_extra
 

@@ -12,8 +12,8 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.state import ABSENT, Difference, Snapshot, brief
 from runner.analysis.episode_output import Json
+from runner.analysis.episode_view import EpisodeMoment, TurnView, view
 from runner.analysis.report.value_bounds import ValueBounds
-from runner.analysis.view import EpisodeMoment, TurnView, view
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.codec import members_of
 from runner.records.record import EpisodeRecord, call_text
@@ -77,7 +77,7 @@ class SharedValues:
 
 
 @dataclass(frozen=True)
-class EpisodeCard:
+class EpisodeCardRenderer:
     """Layout of a recorded episode as page data."""
 
     record: EpisodeRecord

@@ -18,12 +18,12 @@ from string import Template
 from typing import Any
 
 from checkers.profile import BFCL
+from runner.analysis.bfcl_table import CLASSIC, GroupScore, classic
 from runner.analysis.comparison import RunComparison
 from runner.analysis.comparison_lines import conclusion
 from runner.analysis.figure_lines import headline, notes, progress_text, worth_showing
 from runner.analysis.figure_table import beside_scores, cards
 from runner.analysis.figures import RunFigures
-from runner.analysis.groups import CLASSIC, Rate, classic
 from runner.analysis.run_scores import RunScores
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -141,7 +141,7 @@ def _about(run: RunScores) -> dict[str, Any]:
     }
 
 
-def _rate(rate: Rate | None) -> dict[str, Any] | None:
+def _rate(rate: GroupScore | None) -> dict[str, Any] | None:
     return rate and {"value": rate.value, "interval": rate.interval, "entries": rate.entries}
 
 

@@ -17,9 +17,9 @@ from runner.analysis.figure_lines import errata_line, headline
 from runner.analysis.figure_table import behaviour_list, beside_scores, usage_list
 from runner.analysis.figures import GpuServerUsage, RunFigures, totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
-from runner.analysis.report.episode_cards import EpisodeCard, SharedValues
+from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
+from runner.analysis.report.page_parts import PagePart, parts_of
 from runner.analysis.report.pages import groups, packed, page
-from runner.analysis.report.parts import PagePart, parts_of
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING
@@ -123,9 +123,9 @@ def card_json(
 ) -> Json:
     """Return the page data of an episode."""
     record, examined = episode.recorded.record, episode.examined
-    if examined and examined.show(_Count())[1] > EPISODE_BOUNDS.calls:
+    if examined and examined.show(_CallCounter())[1] > EPISODE_BOUNDS.calls:
         bounds = min(bounds, BOUNDS[-1])  # refused calls repeat the same state
-    card = EpisodeCard(record, shared, bounds)
+    card = EpisodeCardRenderer(record, shared, bounds)
     shown = examined.show(card) if examined else card.asked(episode.trajectory)
     return {**shown, **_joined(part.card(episode, bounds) for part in parts)}
 
@@ -196,7 +196,7 @@ def row(episode: ReplayedEpisode) -> Json:
     trajectory, recorded, judged, examined = episode
     diagnosis = examined.diagnosis if examined else None
     made = [step.calls for step in recorded.record.steps if step.calls]
-    steps, calls = examined.show(_Count()) if examined else (len(made), sum(map(len, made)))
+    steps, calls = examined.show(_CallCounter()) if examined else (len(made), sum(map(len, made)))
     used = totals_of([recorded.record])
     failure = judged.verdict and judged.verdict.failure
     told = judged.telling
@@ -245,7 +245,7 @@ def _recorded_otherwise(episode: ReplayedEpisode) -> str | None:
     return None if then in (None, now) else then
 
 
-class _Count:
+class _CallCounter:
     def turns(self, examined: RejudgedMultiTurn) -> tuple[int, int]:
         turns = examined.model.turns if examined.model else ()
         return sum(len(turn.steps) for turn in turns), sum(len(turn.calls) for turn in turns)

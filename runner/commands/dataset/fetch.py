@@ -7,9 +7,9 @@ from pathlib import Path
 
 from runner import extension
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.options import argument, option
-from runner.commands.shared import note
-from runner.data import choose, fetch
+from runner.data import bfcl_download, dataset_choice
 from runner.show.terminal import say
 from trajectories.errors import DataError
 
@@ -31,9 +31,9 @@ def run(options: Options) -> int:
     if options.dataset == "bfcl":
         if options.source is not None:
             raise DataError("--from", "bfcl is downloaded; use --dataset bfcl:FOLDER for a folder")
-        choose.bfcl_folder(options.dataset, note)
+        dataset_choice.bfcl_folder(options.dataset, note)
         # A cache of an earlier version may lack texts that live runs need.
-        say(fetch.fetch())
+        say(bfcl_download.fetch())
         return DONE
     for each in extension.extensions().values():
         folder = each.fetch(options.dataset, options.source, note)

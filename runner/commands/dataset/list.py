@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runner.commands import DONE
+from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option
-from runner.commands.shared import JsonOption, note
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.show.terminal import fitted, say, say_json, table
 
 EXAMPLE = "turnwise dataset list turnwise --category base"
@@ -31,15 +31,15 @@ def run(options: Options) -> int:
     """Print all data sets with version, size, place and review, or the entries of one data set."""
     if options.name is None and options.category is None:
         heading = ["data set", "version", "trajectories", "where", "as read"]
-        rows = choose.list_datasets()
+        rows = dataset_choice.list_datasets()
         if options.json:
             say_json({"datasets": [dict(zip(heading, row, strict=True)) for row in rows]})
         else:
             say(table([heading, *rows]))
         return DONE
     name = None if options.name == OWN else options.name
-    wanted = choose.categories(options.category or "all,nested", name)
-    entries = list(choose.dataset(name, wanted, note).trajectories.values())
+    wanted = dataset_choice.categories(options.category or "all,nested", name)
+    entries = list(dataset_choice.dataset(name, wanted, note).trajectories.values())
     if options.json:
         members = ({"id": e.id, "category": e.category, "asks": e.opening} for e in entries)
         say_json({"entries": [*members]})

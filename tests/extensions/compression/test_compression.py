@@ -13,7 +13,7 @@ from envs.calls import parse_call
 from extensions.compression import compression
 from extensions.compression.compression import Compression, compress_observations, load_kept_members
 from extensions.compression.shortening import shorten
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.rollouts.env import RolloutEnv
 from tests.runner.commands.running import run
 from trajectories.errors import DataError
@@ -72,7 +72,7 @@ def test_bad_limits_are_refused(text: str) -> None:
 
 
 def test_only_what_is_shown_changes() -> None:
-    data = choose.dataset(None, [Category.LONG_CONTEXT], print)
+    data = dataset_choice.dataset(None, [Category.LONG_CONTEXT], print)
     trajectory = data.trajectories["long_context_twitter_ticket_choir_tour"]
     session = load_session(data, trajectory)
     call = parse_call("get_user_tickets()")

@@ -14,11 +14,11 @@ from extensions.align.alignment import lines as align_lines
 from extensions.debugger import views
 from extensions.debugger.breakpoints import stops
 from extensions.debugger.stepper import Stepper
-from runner.analysis.episode_output import EpisodeJson, EpisodeText
+from runner.analysis.episode_output import EpisodeJsonRenderer, EpisodeTextRenderer
+from runner.analysis.episode_view import EpisodePart
 from runner.analysis.frames import load_runs
 from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import about_run, row
-from runner.analysis.view import EpisodePart
 from runner.cli import main
 from runner.records.definition import DatasetReference
 from runner.records.record import call_text
@@ -83,9 +83,9 @@ def test_fifty_episodes_have_one_sentence_in_the_list(folder, run, capsys, monke
 def test_fifty_episodes_have_one_sentence_in_a_replay(run):
     for episode in run.episodes:
         examined, found = episode.examined, episode.examined.diagnosis
-        shown = [line.text for line in examined.show(EpisodeText("run"))]
+        shown = [line.text for line in examined.show(EpisodeTextRenderer("run"))]
         assert shown[-1] == f"cause: {found.sentence}"
-        document = examined.show(EpisodeJson("run"))["diagnosis"]
+        document = examined.show(EpisodeJsonRenderer("run"))["diagnosis"]
         assert document == found.to_json()
         assert document["sentence"] == found.sentence
 
@@ -94,7 +94,7 @@ def test_only_diff_shows_the_call_that_the_cause_names(run):
     for episode in run.episodes:
         examined, found = episode.examined, episode.examined.diagnosis
         part = EpisodePart(only_diff=True)
-        shown = [line.text for line in examined.show(EpisodeText("run", part))]
+        shown = [line.text for line in examined.show(EpisodeTextRenderer("run", part))]
         [mark] = [line for line in shown if line.startswith("> ")]
         assert f"turn {found.turn + 1}" in shown
         if found.call is None:
@@ -102,7 +102,7 @@ def test_only_diff_shows_the_call_that_the_cause_names(run):
         else:
             traced = examined.model.turns[found.turn].steps[found.step][found.call]
             assert mark.startswith(f"> step {found.step + 1}  {call_text(traced.call)[:100]}")
-        turns = examined.show(EpisodeJson("run", part))["turns"]
+        turns = examined.show(EpisodeJsonRenderer("run", part))["turns"]
         [turn] = [turn for turn in turns if turn["turn"] == found.turn]
         calls = [(step["step"], call) for step in turn["steps"] for call in step["calls"]]
         marked = [(number, call["call"]) for number, call in calls if call["diverges"]]

@@ -14,7 +14,7 @@ from extensions.experiments.axes import (
     vary_dataset,
     vary_recorded_dataset,
 )
-from runner.data.choose import load_dataset
+from runner.data.dataset_choice import load_dataset
 from trajectories.errors import DataError
 from trajectories.replay_queries import list_own_functions, needed
 

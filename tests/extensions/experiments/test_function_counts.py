@@ -11,7 +11,7 @@ import pytest
 
 from checkers.profile import BFCL, STRICT
 from extensions.experiments.function_counts import MAX_FUNCTIONS, Widening, widened
-from runner.data.choose import load_dataset
+from runner.data.dataset_choice import load_dataset
 from runner.episodes.entry_kinds import MultiTurnKind
 from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import judge_truth, run_null
@@ -117,7 +117,7 @@ def test_another_seed_draws_others(data):
 @pytest.mark.slow
 def test_two_processes_draw_the_same():
     code = (
-        "from runner.data.choose import load_dataset\n"
+        "from runner.data.dataset_choice import load_dataset\n"
         "from extensions.experiments.function_counts import Widening, widened\n"
         "from trajectories.replay_queries import list_own_functions\n"
         "data = load_dataset(categories='base,multiple,exec_multiple')\n"

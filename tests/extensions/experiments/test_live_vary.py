@@ -9,7 +9,7 @@ from socket import socket
 import pytest
 
 from runner.cli import main
-from runner.data.choose import load_dataset
+from runner.data.dataset_choice import load_dataset
 from runner.models.tools import own_documents
 from runner.records.files import RUN_FILE
 from runner.records.recorded_run import open_run

@@ -12,7 +12,7 @@ from checkers.statistics import EntryPair, TrialCounts, compare, holm
 from checkers.verdict import TurnOutcome
 from extensions.experiments.axes import Levels, vary_dataset
 from extensions.experiments.level_statistics import slope_within
-from runner.data.choose import load_dataset
+from runner.data.dataset_choice import load_dataset
 from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import list_own_functions, needed

@@ -10,7 +10,7 @@ import pytest
 from extensions.formats.feature import with_calling_format
 from extensions.formats.registry import fingerprint
 from runner.cli import all_commands, read_options
-from runner.commands.features import settings_of
+from runner.commands.run_features import settings_of
 from runner.live.settings import Settings
 from trajectories.errors import DataError
 

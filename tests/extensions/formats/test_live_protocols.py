@@ -12,7 +12,7 @@ import pytest
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS, calling_formats_named
 from runner.cli import main
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.models.calling_formats.base import NativeFormat, TextFormat
 from runner.records.recorded_run import open_run
 from tests.live.oracle import GROUPS, knowing, played
@@ -382,7 +382,7 @@ def test_a_model_is_made_to_call_in_each_native_protocol(
         return truth(asked)
 
     server.answer = noting
-    data = choose.dataset(None, choose.categories(category, None), lambda _: None)
+    data = dataset_choice.dataset(None, dataset_choice.categories(category, None), lambda _: None)
     entry = next(iter(data.trajectories.values()))
     called = needed(entry)[0]
     wanted = ("--category", category, "--ids", entry.id, "--calling-format", name)

@@ -10,7 +10,7 @@ import pytest
 
 from checkers.profile import BFCL, PROFILES, STRICT, Profile
 from checkers.reasons import Reason
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import examine_truth, judge_truth, run_null, run_oracle
 from runner.models.tools import toolbox_of
@@ -127,7 +127,7 @@ def sql_of_bfcl(tmp_path: Any, **allowed: Any) -> PreparedTrajectory:
     for kind, line in (("question", entry), ("possible_answer", truth)):
         path = folder / "unused_datasets" / kind / "BFCL_v4_sql.json"
         path.write_text(json.dumps(line), encoding="utf-8")
-    data = choose.dataset(f"bfcl:{folder}", [Category.SQL], print)
+    data = dataset_choice.dataset(f"bfcl:{folder}", [Category.SQL], print)
     return prepare(data, data.trajectories["sql_0"], STRICT)
 
 

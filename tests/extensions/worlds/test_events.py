@@ -14,7 +14,7 @@ from checkers.turn import judge
 from envs.calls import parse_call
 from envs.errors import ConfigError
 from envs.session import Session
-from runner.analysis.report.episode_cards import EpisodeCard, SharedValues
+from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.cli import main
 from runner.episodes.offline import examine_truth
@@ -203,7 +203,9 @@ def test_a_page_has_events_and_the_state_between_turns():
     prepared = prepare(single_dataset(trajectory), trajectory, STRICT)
     examined = examine_truth(prepared, STRICT, 20)
     record = EpisodeRecord.of(trajectory, examined.verdict)
-    made = EpisodeCard(record, SharedValues(None, [record]), ValueBounds(500, 20)).turns(examined)
+    made = EpisodeCardRenderer(record, SharedValues(None, [record]), ValueBounds(500, 20)).turns(
+        examined
+    )
     first, second = made["turns"]
     assert not {"events", "state", "expected"} & first.keys()
     assert [reader for reader, _ in second["events"]] == ["nobody", "agent"]

@@ -9,8 +9,8 @@ from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from checkers.turn import judge
 from envs.calls import parse_call
-from runner.analysis.episode_output import EpisodeJson, EpisodeText
-from runner.analysis.view import EpisodePart
+from runner.analysis.episode_output import EpisodeJsonRenderer, EpisodeTextRenderer
+from runner.analysis.episode_view import EpisodePart
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
 from runner.episodes.script_playback import oracle
@@ -64,13 +64,13 @@ def recorded(dataset_of):
 
 def written(examined, **selection) -> list[str]:
     """Return the texts of the lines that show an episode."""
-    transcript = EpisodeText("somewhere", EpisodePart(**selection))
+    transcript = EpisodeTextRenderer("somewhere", EpisodePart(**selection))
     return [line.text for line in examined.show(transcript)]
 
 
 def as_json(examined, **selection) -> dict:
     """Return the JSON form of an episode, as another process would read it."""
-    document = EpisodeJson("somewhere", EpisodePart(**selection))
+    document = EpisodeJsonRenderer("somewhere", EpisodePart(**selection))
     return json.loads(json.dumps(examined.show(document), allow_nan=False))
 
 

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
+from runner.analysis.bfcl_table import GroupScore, table
 from runner.analysis.figure_lines import group_lines, group_lines_of_several, summary, worth_showing
 from runner.analysis.figures import RunFigures
-from runner.analysis.groups import Rate, table
 from tests.runner.records.made import episode
 from trajectories.schema import Category
 
-ONE = table({"base": Rate.of(1, 2), "live_simple": Rate.of(3, 4)})
-OTHER = table({"base": Rate.of(2, 2)})
+ONE = table({"base": GroupScore.of(1, 2), "live_simple": GroupScore.of(3, 4)})
+OTHER = table({"base": GroupScore.of(2, 2)})
 
 
 def line(found, name):
@@ -72,7 +72,7 @@ def test_the_same_lines_are_shown_of_all_runs():
 
 
 def test_executable_categories_alone_have_no_figures_of_the_field():
-    rows = table({"rest": Rate.of(1, 2)})
+    rows = table({"rest": GroupScore.of(1, 2)})
     for found in (
         group_lines(rows, field=True),
         group_lines_of_several([rows, rows], [True, True]),

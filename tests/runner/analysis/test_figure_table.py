@@ -11,8 +11,8 @@ from checkers.profile import STRICT
 from runner.analysis import comparison_lines, figure_table
 from runner.analysis.comparison import compare_runs
 from runner.analysis.figure_lines import csv_rows, lines, summary, table_lines
-from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, Section
-from runner.analysis.figures import ActCounts, RunFigures, Totals
+from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, FigureSection
+from runner.analysis.figures import ActCounts, RunFigures, UsageTotals
 from runner.analysis.report.pages import comparison_json, scores_page
 from runner.analysis.report.run_report import report
 from runner.analysis.run_scores import RunScores
@@ -30,7 +30,7 @@ def turns_share(figures):
 BELOW = FigureRow(
     name="pace/long_episodes",
     label="long episodes",
-    section=Section(title="Pace"),
+    section=FigureSection(title="Pace"),
     value=lambda figures: ActCounts(7, 1, 2),
     form="acts",
     phrase="pace: {label} {text}",
@@ -38,7 +38,7 @@ BELOW = FigureRow(
 BESIDE = FigureRow(
     name="pace/turns",
     label="turn share",
-    section=Section(title="Turns", beside_scores=True),
+    section=FigureSection(title="Turns", beside_scores=True),
     value=turns_share,
     form="share",
 )
@@ -63,7 +63,7 @@ def rows(monkeypatch):
 def scores(folders):
     """Return a run of one entry that passes one of two turns."""
     made = [episode(folders.id, 0, "base", "failed", 2, 1)]
-    figures = RunFigures(made, [folders], Totals(2, 9, 9, [1.0, 3.0], None))
+    figures = RunFigures(made, [folders], UsageTotals(2, 9, 9, [1.0, 3.0], None))
     return RunScores("model", Path("made-up"), "strict", figures)
 
 

@@ -16,7 +16,7 @@ from runner.analysis.figures import (
     Latency,
     RequiredInfoFigures,
     RunFigures,
-    Totals,
+    UsageTotals,
     totals_of,
 )
 from runner.analysis.replayed_runs import dataset_of, replay_run
@@ -83,7 +83,7 @@ def test_the_report_has_the_figures_of_the_table_and_of_eval(folder):
 
 def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
     lives = [RunSegment(5400.0, 8, 3.0), RunSegment(1800.0, 4, 2.0)]
-    totals = Totals(3, 0, 0, [3600.0, 3600.0, 7200.0], None, GpuServerUsage.of(lives, 100))
+    totals = UsageTotals(3, 0, 0, [3600.0, 3600.0, 7200.0], None, GpuServerUsage.of(lives, 100))
     assert totals.seconds_per_entry == 72.0
     assert totals.gpu_cost == 2 * 2.0
     assert totals.gpu_cost_by_latency == 1 * 2.0
@@ -95,7 +95,7 @@ def test_a_machine_of_ones_own_costs_by_the_clock_and_by_latencies():
 
 
 def test_without_a_price_or_a_time_a_machine_costs_what_nobody_knows():
-    totals = Totals(2, 0, 0, [1.0, 3.0], None, GpuServerUsage.of([RunSegment(8.0, 2)], 4))
+    totals = UsageTotals(2, 0, 0, [1.0, 3.0], None, GpuServerUsage.of([RunSegment(8.0, 2)], 4))
     assert totals.seconds_per_entry == 2
     assert totals.gpu_cost is totals.gpu_cost_by_latency is None
     assert GpuServerUsage.of([], 4, 5.0) is None
@@ -191,7 +191,7 @@ def test_one_request_has_no_spread(latencies):
 
 
 def test_what_requests_used():
-    totals = Totals(4, 1000, 100, [1.0, 1.0, 3.0, 8.0], 0.02)
+    totals = UsageTotals(4, 1000, 100, [1.0, 1.0, 3.0, 8.0], 0.02)
     assert list(usage_lines(totals)) == [
         "4 answered requests, 1000 input tokens, 100 output tokens, cost $0.0200, "
         "$5.0000 per 1,000 requests",
@@ -214,7 +214,7 @@ def test_what_went_through_caches_is_shown_where_servers_said_so():
 
 
 def test_a_price_that_is_unknown():
-    assert list(usage_lines(Totals(0, 0, 0, [], None))) == [
+    assert list(usage_lines(UsageTotals(0, 0, 0, [], None))) == [
         "0 answered requests, 0 input tokens, 0 output tokens, cost unknown"
     ]
 

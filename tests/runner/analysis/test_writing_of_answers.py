@@ -8,8 +8,8 @@ from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.causes.diagnosis import Cause
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from runner.analysis.episode_output import EpisodeJson, EpisodeText
-from runner.analysis.view import EpisodePart
+from runner.analysis.episode_output import EpisodeJsonRenderer, EpisodeTextRenderer
+from runner.analysis.episode_view import EpisodePart
 from runner.episodes.offline import examine_recorded, examine_truth
 from tests.runner.analysis.entries import (
     ANSWER,
@@ -53,13 +53,13 @@ def examine(dataset_of):
 
 def shown(examined, **options):
     """Return the lines that show an answer."""
-    transcript = EpisodeText("run mine", EpisodePart(**options))
+    transcript = EpisodeTextRenderer("run mine", EpisodePart(**options))
     return [line.text for line in examined.show(transcript)]
 
 
 def as_json(examined, **options):
     """Return the JSON form of an answer."""
-    return examined.show(EpisodeJson("run mine", EpisodePart(**options)))
+    return examined.show(EpisodeJsonRenderer("run mine", EpisodePart(**options)))
 
 
 def test_calls_stand_beside_answers(examine, compared):

@@ -6,7 +6,7 @@ import pytest
 
 from runner.analysis import replayed_runs
 from runner.cli import main
-from runner.commands import one_episode
+from runner.commands import episode_options
 from runner.episodes import judging_limits
 from runner.episodes.judging_limits import limited_memory
 from runner.episodes.offline import examine_recorded
@@ -84,7 +84,7 @@ def test_without_memory_for_it_one_episode_is_not_shown(monkeypatch, capsys):
     def greedy(*_, **__):
         return bytearray(2**32)
 
-    monkeypatch.setattr(one_episode, "examine_recorded", greedy)
+    monkeypatch.setattr(episode_options, "examine_recorded", greedy)
     assert main(["replay", "help_desk_0", "--run", RUN, *DATA, "--memory", "300"]) == 2
     assert "not enough memory to judge the entry" in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ import pytest
 from checkers.profile import STRICT
 from extensions.experiments.axes import Levels
 from extensions.experiments.feature import VaryFeature
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.live.forced_calls import check_forced
 from runner.live.live_run import RunPlan
 from runner.live.settings import Settings
@@ -23,7 +23,7 @@ from trajectories.schema import Trajectory
 
 @cache
 def data() -> Dataset:
-    return choose.load_named(None, "base,simple_python,multiple", lambda _: None)
+    return dataset_choice.load_named(None, "base,simple_python,multiple", lambda _: None)
 
 
 def entries() -> list[Trajectory]:

@@ -13,7 +13,7 @@ from envs import __version__
 from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
 from envs.errors import BackendFault
-from runner.analysis.figures import Totals, totals_of
+from runner.analysis.figures import UsageTotals, totals_of
 from runner.live import live_run as module
 from runner.live.budget import Budget
 from runner.live.engine import Engine, RateLimits
@@ -350,7 +350,7 @@ def test_a_model_s_error_is_the_outcome_of_its_episode_and_the_others_go_on(
     assert list(lost.messages) == list(passed.messages[: passed.steps[1].request_messages])
     assert [s._replace(latency=0.0) for s in lost.steps] == [passed.steps[0]._replace(latency=0.0)]
     assert [step.usage for step in lost.steps] == [Usage(10, 2)]
-    assert totals_of(kept[3:]) == Totals(
+    assert totals_of(kept[3:]) == UsageTotals(
         3, 30, 6, [s.latency for r in kept[3:] for s in r.steps], 0.03
     )
 

@@ -12,7 +12,7 @@ from envs.calls import parse_call
 from envs.session import Session
 from extensions.retired.rest.http_sender import ask_all, sender
 from runner.cli import main
-from runner.data.services import FIXTURE_ONLY, connect, require_up
+from runner.data.web_services import FIXTURE_ONLY, connect, require_up
 from runner.rollouts.evaluation import evaluate
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError

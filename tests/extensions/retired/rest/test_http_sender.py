@@ -15,7 +15,7 @@ import pytest
 from envs.errors import AccessDenied, Refused
 from extensions.retired.functions.web import WebRequest
 from extensions.retired.rest.http_sender import HttpSender
-from runner.data.services import AllowedServices
+from runner.data.web_services import AllowedServices
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 
 # The package has what stands for the module, where nobody has loaded it yet.

@@ -9,7 +9,7 @@ import pytest
 from envs.calls import parse_call
 from envs.results import Result
 from envs.session import Session
-from runner.data.services import FIXTURE_ONLY, connect
+from runner.data.web_services import FIXTURE_ONLY, connect
 
 BASE = "http://fixture.localhost/v1"
 KEY = {"X-Api-Key": "reader-7"}

@@ -17,7 +17,7 @@ from envs.session import Session
 from extensions.retired.functions.web import WebRequest
 from extensions.retired.rest import http_sender
 from extensions.retired.rest.http_sender import HttpSender
-from runner.data.services import FIXTURE_ONLY, AllowedServices, connect, require_up
+from runner.data.web_services import FIXTURE_ONLY, AllowedServices, connect, require_up
 from runner.episodes.script_playback import oracle
 from runner.extension import bfcl_readers
 from tests.judging import run_script

@@ -8,7 +8,7 @@ from checkers.profile import BFCL as AS_BFCL
 from extensions.retrieval.evaluation import load_query_set, measure
 from extensions.retrieval.policy import Retrieval, RetrievalPolicy, measure_ceiling
 from extensions.retrieval.rankings import Ranking
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_oracle
 from trajectories.schema import Category
@@ -62,7 +62,7 @@ CEILINGS = {
 
 @pytest.mark.parametrize("policy", CEILINGS)
 def test_ceilings_of_bfcls_data_are_what_the_oracle_reaches(bfcl_data: str, policy: str) -> None:
-    data = choose.dataset(bfcl_data, [Category.BASE], notify)
+    data = dataset_choice.dataset(bfcl_data, [Category.BASE], notify)
     retrieval = Retrieval(RetrievalPolicy.named(policy))
     narrowed, _ = retrieval.narrowed(data, data.trajectories, data.folder)
     found = measure_ceiling(narrowed, data.trajectories)

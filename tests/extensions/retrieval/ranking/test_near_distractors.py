@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from extensions.experiments.axes import Levels, vary_dataset
-from runner.data.choose import load_dataset
+from runner.data.dataset_choice import load_dataset
 from trajectories.replay_queries import list_own_functions, needed
 
 

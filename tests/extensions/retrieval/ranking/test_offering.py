@@ -12,7 +12,7 @@ from envs.calls import parse_call
 from envs.registry import BACKENDS, list_tools
 from extensions.retrieval.policy import Retrieval, RetrievalPolicy, measure_ceiling
 from runner.cli import main
-from runner.data import choose
+from runner.data import dataset_choice
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.script_playback import start_episode
@@ -26,7 +26,7 @@ from trajectories.schema import Category
 
 @pytest.fixture(scope="module")
 def base() -> Dataset:
-    return choose.dataset(None, [Category.BASE, Category.MISSING_FUNCTION], print)
+    return dataset_choice.dataset(None, [Category.BASE, Category.MISSING_FUNCTION], print)
 
 
 def some(data: Dataset, number: int = 40) -> list[str]:

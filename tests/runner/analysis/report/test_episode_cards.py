@@ -5,7 +5,7 @@ import json
 import pytest
 
 from checkers.profile import STRICT
-from runner.analysis.report.episode_cards import EpisodeCard, SharedValues
+from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.records.recorded_run import open_run
 from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
@@ -25,7 +25,7 @@ def shown(dataset_of, help_desk):
         source = source_of({help_desk.id: turns}, record and {help_desk.id: record})
         [episode] = viewed(dataset_of(help_desk), source, **more).episodes
         kept = episode.recorded.record
-        found = episode.examined.show(EpisodeCard(kept, SharedValues(None, [kept]), bounds))
+        found = episode.examined.show(EpisodeCardRenderer(kept, SharedValues(None, [kept]), bounds))
         assert json.loads(json.dumps(found, allow_nan=False)) == found
         return found
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.analysis.figures import ActCounts, RunFigures, Totals
+from runner.analysis.figures import ActCounts, RunFigures, UsageTotals
 from runner.analysis.report.pages import scores_page
 from runner.analysis.run_scores import RunScores
 from tests.runner.analysis.report.making import unpacked
@@ -52,7 +52,7 @@ def test_it_holds_the_nine_classic_groups(run):
 
 
 def test_it_holds_what_requests_took(run):
-    totals = Totals(2, 10, 10, [1.0, 3.0], 0.5)
+    totals = UsageTotals(2, 10, 10, [1.0, 3.0], 0.5)
     [shown] = unpacked(scores_page([run(totals=totals, base=[1]), run(base=[1])]))
     [found] = card(shown, "Requests").items()
     assert found[0] == "1"

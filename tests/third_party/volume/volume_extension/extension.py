@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from turnwise.runner.analysis.figure_table import FigureRow, Section
+from turnwise.runner.analysis.figure_table import FigureRow, FigureSection
 from turnwise.runner.analysis.figures import RunFigures
 from turnwise.runner.commands.options import option, positive
 from turnwise.runner.extension import Command, Extension, RunFeature
@@ -94,7 +94,7 @@ class VolumeExtension(Extension):
             FigureRow(
                 name="volume/loud",
                 label="loud",
-                section=Section(title="Volume"),
+                section=FigureSection(title="Volume"),
                 value=loud_episodes,
                 form="share",
                 phrase="volume: {label} {text}",

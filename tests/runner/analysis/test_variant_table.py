@@ -6,7 +6,7 @@ import pytest
 
 from extensions.formats.tables import format_lines
 from runner.analysis.figures import RunFigures
-from runner.analysis.variants import VariantScore, compare_with_first, variant_lines
+from runner.analysis.variant_table import VariantScore, compare_with_first, variant_lines
 from runner.models.prompting import ALL
 from tests.runner.records.made import episode
 

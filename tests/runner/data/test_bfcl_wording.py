@@ -9,10 +9,10 @@ from envs.backend import AS_BFCL
 from envs.calls import read_call
 from envs.registry import BACKENDS
 from envs.session import Session
-from runner.data.wording import (
-    Table,
-    TextPlace,
-    Wording,
+from runner.data.bfcl_wording import (
+    BfclWording,
+    RefusalTextPlace,
+    RefusalTexts,
     fill,
     observations_for,
     read_table,
@@ -40,7 +40,9 @@ TEXTS = {
 
 def wording(**kinds):
     """Return a wording of refusals of get_ticket by kind."""
-    return Wording(TEXTS, Table({"raised": RAISED}, {"TicketAPI": {"get_ticket": kinds}}))
+    return BfclWording(
+        TEXTS, RefusalTexts({"raised": RAISED}, {"TicketAPI": {"get_ticket": kinds}})
+    )
 
 
 @pytest.fixture
@@ -58,16 +60,16 @@ def read(session, text, words):
 @pytest.mark.parametrize(
     ("place", "expected"),
     [
-        (TextPlace("Made.up.0", ("argument:ticket_id",)), '{"error": "no 7"}'),
-        (TextPlace("Made.up.0", ("state:current_user",)), '{"error": "no \'ann\'"}'),
-        (TextPlace("Made.up.0", ("constant:x",)), '{"error": "no \'x\'"}'),
-        (TextPlace("Made.up.1"), "broke: raised"),
-        (TextPlace("Made.up.2", own="other"), '{"error": "get_ticket: no"}'),
-        (TextPlace("Made.up.3", ("place:Made.up.1",)), '{"error": "raised"}'),
-        (TextPlace("Made.up.9"), None),
-        (TextPlace("Made.up.0"), None),
-        (TextPlace("Made.up.0", ("state:nowhere",)), None),
-        (TextPlace("Made.up.4", ("constant:x",)), None),
+        (RefusalTextPlace("Made.up.0", ("argument:ticket_id",)), '{"error": "no 7"}'),
+        (RefusalTextPlace("Made.up.0", ("state:current_user",)), '{"error": "no \'ann\'"}'),
+        (RefusalTextPlace("Made.up.0", ("constant:x",)), '{"error": "no \'x\'"}'),
+        (RefusalTextPlace("Made.up.1"), "broke: raised"),
+        (RefusalTextPlace("Made.up.2", own="other"), '{"error": "get_ticket: no"}'),
+        (RefusalTextPlace("Made.up.3", ("place:Made.up.1",)), '{"error": "raised"}'),
+        (RefusalTextPlace("Made.up.9"), None),
+        (RefusalTextPlace("Made.up.0"), None),
+        (RefusalTextPlace("Made.up.0", ("state:nowhere",)), None),
+        (RefusalTextPlace("Made.up.4", ("constant:x",)), None),
     ],
 )
 def test_a_refusal_takes_the_text_at_its_place(session, place, expected):
@@ -75,7 +77,7 @@ def test_a_refusal_takes_the_text_at_its_place(session, place, expected):
 
 
 def test_what_python_refuses_reads_as_python_says_it(session):
-    words = wording(NotFound=TextPlace("Made.up.1"))
+    words = wording(NotFound=RefusalTextPlace("Made.up.1"))
     for text in ("get_ticket()", "get_ticket(ticket_id=1, x=2)", "get_ticket(1, 2)"):
         assert read(session, text, words).startswith("broke: TicketAPI.get_ticket() ")
     assert read(session, "nothing()", words) == "broke: name 'nothing' is not defined"
@@ -89,7 +91,7 @@ def test_a_success_and_an_unknown_kind_read_as_ours(session):
 
 
 def test_a_call_inside_a_call_is_worded_with_its_value(session):
-    words = wording(NotFound=TextPlace("Made.up.0", ("argument:ticket_id",)))
+    words = wording(NotFound=RefusalTextPlace("Made.up.0", ("argument:ticket_id",)))
     inner = "get_ticket(ticket_id=get_ticket(ticket_id=1))"
     assert read(session, inner, words) == '{"error": "no {\'id\': 1}"}'
 
@@ -139,7 +141,7 @@ def test_types_of_java_and_javascript_are_told_by_place():
     texts = {"m": {"f": [{"text": parts} for parts in said]}}
     places = {name: f"m.f.{number}" for number, name in enumerate(names)}
     others = ("python_note", "java_note", "javascript_note", "float_note")
-    words = Wording(texts, Table({**places, **dict.fromkeys(others, "m.f.0")}, {}))
+    words = BfclWording(texts, RefusalTexts({**places, **dict.fromkeys(others, "m.f.0")}, {}))
     typed = words.notes().typed
     assert typed("java", {"type": "any"}) == " any"
     assert typed("java", {"type": "long"}) == " of long"

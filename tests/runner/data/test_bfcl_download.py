@@ -8,8 +8,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from runner.data import fetch
-from runner.data.literals import TEXTS_FILE, load_texts
+from runner.data import bfcl_download
+from runner.data.source_literals import TEXTS_FILE, load_texts
 from trajectories import bfcl_reader
 from trajectories.dataset import load_bfcl
 from trajectories.errors import DataError
@@ -48,7 +48,7 @@ def make_wheel(monkeypatch, tmp_path, package_files):
         with ZipFile(path, "w") as archive:
             for name, text in {**members, **more}.items():
                 archive.writestr(name, text)
-        monkeypatch.setattr(fetch, "WHEEL_SHA256", sha256(path.read_bytes()).hexdigest())
+        monkeypatch.setattr(bfcl_download, "WHEEL_SHA256", sha256(path.read_bytes()).hexdigest())
         return path
 
     return make
@@ -63,7 +63,7 @@ def download(monkeypatch):
             stand_in(Path(command[command.index("--dest") + 1]))
             return subprocess.CompletedProcess(command, 0, "", "")
 
-        monkeypatch.setattr(fetch.subprocess, "run", run)
+        monkeypatch.setattr(bfcl_download.subprocess, "run", run)
 
     return replace
 
@@ -91,7 +91,7 @@ def test_where_the_cache_is(monkeypatch, environment, root):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/ann", **environment}.items():
         monkeypatch.setenv(name, value)
-    assert fetch.cache_folder() == Path(root) / f"bfcl-eval-{bfcl_reader.VERSION}"
+    assert bfcl_download.cache_folder() == Path(root) / f"bfcl-eval-{bfcl_reader.VERSION}"
 
 
 # With the real package installer
@@ -99,8 +99,8 @@ def test_where_the_cache_is(monkeypatch, environment, root):
 
 def test_data_is_downloaded_checked_and_unpacked_and_nothing_is_run(cache, make_wheel, bfcl_folder):
     make_wheel()
-    folder = fetch.fetch()
-    assert folder == fetch.cache_folder()
+    folder = bfcl_download.fetch()
+    assert folder == bfcl_download.cache_folder()
     assert list(cache.iterdir()) == [folder]
     expected = contents(bfcl_folder) | {
         bfcl_reader.MANIFEST_FILE,
@@ -111,7 +111,7 @@ def test_data_is_downloaded_checked_and_unpacked_and_nothing_is_run(cache, make_
     assert json.loads((folder / bfcl_reader.MANIFEST_FILE).read_text(encoding="utf-8")) == {
         "package": "bfcl-eval",
         "version": bfcl_reader.VERSION,
-        "sha256": fetch.WHEEL_SHA256,
+        "sha256": bfcl_download.WHEEL_SHA256,
     }
     assert bfcl_reader.load_pack(folder) == bfcl_reader.load_pack(bfcl_folder)
     loaded, original = (load_bfcl(f, list(MULTI_TURN)) for f in (folder, bfcl_folder))
@@ -124,7 +124,7 @@ def test_a_wheel_with_another_hash_is_refused_and_leaves_nothing(cache, make_whe
     with ZipFile(path, "a") as archive:
         archive.writestr("bfcl_eval/more.py", "")
     with pytest.raises(DataError) as caught:
-        fetch.fetch()
+        bfcl_download.fetch()
     text = str(caught.value)
     assert text.startswith(f"bfcl-eval=={bfcl_reader.VERSION}: cannot be downloaded: ")
     assert "HASHES" in text
@@ -136,7 +136,7 @@ def test_a_wheel_with_another_hash_is_refused_and_leaves_nothing(cache, make_whe
 def test_a_package_that_cannot_be_had_is_refused_in_one_line(cache, make_wheel):
     make_wheel().unlink()
     with pytest.raises(DataError) as caught:
-        fetch.fetch()
+        bfcl_download.fetch()
     text = str(caught.value)
     assert text.startswith(f"bfcl-eval=={bfcl_reader.VERSION}: cannot be downloaded: ")
     assert "\n" not in text
@@ -151,20 +151,20 @@ def test_data_that_is_there_is_not_downloaded_again(cache, download):
         raise AssertionError("a download was started")
 
     download(fail)
-    folder = fetch.cache_folder()
+    folder = bfcl_download.cache_folder()
     folder.mkdir(parents=True)
     for name in (bfcl_reader.MANIFEST_FILE, TEXTS_FILE):
         (folder / name).write_text("{}", encoding="utf-8")
-    assert fetch.fetch() == folder
+    assert bfcl_download.fetch() == folder
 
 
 @pytest.mark.slow
 def test_data_that_an_earlier_version_fetched_without_the_texts_is_fetched_anew(cache, make_wheel):
     make_wheel()
-    folder = fetch.cache_folder()
+    folder = bfcl_download.cache_folder()
     folder.mkdir(parents=True)
     (folder / bfcl_reader.MANIFEST_FILE).write_text("{}", encoding="utf-8")
-    assert load_texts(fetch.fetch())["constants/default_prompts"]
+    assert load_texts(bfcl_download.fetch())["constants/default_prompts"]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("No space left on device")])
@@ -175,7 +175,7 @@ def test_an_interrupted_download_leaves_nothing(cache, download, error):
 
     download(stop)
     with pytest.raises((KeyboardInterrupt, DataError)):
-        fetch.fetch()
+        bfcl_download.fetch()
     assert list(cache.iterdir()) == []
 
 
@@ -188,24 +188,24 @@ def test_an_interrupted_unpacking_leaves_nothing(monkeypatch, cache, make_wheel,
 
     monkeypatch.setattr(bfcl_reader, "read_material", stop)
     with pytest.raises(KeyboardInterrupt):
-        fetch.fetch()
+        bfcl_download.fetch()
     assert list(cache.iterdir()) == []
 
 
 def test_what_an_earlier_attempt_left_is_replaced(cache, make_wheel, download):
     wheel = make_wheel().read_bytes()
     download(lambda work: (work / "x.whl").write_bytes(wheel))
-    left = fetch.cache_folder() / "left.json"
+    left = bfcl_download.cache_folder() / "left.json"
     left.parent.mkdir(parents=True)
     left.write_text("{}", encoding="utf-8")
-    folder = fetch.fetch()
+    folder = bfcl_download.fetch()
     assert (folder / bfcl_reader.MANIFEST_FILE).is_file()
     assert not left.exists()
 
 
 def test_another_process_may_have_been_faster(cache, make_wheel, download):
     wheel = make_wheel().read_bytes()
-    theirs = fetch.cache_folder() / bfcl_reader.MANIFEST_FILE
+    theirs = bfcl_download.cache_folder() / bfcl_reader.MANIFEST_FILE
 
     def slow(work):
         theirs.parent.mkdir()
@@ -214,7 +214,7 @@ def test_another_process_may_have_been_faster(cache, make_wheel, download):
         (work / "x.whl").write_bytes(wheel)
 
     download(slow)
-    fetch.fetch()
+    bfcl_download.fetch()
     assert theirs.read_text(encoding="utf-8") == "theirs"
     assert list(cache.iterdir()) == [theirs.parent]
 
@@ -223,7 +223,7 @@ def test_the_hash_is_checked_even_where_the_installer_does_not(cache, make_wheel
     make_wheel()
     download(lambda work: (work / "x.whl").write_bytes(b"something else"))
     with pytest.raises(DataError, match="has an unexpected hash"):
-        fetch.fetch()
+        bfcl_download.fetch()
     assert list(cache.iterdir()) == []
 
 
@@ -231,7 +231,7 @@ def test_the_hash_is_checked_even_where_the_installer_does_not(cache, make_wheel
 def test_another_number_of_wheels_than_one_is_refused(cache, download, names):
     download(lambda work: [(work / name).write_bytes(b"") for name in names])
     with pytest.raises(DataError, match="cannot be downloaded"):
-        fetch.fetch()
+        bfcl_download.fetch()
 
 
 def test_a_wheel_without_the_material_is_refused(cache, make_wheel, download):
@@ -239,15 +239,15 @@ def test_a_wheel_without_the_material_is_refused(cache, make_wheel, download):
     wheel = path.read_bytes()
     download(lambda work: (work / path.name).write_bytes(wheel))
     with pytest.raises(DataError, match="is not the expected wheel: no literal for FILE_CONTENT"):
-        fetch.fetch()
+        bfcl_download.fetch()
     assert list(cache.iterdir()) == []
 
 
 def test_what_is_no_wheel_is_refused(monkeypatch, cache, download):
-    monkeypatch.setattr(fetch, "WHEEL_SHA256", sha256(b"no wheel").hexdigest())
+    monkeypatch.setattr(bfcl_download, "WHEEL_SHA256", sha256(b"no wheel").hexdigest())
     download(lambda work: (work / "x.whl").write_bytes(b"no wheel"))
     with pytest.raises(DataError, match=r"x\.whl: is not the expected wheel"):
-        fetch.fetch()
+        bfcl_download.fetch()
     assert list(cache.iterdir()) == []
 
 
@@ -268,7 +268,7 @@ def test_only_data_files_are_unpacked_and_only_below_the_folder(
     }
     wheel = make_wheel(**hostile).read_bytes()
     download(lambda work: (work / "x.whl").write_bytes(wheel))
-    folder = fetch.fetch()
+    folder = bfcl_download.fetch()
     expected = contents(bfcl_folder) | {
         bfcl_reader.MANIFEST_FILE,
         bfcl_reader.LONG_CONTEXT_FILE,
@@ -286,13 +286,13 @@ def test_a_cache_that_cannot_be_written_is_named(monkeypatch, tmp_path, download
     monkeypatch.setenv("TURNWISE_CACHE", f"{file}{below}")
     download(lambda work: pytest.fail("a download was started"))
     with pytest.raises(DataError, match=r"file.*: cannot be written: .*; set TURNWISE_CACHE"):
-        fetch.fetch()
+        bfcl_download.fetch()
 
 
 def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch, cache):
-    monkeypatch.setattr(fetch.sys, "executable", "/nothing/python")
+    monkeypatch.setattr(bfcl_download.sys, "executable", "/nothing/python")
     with pytest.raises(DataError, match="pip does not start"):
-        fetch.fetch()
+        bfcl_download.fetch()
     assert list(cache.iterdir()) == []
 
 

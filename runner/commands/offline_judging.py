@@ -15,8 +15,8 @@ from envs.lazy_modules import lazy_module
 from runner.analysis.figure_lines import both_lines, percent, progress_text, summary
 from runner.analysis.figures import RunFigures
 from runner.commands import BELOW, DONE, OVER_BUDGET, RUN_ERROR
-from runner.commands.shared import WorkOptions, note
-from runner.data import choose
+from runner.commands.common_options import WorkOptions, note
+from runner.data import dataset_choice
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.judging_limits import ENTRY_TIMEOUT, TimeAndMemoryLimits
 from runner.live.workers import Workers, workers_of
@@ -97,7 +97,7 @@ def judge_all(
     Raises:
         DataError: An option, file or entry cannot be used.
     """
-    choose.require_languages(trajectories)
+    dataset_choice.require_languages(trajectories)
     judged = workers_for(options).judge(dataset, trajectories, profile, run)
     if entries is not None:
         known = dataset.trajectories

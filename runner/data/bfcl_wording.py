@@ -30,7 +30,7 @@ from envs.errors import MalformedCall, ToolError
 from envs.results import DeclinedResult, Result, render
 from envs.session import Session
 from envs.tool import Tool, bind, parameters
-from runner.data.literals import Given, Texts, load_texts
+from runner.data.source_literals import Given, Texts, load_texts
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
 from runner.models.tools import OWN_FOOTNOTES, FunctionNotes
@@ -57,7 +57,7 @@ PYTHON: Texts = {
 """Python's own messages, in the same form as texts."""
 
 
-class TextPlace(NamedTuple):
+class RefusalTextPlace(NamedTuple):
     """Place of a refusal's text, and the values in the text."""
 
     place: str
@@ -67,13 +67,13 @@ class TextPlace(NamedTuple):
     more: Literal["before", "after"] | None = None
 
 
-class Table(NamedTuple):
+class RefusalTexts(NamedTuple):
     """Table of the texts of all refusals."""
 
     sentences: Mapping[str, str]
     """Places in the code by our names: ``raised`` for exceptions, ``handover`` for functions added
     later, and notes behind descriptions, such as ``python_note``."""
-    refusals: Mapping[str, Mapping[str, Mapping[str, TextPlace]]]
+    refusals: Mapping[str, Mapping[str, Mapping[str, RefusalTextPlace]]]
     """Places of refusal texts by backend, function and kind."""
 
 
@@ -88,13 +88,13 @@ class Refusal(NamedTuple):
     state: Mapping[str, Any]
 
 
-class Wording:
+class BfclWording:
     """BFCL's wording of refusals.
 
     Other processes read the texts from ``folder``.
     """
 
-    def __init__(self, texts: Texts, table: Table, folder: Path | None = None) -> None:
+    def __init__(self, texts: Texts, table: RefusalTexts, folder: Path | None = None) -> None:
         self._folder = folder
         self._texts = {**texts, **PYTHON}
         self._sentences, self._refusals = table
@@ -107,7 +107,7 @@ class Wording:
             return self._raised(_describe_syntax_error(call.cause)) if call.cause else None
         if call.name not in session.tools:
             name = call.name.partition(".")[0]
-            return self._fill_place(TextPlace("python.name.0", (f"constant:{name}",)), None)
+            return self._fill_place(RefusalTextPlace("python.name.0", (f"constant:{name}",)), None)
         refusal = find_refusal(session, call, result)
         if refusal is None:
             inner = result.error and result.error.cause
@@ -158,7 +158,7 @@ class Wording:
         places = self._texts[owner][function]
         return places[int(number)] if int(number) < len(places) else {}
 
-    def _fill_place(self, place: TextPlace, refusal: Refusal | None) -> str | None:
+    def _fill_place(self, place: RefusalTextPlace, refusal: Refusal | None) -> str | None:
         try:
             given = self.given(place.place)
             values = [self._value(source, refusal) for source in place.holes]
@@ -228,7 +228,7 @@ def observations_for(
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 
-def wording_of(observations: Observations, dataset: Dataset) -> Wording | None:
+def wording_of(observations: Observations, dataset: Dataset) -> BfclWording | None:
     """Return the wording of refusals; None for Turnwise's own texts.
 
     Raises DataError if BFCL's texts do not exist, or the data are not BFCL's.
@@ -242,15 +242,15 @@ def wording_of(observations: Observations, dataset: Dataset) -> Wording | None:
 
 
 @cache
-def _load_wording(folder: Path) -> Wording:
-    return Wording(load_texts(folder), read_table(), folder)
+def _load_wording(folder: Path) -> BfclWording:
+    return BfclWording(load_texts(folder), read_table(), folder)
 
 
-def read_table(path: Path = PLACES_FILE) -> Table:
+def read_table(path: Path = PLACES_FILE) -> RefusalTexts:
     """Return the table of texts for refusals."""
 
-    def read_place(entry: Mapping[str, Any]) -> TextPlace:
-        return TextPlace(**{**entry, "holes": tuple(entry.get("holes", ()))})
+    def read_place(entry: Mapping[str, Any]) -> RefusalTextPlace:
+        return RefusalTextPlace(**{**entry, "holes": tuple(entry.get("holes", ()))})
 
     held = json.loads(path.read_text(encoding="utf-8"))
     refusals = {
@@ -260,7 +260,7 @@ def read_table(path: Path = PLACES_FILE) -> Table:
         }
         for backend, functions in held["refusals"].items()
     }
-    return Table(held["sentences"], refusals)
+    return RefusalTexts(held["sentences"], refusals)
 
 
 def _rename_function(value: Any, own: str, called: str) -> Any:

@@ -210,7 +210,7 @@ WHOLE = EpisodePart()
 
 
 @dataclass(frozen=True)
-class StatefulPart:
+class MultiTurnRequirement:
     """Layout that supports only episodes of several turns, which have states.
 
     Attributes:

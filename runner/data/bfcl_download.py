@@ -12,7 +12,7 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from runner.data.cache import cache_folder
-from runner.data.literals import TEXTS_FILE, texts_of
+from runner.data.source_literals import TEXTS_FILE, texts_of
 from trajectories import bfcl_reader
 from trajectories.errors import DataError
 

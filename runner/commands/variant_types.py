@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from runner.analysis.variants import VariantScore
+from runner.analysis.variant_table import VariantScore
 from runner.live.live_run import RunPlan
 from runner.live.run_control import RunEnding
 from trajectories.schema import Trajectory
@@ -21,7 +21,7 @@ class Variant(NamedTuple):
     trajectories: Sequence[Trajectory]
 
 
-class Variants(NamedTuple):
+class VariantSet(NamedTuple):
     """All runs of one command."""
 
     flag: str

@@ -6,7 +6,7 @@ import pytest
 
 from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL
-from runner.analysis.view import EpisodePart, view
+from runner.analysis.episode_view import EpisodePart, view
 from tests.extensions.debugger.episodes import RECORDED, examined
 from trajectories.errors import DataError
 

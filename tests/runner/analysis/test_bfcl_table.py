@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from checkers.statistics import TrialCounts, wilson
-from runner.analysis.groups import CLASSIC, Rate, classic, score_rows, table
+from runner.analysis.bfcl_table import CLASSIC, GroupScore, classic, score_rows, table
 from trajectories.schema import Category
 
 EVERYTHING = [category.value for category in Category]
@@ -17,7 +17,7 @@ SCORES = st.dictionaries(st.sampled_from(EVERYTHING), COUNTS)
 
 def rates(**counts):
     """Return the rates of categories of which some passed of some."""
-    return {category: Rate.of(*count) for category, count in counts.items()}
+    return {category: GroupScore.of(*count) for category, count in counts.items()}
 
 
 def rows(**counts):
@@ -116,7 +116,7 @@ def clustered(scenarios, **counts):
     found = {}
     for category, (passed, entries) in counts.items():
         trials = [TrialCounts(str(n % scenarios), 1, int(n < passed)) for n in range(entries)]
-        found[category] = Rate.of(passed, entries)._replace(strata=((1.0, trials),))
+        found[category] = GroupScore.of(passed, entries)._replace(strata=((1.0, trials),))
     return {"/".join(row.path): row.rate for row in table(found)}
 
 
@@ -137,8 +137,8 @@ def test_weights_of_members_that_share_scenarios_count():
 
 
 def test_a_run_has_its_score_first_and_the_mean_of_its_categories():
-    rates = {"base": Rate.of(1, 2), "live_simple": Rate.of(4, 4)}
-    score, mean, overall, *_ = score_rows(Rate.of(5, 6), rates)
+    rates = {"base": GroupScore.of(1, 2), "live_simple": GroupScore.of(4, 4)}
+    score, mean, overall, *_ = score_rows(GroupScore.of(5, 6), rates)
     assert [row.label for row in (score, mean, overall)] == [
         *("all", "mean of categories", "weighted overall")
     ]

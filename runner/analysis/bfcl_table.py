@@ -15,7 +15,7 @@ from checkers.statistics import Stratum, strata_interval, wilson
 from trajectories.schema import FACTS, Category
 
 
-class Rate(NamedTuple):
+class GroupScore(NamedTuple):
     """Score of a category or group."""
 
     value: float
@@ -36,11 +36,11 @@ class Rate(NamedTuple):
         return cls(passed / entries, wilson(passed, entries), entries)
 
 
-class Group(NamedTuple):
+class CategoryGroup(NamedTuple):
     """Group of categories and groups with a combined score."""
 
     name: str
-    members: tuple[Group | Category, ...]
+    members: tuple[CategoryGroup | Category, ...]
     weights: tuple[int, ...] = ()
     """Weights of the parts; equal by default."""
     by_entries: bool = False
@@ -51,29 +51,31 @@ def _in(group: str | None) -> tuple[Category, ...]:
     return tuple([category for category, facts in FACTS.items() if facts.group == group])
 
 
-SIMPLE = Group("simple", _in("simple"))
-NON_LIVE = Group("non-live", (SIMPLE, *_in("non-live")))
-LIVE = Group("live", _in("live"), tuple([FACTS[c].weight for c in _in("live")]), by_entries=True)
-IRRELEVANCE = Group("irrelevance", _in("irrelevance"))
-MULTI_TURN = Group("multi-turn", _in("multi-turn"))
-AGENTIC = Group("agentic", ())
+SIMPLE = CategoryGroup("simple", _in("simple"))
+NON_LIVE = CategoryGroup("non-live", (SIMPLE, *_in("non-live")))
+LIVE = CategoryGroup(
+    "live", _in("live"), tuple([FACTS[c].weight for c in _in("live")]), by_entries=True
+)
+IRRELEVANCE = CategoryGroup("irrelevance", _in("irrelevance"))
+MULTI_TURN = CategoryGroup("multi-turn", _in("multi-turn"))
+AGENTIC = CategoryGroup("agentic", ())
 """BFCL's groups for web search and memory, which Turnwise does not have."""
-OVERALL = Group(
+OVERALL = CategoryGroup(
     "overall", (NON_LIVE, LIVE, IRRELEVANCE, MULTI_TURN, AGENTIC), weights=(10, 10, 10, 30, 40)
 )
-EXECUTABLE = Group("executable", _in("executable"))
+EXECUTABLE = CategoryGroup("executable", _in("executable"))
 """Groups that are not part of BFCL's overall score."""
-CATEGORY_MEAN = Group("mean of categories", tuple(Category))
+CATEGORY_MEAN = CategoryGroup("mean of categories", tuple(Category))
 """The macro average."""
 HEADLINE = "all"
 """Name of the row with a run's score, which is the mean of its entries."""
 
-CLASSIC: Mapping[str, Group | Category] = {
+CLASSIC: Mapping[str, CategoryGroup | Category] = {
     "AST simple": SIMPLE,
     "AST multiple": Category.MULTIPLE,
     "AST parallel": Category.PARALLEL,
     "AST parallel multiple": Category.PARALLEL_MULTIPLE,
-    "executable simple": Group("executable simple", (Category.EXEC_SIMPLE, Category.REST)),
+    "executable simple": CategoryGroup("executable simple", (Category.EXEC_SIMPLE, Category.REST)),
     "executable multiple": Category.EXEC_MULTIPLE,
     "executable parallel": Category.EXEC_PARALLEL,
     "executable parallel multiple": Category.EXEC_PARALLEL_MULTIPLE,
@@ -82,11 +84,11 @@ CLASSIC: Mapping[str, Group | Category] = {
 """BFCL's nine original groups."""
 
 
-class Row(NamedTuple):
+class BfclTableRow(NamedTuple):
     """Row of the table."""
 
     path: tuple[str, ...]
-    rate: Rate | None
+    rate: GroupScore | None
     """Rate; None if no category was run."""
     field: float | None
     """BFCL's figure, with 0 for categories that were not run; None if BFCL has no such row."""
@@ -103,38 +105,40 @@ class Row(NamedTuple):
         return "weighted overall" if self.path == (OVERALL.name,) else self.name
 
 
-def score_rows(score: Rate | None, rates: Mapping[str, Rate]) -> list[Row]:
+def score_rows(score: GroupScore | None, rates: Mapping[str, GroupScore]) -> list[BfclTableRow]:
     """Return the rows of a run: its score, the mean of its categories, and BFCL's table."""
     (mean, *_) = _rows(CATEGORY_MEAN, rates, ())
     means = [mean._replace(field=None, missing=())] if len(rates) > 1 else []
-    return [Row((HEADLINE,), score, None, ()), *means, *table(rates)]
+    return [BfclTableRow((HEADLINE,), score, None, ()), *means, *table(rates)]
 
 
-def table(rates: Mapping[str, Rate]) -> list[Row]:
+def table(rates: Mapping[str, GroupScore]) -> list[BfclTableRow]:
     """Return the rows of the table, each group before its parts."""
     executable = [row._replace(field=None) for row in _rows(EXECUTABLE, rates, ())]
     uncounted = [row for category in _in(None) for row in _rows(category, rates, ())]
     return [*_rows(OVERALL, rates, ()), *executable, *uncounted]
 
 
-def classic(rates: Mapping[str, Rate]) -> dict[str, Rate | None]:
+def classic(rates: Mapping[str, GroupScore]) -> dict[str, GroupScore | None]:
     """Return the scores of BFCL's nine original groups; None for a group that was not run."""
     return {name: next(_rows(group, rates, ())).rate for name, group in CLASSIC.items()}
 
 
 def _rows(
-    member: Group | Category, rates: Mapping[str, Rate], above: tuple[str, ...]
-) -> Iterator[Row]:
+    member: CategoryGroup | Category, rates: Mapping[str, GroupScore], above: tuple[str, ...]
+) -> Iterator[BfclTableRow]:
     if isinstance(member, Category):
         rate, name = rates.get(member), member.value
-        yield Row((*above, name), rate, rate.value if rate else 0.0, () if rate else (name,))
+        yield BfclTableRow(
+            (*above, name), rate, rate.value if rate else 0.0, () if rate else (name,)
+        )
         return
     path = (*above, member.name)
     inner = [list(_rows(each, rates, path)) for each in member.members]
     heads = [rows[0] for rows in inner]
     missing = [name for row in heads for name in row.missing]
     weights = _weights(member, heads)
-    yield Row(
+    yield BfclTableRow(
         path,
         _rate(weights, heads),
         _field(weights, heads),
@@ -143,7 +147,7 @@ def _rows(
     yield from (row for rows in inner for row in rows)
 
 
-def _weights(group: Group, members: Sequence[Row]) -> Sequence[int]:
+def _weights(group: CategoryGroup, members: Sequence[BfclTableRow]) -> Sequence[int]:
     weights = group.weights or [1] * len(members)
     if not group.by_entries:
         return weights
@@ -151,12 +155,12 @@ def _weights(group: Group, members: Sequence[Row]) -> Sequence[int]:
     return [row.rate.entries if row.rate else weight for row, weight in pairs]
 
 
-def _field(weights: Sequence[int], members: Sequence[Row]) -> float:
+def _field(weights: Sequence[int], members: Sequence[BfclTableRow]) -> float:
     pairs = zip(weights, members, strict=True)
     return sum(weight * (row.field or 0.0) for weight, row in pairs) / (sum(weights) or 1)
 
 
-def _rate(weights: Sequence[int], members: Sequence[Row]) -> Rate | None:
+def _rate(weights: Sequence[int], members: Sequence[BfclTableRow]) -> GroupScore | None:
     """Return the weighted mean of the parts that were run.
 
     If the parts share no scenario, their margins are added in quadrature (Zou and Donner, 2008).
@@ -171,8 +175,8 @@ def _rate(weights: Sequence[int], members: Sequence[Row]) -> Rate | None:
     strata = tuple([(w * share / total, some) for w, rate in run for share, some in rate.strata])
     pairs = combinations([rate.scenarios for _, rate in run], 2)
     if not all(one.isdisjoint(other) for one, other in pairs):
-        return Rate(value, strata_interval(strata), entries, strata)
+        return GroupScore(value, strata_interval(strata), entries, strata)
     below = [weight * (rate.value - rate.interval[0]) / total for weight, rate in run]
     above = [weight * (rate.interval[1] - rate.value) / total for weight, rate in run]
     interval = max(0.0, value - hypot(*below)), min(1.0, value + hypot(*above))
-    return Rate(value, interval, entries, strata)
+    return GroupScore(value, interval, entries, strata)

@@ -21,11 +21,11 @@ from runner.show.terminal import OutputLine, paint, tell, visible, wants_colour
 from trajectories.schema import Subset
 
 if TYPE_CHECKING:
-    from runner.data import services
-    from runner.data.services import AllowedServices
+    from runner.data import web_services
+    from runner.data.web_services import AllowedServices
 else:
     # Only commands that run REST entries need them.
-    services = lazy_module("runner.data.services")
+    web_services = lazy_module("runner.data.web_services")
 
 # Shared records are never created alone, so they load faster without generated methods.
 
@@ -189,7 +189,7 @@ class ServiceOptions:
     @property
     def reach(self) -> AllowedServices:
         """Web services that REST entries may call."""
-        return services.AllowedServices(frozenset(self.allow_host), self.allow_network)
+        return web_services.AllowedServices(frozenset(self.allow_host), self.allow_network)
 
 
 @dataclass(frozen=True, kw_only=True, init=False, eq=False, repr=False)

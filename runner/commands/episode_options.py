@@ -11,10 +11,10 @@ from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.profile import Profile
 from runner.analysis import replayed_runs
 from runner.analysis.replayed_runs import dataset_of, result_rendering
+from runner.commands.common_options import DataOptions, JudgingOptions, category_option, note
 from runner.commands.options import argument
-from runner.commands.shared import DataOptions, JudgingOptions, category_option, note
-from runner.data import choose
-from runner.data.choose import profile_for
+from runner.data import dataset_choice
+from runner.data.dataset_choice import profile_for
 from runner.episodes.judging import describe_error
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged_episode import RejudgedEpisode
@@ -38,13 +38,13 @@ def execute_truth(options: EpisodeOptions) -> RejudgedEpisode:
 
     Raises DataError if the entry does not exist or cannot be judged.
     """
-    name = choose.dataset_name(options.dataset, [options.id])
+    name = dataset_choice.dataset_name(options.dataset, [options.id])
     wanted = categories_of([options.id])
     if options.category:
-        wanted = choose.categories(options.category, name)
-    dataset = choose.dataset(name, wanted, note)
+        wanted = dataset_choice.categories(options.category, name)
+    dataset = dataset_choice.dataset(name, wanted, note)
     profile = profile_for(dataset, options.profile)
-    trajectory = choose.trajectory(dataset, options.id)
+    trajectory = dataset_choice.trajectory(dataset, options.id)
     with _reporting_errors(options.id):
         prepared = prepare(dataset, trajectory, profile)
         return examine_truth(prepared, profile, options.step_limit)
@@ -68,7 +68,7 @@ def execute_episodes(
     episodes = [run.episode(options.id, trial) for trial in wanted]
     dataset = dataset_of(run, options.dataset, note)
     profile, step_limit = rules_of(run, dataset, options)
-    trajectory = choose.trajectory(dataset, options.id)
+    trajectory = dataset_choice.trajectory(dataset, options.id)
     with _reporting_errors(options.id):
         prepared = prepare(dataset, trajectory, profile)
         observe = result_rendering(run, dataset)

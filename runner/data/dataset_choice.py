@@ -44,16 +44,16 @@ if TYPE_CHECKING:
     import logging
 
     from checkers.replies import code
-    from runner.data import fetch, parameters, services
-    from runner.data.services import AllowedServices
+    from runner.data import api_parameters, bfcl_download, web_services
+    from runner.data.web_services import AllowedServices
     from trajectories import subsets
 else:
     # Only needed for Java entries, downloads, web services and the public API.
     code = lazy_module("checkers.replies.code")
-    fetch = lazy_module(".fetch", __package__)
+    bfcl_download = lazy_module(".bfcl_download", __package__)
     logging = lazy_module("logging")
-    parameters = lazy_module(".parameters", __package__)
-    services = lazy_module("runner.data.services")
+    api_parameters = lazy_module(".api_parameters", __package__)
+    web_services = lazy_module("runner.data.web_services")
     subsets = lazy_module("trajectories.subsets")
 
 Notify = Callable[[str], object]
@@ -151,7 +151,7 @@ def dataset(
 
 def _connect(session: Session, reach: AllowedServices | None) -> None:
     if not _OFFLINE.issuperset(session.backends):
-        services.connect(session, reach or services.FIXTURE_ONLY)
+        web_services.connect(session, reach or web_services.FIXTURE_ONLY)
 
 
 def _load_bfcl(folder: Path, wanted: Sequence[Category], name: str = "bfcl") -> Dataset:
@@ -186,14 +186,14 @@ def load_dataset(
             categories of a file, the multi-turn categories of another data set).
     """
     described = "the name or path of a data set, or a Dataset"
-    parameters.require_type("dataset", name, None, str, Path, Dataset, described=described)
-    parameters.require_names("categories", categories)
+    api_parameters.require_type("dataset", name, None, str, Path, Dataset, described=described)
+    api_parameters.require_names("categories", categories)
     if isinstance(name, Dataset):
         return name
     if categories is not None and not isinstance(categories, str):
         categories = ",".join(categories)
     named = None if name is None else str(name)
-    with parameters.name_parameters():
+    with api_parameters.name_parameters():
         return load_named(named, categories, _warn)
 
 
@@ -229,7 +229,7 @@ def bfcl_folder(name: str, notify: Notify) -> Path:
     if has_bfcl():
         return folder
     notify(f"downloading {bfcl_reader.PACKAGE} {bfcl_reader.VERSION} into {folder}")
-    return fetch.fetch()
+    return bfcl_download.fetch()
 
 
 def tagged(entries: Sequence[Trajectory], tag: str | None) -> list[Trajectory]:

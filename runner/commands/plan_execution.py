@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from runner.commands.common_options import EntriesOptions, note
 from runner.commands.eval_options import EvalOptions
-from runner.commands.judging import workers_for
 from runner.commands.model_requests import exit_status
-from runner.commands.shared import EntriesOptions, note
-from runner.data import choose
+from runner.commands.offline_judging import workers_for
+from runner.data import dataset_choice
 from runner.live.live_run import EpisodeJob, RunPlan
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, open_jobs, open_store
@@ -145,7 +145,7 @@ def selection_of(
         file = read(RunFile, read_run_file(begun), str(begun / RUN_FILE))
         spelled = file.definition.selection.category
         name = options.dataset
-        if choose.categories(spelled, name) == choose.categories(category, name):
+        if dataset_choice.categories(spelled, name) == dataset_choice.categories(category, name):
             category = spelled
     seed = sample_seed if sample else None
     ids, limit, subset = options.ids, options.limit, options.subset

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from runner.data.literals import TEXTS_FILE, load_texts, read_texts
+from runner.data.source_literals import TEXTS_FILE, load_texts, read_texts
 from trajectories.errors import DataError
 
 HOLE = {"conversion": "", "spec": ""}
