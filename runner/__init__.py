@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from runner.analysis.frames import RunFrames, load_runs
     from runner.data.dataset_choice import load_dataset
     from runner.episodes.turn_loop import TurnLoop
-    from runner.models.base import ModelError
-    from runner.records.definition import RunDefinition
-    from runner.records.files import WriteError
-    from runner.records.record import EpisodeRecord, StepRecord
+    from runner.models.model_types import ModelError
+    from runner.records.durable_files import WriteError
+    from runner.records.episode_record import EpisodeRecord, StepRecord
     from runner.records.recorded_run import open_run
-    from runner.rollouts.env import RolloutEnv
+    from runner.records.run_definition import RunDefinition
     from runner.rollouts.evaluation import Evaluation, evaluate, judge
+    from runner.rollouts.rollout_env import RolloutEnv
     from trajectories.dataset import Dataset
     from trajectories.errors import DataError
     from trajectories.schema import Category, Trajectory, Turn
@@ -129,12 +129,12 @@ _IN = {
     "runner.analysis.frames": "RunFrames load_runs",
     "runner.data.dataset_choice": "load_dataset",
     "runner.episodes.turn_loop": "TurnLoop",
-    "runner.records.definition": "RunDefinition",
-    "runner.models.base": "ModelError",
-    "runner.records.files": "WriteError",
-    "runner.records.record": "EpisodeRecord StepRecord",
+    "runner.records.run_definition": "RunDefinition",
+    "runner.models.model_types": "ModelError",
+    "runner.records.durable_files": "WriteError",
+    "runner.records.episode_record": "EpisodeRecord StepRecord",
     "runner.records.recorded_run": "open_run",
-    "runner.rollouts.env": "RolloutEnv",
+    "runner.rollouts.rollout_env": "RolloutEnv",
     "runner.rollouts.evaluation": "Evaluation evaluate judge",
 }
 _MODULES = {name: module for module, names in _IN.items() for name in names.split()}

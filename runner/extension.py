@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
     from runner.live.workers import Workers
-    from runner.models.base import Model, RequestOptions
-    from runner.models.calling_formats.base import CallingFormat
+    from runner.models.calling_formats.format_types import CallingFormat
     from runner.models.conversation import ConversationSettings, Observe
-    from runner.models.tools import FunctionNotes, Toolbox
-    from runner.models.user import User
-    from runner.records.definition import RunDefinition
-    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.models.dialogue_user import User
+    from runner.models.model_types import Model, RequestOptions
+    from runner.models.toolbox import FunctionNotes, Toolbox
+    from runner.records.episode_record import EpisodeRecord, ExtensionData
     from runner.records.recorded_run import Run
+    from runner.records.run_definition import RunDefinition
     from runner.show.terminal import OutputLine
     from trajectories.bfcl_reader import EntryReader
     from trajectories.dataset import Dataset

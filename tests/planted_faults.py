@@ -21,7 +21,7 @@ from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged_episode import RejudgedEpisode
 from runner.episodes.script_traces import trace_truth
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.records.record import EpisodeRecord, RecordedEpisode, TurnEnd, Why
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode, TurnEnd, Why
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.schema import Category

@@ -68,7 +68,7 @@ def test_all_patterns_are_found() -> None:
     assert {
         "envs.calls._FENCE",
         "checkers.known_values._PIECE",
-        "runner.models.reply._KEY",
+        "runner.models.reply_reader._KEY",
     } <= places
 
 

@@ -73,12 +73,15 @@ ALLOWED = {
         "getattr",
     ): "copies the slots that the class itself names",
     ("runner/analysis/figure_table.py", "getattr"): "reads members that the table itself names",
-    ("runner/models/agent.py", "getattr"): "finds the user's own agent, which he named",
+    ("runner/models/agent_model.py", "getattr"): "finds the user's own agent, which he named",
     (
         "extensions/injection/dojo/agentdojo_package.py",
         "import_module",
     ): "imports an optional package late",
-    ("runner/models/agent.py", "import_module"): "imports the user's own agent, which he named",
+    (
+        "runner/models/agent_model.py",
+        "import_module",
+    ): "imports the user's own agent, which he named",
     (
         "runner/data/bfcl_download.py",
         "subprocess",

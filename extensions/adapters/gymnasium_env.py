@@ -12,7 +12,7 @@ from typing import Any
 
 from checkers.profile import Mode
 from extensions.adapters.suite import Suite, extra, suite
-from runner.rollouts.env import Action, Observation, RewardName
+from runner.rollouts.rollout_env import Action, Observation, RewardName
 
 with extra("gymnasium"):
     import gymnasium

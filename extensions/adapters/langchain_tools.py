@@ -15,7 +15,7 @@ from envs.errors import MalformedCall
 from envs.schema import make_spec
 from envs.session import Session
 from extensions.adapters.suite import extra
-from runner.models.tools import FunctionNames, as_tool, offered_tools
+from runner.models.toolbox import FunctionNameMapping, as_tool, offered_tools
 
 with extra("langchain"):
     from langchain_core.tools import StructuredTool
@@ -27,11 +27,13 @@ def tools(session: Session) -> list[StructuredTool]:
     The names of the tools have no characters that some providers refuse.
     """
     offered = [make_spec(tool).document() for tool in offered_tools(session).values()]
-    names = FunctionNames(document["name"] for document in offered)
+    names = FunctionNameMapping(document["name"] for document in offered)
     return [_tool(session, as_tool(document, names)["function"], names) for document in offered]
 
 
-def _tool(session: Session, function: Mapping[str, Any], names: FunctionNames) -> StructuredTool:
+def _tool(
+    session: Session, function: Mapping[str, Any], names: FunctionNameMapping
+) -> StructuredTool:
     run = _runner(session, names.real(function["name"]))
 
     async def run_at_once(**arguments: Any) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from checkers.profile import Mode, Profile
 from runner.data.dataset_choice import load_dataset, profile_for
-from runner.rollouts.env import RewardName, RolloutEnv
+from runner.rollouts.rollout_env import RewardName, RolloutEnv
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 

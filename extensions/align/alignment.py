@@ -13,7 +13,7 @@ from envs.state import cut
 from runner.analysis.episode_output import Json, executed
 from runner.analysis.episode_view import TurnView, view
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
-from runner.records.record import call_text
+from runner.records.episode_record import call_text
 from runner.show.terminal import OutputLine, Tone, fitted, visible
 
 MAX_RUNS = 5

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from runner.records.codec import members_of, read
-from runner.records.files import write_whole
+from runner.records.durable_files import write_whole
+from runner.records.json_codec import members_of, read
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 

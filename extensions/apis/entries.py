@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from checkers.known_values import contains_value, list_literals
 from envs.calls import Call
 from extensions.apis.collection import ApiAnswer, ApiCollection, find
-from runner.models.blocks import object_within
+from runner.models.block_api import object_within
 from runner.rollouts.evaluation import judge
 from trajectories.dataset import read_trajectory
 

@@ -21,7 +21,7 @@ from envs.state import Difference, Snapshot
 from extensions.authoring.audit_score import Score, score
 from runner.episodes.entry_kinds import JudgingResult, JudgingTerms
 from runner.episodes.judging import judge_again
-from runner.records.record import RecordedEpisode
+from runner.records.episode_record import RecordedEpisode
 from runner.records.recorded_run import Run, open_run
 from trajectories.dataset import Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right

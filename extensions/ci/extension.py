@@ -10,7 +10,7 @@ from runner.extension import Extension
 
 if TYPE_CHECKING:
     from extensions.ci import reports
-    from runner.records.record import EpisodeRecord
+    from runner.records.episode_record import EpisodeRecord
     from trajectories.dataset import Dataset
 else:
     reports = lazy_module("extensions.ci.reports")

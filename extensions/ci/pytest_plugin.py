@@ -17,13 +17,13 @@ from trajectories.errors import DataError
 if TYPE_CHECKING:
     from extensions.ci import reports
     from runner.data import dataset_choice
-    from runner.rollouts import env, evaluation
+    from runner.rollouts import evaluation, rollout_env
     from runner.rollouts.evaluation import Evaluation
     from trajectories.schema import Trajectory
 else:
     reports = lazy_module("extensions.ci.reports")
     dataset_choice = lazy_module("runner.data.dataset_choice")
-    env = lazy_module("runner.rollouts.env")
+    rollout_env = lazy_module("runner.rollouts.rollout_env")
     evaluation = lazy_module("runner.rollouts.evaluation")
 
 _MARKER = "turnwise"
@@ -45,7 +45,7 @@ class AgentTester:
 
     def require_pass(self, agent: Callable[..., Any], entry: Trajectory, **options: Any) -> None:
         """Run an agent on one entry, and fail the test with the cause if it does not pass."""
-        run = self.evaluate(agent, env.single_dataset(entry), **options)
+        run = self.evaluate(agent, rollout_env.single_dataset(entry), **options)
         bad = [record for record in run.records() if record.outcome != "passed"]
         if bad:
             lines = [f"{each.id} {each.outcome}: {reports.explain(each)}" for each in bad]

@@ -11,8 +11,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from runner.commands.options import option, switch
-from runner.records.files import written
-from runner.records.record import EpisodeRecord
+from runner.records.durable_files import written
+from runner.records.episode_record import EpisodeRecord
 from runner.show.terminal import say
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from extensions.compression.compression import Compression, list_paths
 from extensions.experiments.paraphrase_drafts import NOT_REACHED, collect_drafts
 from runner.live.episode_player import Ask
-from runner.models.base import Model, Request
-from runner.models.blocks import object_within
-from runner.models.tools import Document
+from runner.models.block_api import object_within
+from runner.models.model_types import Model, Request
+from runner.models.toolbox import Document
 
 _EXAMPLE = Compression(1024)
 """Compression of the result that the model is shown."""

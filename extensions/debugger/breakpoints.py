@@ -27,7 +27,7 @@ from runner.analysis.episode_view import EpisodeMoment, MultiTurnRequirement, Tu
 from runner.commands.common_options import note
 from runner.commands.options import option
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
-from runner.records.record import call_text
+from runner.records.episode_record import call_text
 from runner.show.terminal import visible
 from trajectories.errors import DataError
 

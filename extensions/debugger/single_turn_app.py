@@ -17,7 +17,7 @@ from extensions.debugger.widgets import InputPrompt, PaneScreen
 from runner.analysis.episode_output import answer_ending, answered_lines, asked_lines, pair_lines
 from runner.episodes.offline import examine_recorded
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
-from runner.records.record import EpisodeRecord, RecordedEpisode, call_text
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode, call_text
 from runner.show.terminal import OutputLine, visible
 
 HELP = """\

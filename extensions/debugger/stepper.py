@@ -14,7 +14,7 @@ from extensions.debugger.timeline import CallOrigin, Timeline, with_call, with_r
 from runner.analysis.episode_view import EpisodeMoment, TurnView
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.episodes.script_playback import recorded as script_of
-from runner.records.record import RecordedEpisode
+from runner.records.episode_record import RecordedEpisode
 
 
 class StepText(NamedTuple):

@@ -19,7 +19,7 @@ from extensions.debugger.state_tree import StateNode
 from extensions.debugger.stepper import Stepper
 from extensions.debugger.timeline import CallOrigin
 from runner.analysis.episode_view import EpisodeMoment, TurnView
-from runner.records.record import call_text
+from runner.records.episode_record import call_text
 from runner.show.terminal import visible
 
 Part = tuple[str, str]

@@ -14,8 +14,8 @@ from random import Random
 from typing import Any, Literal, NamedTuple
 
 from envs.tool import Document
-from runner.models.base import IdentityKey
-from runner.models.tools import FunctionNotes, Toolbox, as_texts, documents_of
+from runner.models.model_types import IdentityKey
+from runner.models.toolbox import FunctionNotes, Toolbox, as_texts, documents_of
 from trajectories.replay_queries import needed
 from trajectories.schema import Trajectory
 

@@ -12,7 +12,7 @@ from functools import cache
 from math import ceil
 
 from extensions.authoring.making.long_context import count_read, place_in_world
-from runner.models.base import CHARACTERS_PER_TOKEN
+from runner.models.model_types import CHARACTERS_PER_TOKEN
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category, Trajectory

@@ -28,9 +28,9 @@ from extensions.experiments.level_statistics import (
     slope_within,
 )
 from runner.analysis.figures import RunFigures, SelectionFigures, totals_of
-from runner.records.codec import members_of, read
-from runner.records.files import write_whole
-from runner.records.record import EpisodeRecord
+from runner.records.durable_files import write_whole
+from runner.records.episode_record import EpisodeRecord
+from runner.records.json_codec import members_of, read
 from runner.records.recorded_run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text

@@ -12,8 +12,8 @@ from extensions.experiments.scripted_model import ScriptedModel
 from runner.commands.options import index, option
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunPlan
-from runner.models.base import Model
-from runner.models.tools import FunctionNotes, Toolbox
+from runner.models.model_types import Model
+from runner.models.toolbox import FunctionNotes, Toolbox
 from trajectories.dataset import Dataset
 from trajectories.schema import Trajectory
 

@@ -10,10 +10,10 @@ from typing import NamedTuple
 from envs.tool import Document
 from extensions.experiments.arrangement import Paraphrase
 from extensions.experiments.paraphrases import find_defects, parse_paraphrase
-from runner.live.engine import Done, Engine, Job, RateLimits
+from runner.live.engine import Done, Job, JobEngine, RequestLimits
 from runner.live.episode_player import Ask
-from runner.models.base import Model, Request
-from runner.models.blocks import object_within
+from runner.models.block_api import object_within
+from runner.models.model_types import Model, Request
 
 _TRIES = 3
 _MAX_REPLY_CHARS = 20_000
@@ -44,8 +44,8 @@ async def collect_drafts(
 ) -> tuple[list[Done], str | None]:
     """Return the finished drafts, and the reason if the model stopped early."""
     done: list[Done] = []
-    limits = RateLimits(concurrency, waits_for_server=False)
-    engine = Engine[Job, Done](model, limits, Random(0))
+    limits = RequestLimits(concurrency, waits_for_server=False)
+    engine = JobEngine[Job, Done](model, limits, Random(0))
     try:
         await engine.run(jobs, do, done.append)
     finally:

@@ -16,9 +16,16 @@ from runner.episodes.judging import kind_of
 from runner.episodes.script_playback import Script, oracle
 from runner.episodes.scripted_models import OfferCounts, ScriptedBehaviour, wrong_call
 from runner.live.live_run import RunPlan
-from runner.models.base import CHARACTERS_PER_TOKEN, ChatMessage, Reply, Request, ToolCall, Usage
 from runner.models.model_name import NullName, ScriptedName, parsed
-from runner.models.tools import FunctionNames
+from runner.models.model_types import (
+    CHARACTERS_PER_TOKEN,
+    ChatMessage,
+    Reply,
+    Request,
+    ToolCall,
+    Usage,
+)
+from runner.models.toolbox import FunctionNameMapping
 from trajectories.call_entries import make_call_entry
 from trajectories.expected_steps import make_expected_calls
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
@@ -115,7 +122,7 @@ def _add_errors(
     return made
 
 
-def _convert(script: Script, prepared: PreparedTrajectory, names: FunctionNames) -> Steps:
+def _convert(script: Script, prepared: PreparedTrajectory, names: FunctionNameMapping) -> Steps:
     """Return the calls of a script in the form of a server's response."""
 
     def convert(call: Call) -> ToolCall:

@@ -26,7 +26,7 @@ from runner.commands.common_options import note
 from runner.commands.eval_options import EvalOptions
 from runner.commands.variant_types import Variant, VariantSet
 from runner.live.live_run import RunPlan, function_docs_folder
-from runner.models.tools import documents_of
+from runner.models.toolbox import documents_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.replay_queries import list_own_functions

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from extensions.export.transcripts import TuningTranscript
-from runner.records.files import write_whole
+from runner.records.durable_files import write_whole
 from trajectories.errors import DataError
 
 Json = dict[str, Any]

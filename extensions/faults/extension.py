@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from runner.commands.variant_types import VariantSet
     from runner.live.live_run import RunPlan
     from runner.live.settings import Settings
-    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.records.episode_record import EpisodeRecord, ExtensionData
     from trajectories.schema import Trajectory
 else:
     faults = lazy_module("extensions.faults.faults")

@@ -20,9 +20,9 @@ from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunPlan
 from runner.live.settings import Settings
-from runner.models.base import Model
 from runner.models.conversation import ConversationSettings, Observe
-from runner.records.record import EpisodeRecord, ExtensionData
+from runner.models.model_types import Model
+from runner.records.episode_record import EpisodeRecord, ExtensionData
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 

@@ -9,7 +9,7 @@ from extensions.faults.feature import ALL_KINDS, FaultsFeature, count_injected
 from runner.analysis.variant_table import ExtraColumn, VariantScore, variant_lines
 from runner.commands.variant_types import Variant, VariantSet
 from runner.live.live_run import RunPlan
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from trajectories.schema import Trajectory
 
 

@@ -27,14 +27,14 @@ from extensions.formats.reply_parsing import (
     reading,
     value_of,
 )
-from runner.models.calling_formats.base import (
+from runner.models.calling_formats.format_types import (
     FinishFunction,
     PromptFrame,
     ReplyContent,
     TextFormat,
     parameters_of,
 )
-from runner.models.tools import LANGCHAIN_ARGUMENT
+from runner.models.toolbox import LANGCHAIN_ARGUMENT
 
 _THOUGHT = "what is to be done next, and why"
 

@@ -13,9 +13,9 @@ from extensions.formats.prompt_text import SystemMessageWriter
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
 from runner.live.settings import Settings
-from runner.models.base import RequestOptions
-from runner.models.calling_formats.base import CallingFormat, NativeFormat, TextFormat
+from runner.models.calling_formats.format_types import CallingFormat, NativeFormat, TextFormat
 from runner.models.conversation import ConversationSettings
+from runner.models.model_types import RequestOptions
 from runner.models.prompting import PromptFormat, read_prompts
 from trajectories.errors import DataError
 

@@ -14,8 +14,8 @@ from envs.calls import MAX_DEPTH, Call, make_call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.prompt_text import RESULT, Documents, Made, framed, name_of, writing
 from extensions.formats.reply_parsing import Quoting, after_blanks, json_at, reading_after
-from runner.models.base import ChatMessage
-from runner.models.calling_formats.base import TextFormat
+from runner.models.calling_formats.format_types import TextFormat
+from runner.models.model_types import ChatMessage
 
 _QUOTE, _ESCAPE = '<|"|>', "<escape>"
 """Quote marks of Gemma 4 and FunctionGemma."""

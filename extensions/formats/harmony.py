@@ -14,9 +14,9 @@ from envs.calls import Call, make_call_from_tool
 from envs.errors import MalformedCall
 from extensions.formats.prompt_text import RESULT, Documents, answering, arguments_json
 from extensions.formats.reply_parsing import check_length, json_at, reading
-from runner.models.base import ChatMessage
-from runner.models.calling_formats.base import PromptFrame, ReplyContent, TextFormat
-from runner.models.tools import Document
+from runner.models.calling_formats.format_types import PromptFrame, ReplyContent, TextFormat
+from runner.models.model_types import ChatMessage
+from runner.models.toolbox import Document
 
 _START, _CHANNEL, _MESSAGE = "<|start|>", "<|channel|>", "<|message|>"
 _END, _CALL, _RETURN = "<|end|>", "<|call|>", "<|return|>"

@@ -41,8 +41,8 @@ from extensions.formats.reply_parsing import (
     reading,
     reading_after,
 )
-from runner.models.base import ChatMessage
-from runner.models.calling_formats.base import PromptFrame, TextFormat
+from runner.models.calling_formats.format_types import PromptFrame, TextFormat
+from runner.models.model_types import ChatMessage
 
 # Hermes, Qwen 2.5 and 3: one object between tags per call.
 

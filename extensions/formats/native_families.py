@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from envs.calls import Call, read_json
-from runner.models.base import ChatMessage, ToolCall
 from runner.models.calling_formats import tools as chat_tools
-from runner.models.calling_formats.base import NativeFormat, Tool
+from runner.models.calling_formats.format_types import NativeFormat, Tool
+from runner.models.model_types import ChatMessage, ToolCall
 
 RESPONSES = chat_tools.TOOLS._replace(name="responses", wire="responses")
 """OpenAI's Responses API (see ``runner.models.apis``); reasoning is sent back as items."""

@@ -14,10 +14,10 @@ from typing import Any
 
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.models.base import ChatMessage
-from runner.models.calling_formats.base import PromptFrame, TextFormat
+from runner.models.calling_formats.format_types import PromptFrame, TextFormat
+from runner.models.model_types import ChatMessage
 from runner.models.prompting import read_texts
-from runner.models.tools import Document
+from runner.models.toolbox import Document
 
 TEXTS = Path(__file__).parents[2] / "configs" / "prompts" / "protocols.toml"
 

@@ -34,8 +34,8 @@ from extensions.formats.prompt_text import (
     writing,
 )
 from extensions.formats.reply_parsing import after_blanks, check_length, json_at, reading
-from runner.models.base import ChatMessage
-from runner.models.calling_formats.base import PromptFrame, TextFormat, parameters_of
+from runner.models.calling_formats.format_types import PromptFrame, TextFormat, parameters_of
+from runner.models.model_types import ChatMessage
 from runner.models.prompting import read_prompts, render, with_results
 
 _MAX_PYTHON = 150_000

@@ -43,7 +43,7 @@ from extensions.formats.tag_families import (
     QWEN_XML,
     QWEN_XML_RAW,
 )
-from runner.models.calling_formats.base import NOTED, CallingFormat, NativeFormat
+from runner.models.calling_formats.format_types import NOTED, CallingFormat, NativeFormat
 from runner.models.calling_formats.tools import TOOLS
 from trajectories.errors import DataError, find_nearest
 

@@ -40,7 +40,7 @@ from extensions.formats.reply_parsing import (
     value_of,
     wrapped,
 )
-from runner.models.calling_formats.base import parameters_of
+from runner.models.calling_formats.format_types import parameters_of
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 _RESPONSE = "<tool_response>\n{result}\n</tool_response>"

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from extensions.judges.ledger import Ledger, LedgerFiles
 from runner.live.budget import Budget
-from runner.live.engine import Engine, RateLimits
+from runner.live.engine import JobEngine, RequestLimits
 from runner.live.episode_player import ModelAnswer
-from runner.models.base import Model, Reply, Request
-from runner.records.codec import members_of
-from runner.records.record import Key, RunSpending
-from runner.records.replies import ReplyCache, request_digest
+from runner.models.model_types import Model, Reply, Request
+from runner.records.episode_record import Key, RunSpending
+from runner.records.json_codec import members_of
+from runner.records.reply_cache import ReplyCache, request_digest
 from runner.records.run_file_mask import SecretMask
 
 DEFINITION_FILE = "definition.json"
@@ -98,7 +98,7 @@ class CachedModel:
         self,
         model: Model,
         asked: Mapping[str, Any],
-        limits: RateLimits,
+        limits: RequestLimits,
         log: AnswerLog,
         replies: ReplyCache | None,
         budget: Budget,
@@ -108,7 +108,7 @@ class CachedModel:
         self._asked = asked
         self._log = log
         self._replies = replies
-        self.engine: Engine[Any, Any] = Engine(model, limits, Random(0), budget, say=say)
+        self.engine: JobEngine[Any, Any] = JobEngine(model, limits, Random(0), budget, say=say)
         self.requests = 0
 
     async def ask(self, about: Key, request: Request) -> ModelAnswer:

@@ -35,8 +35,8 @@ from extensions.generation.yield_table import (
 from runner.live.engine import RunStopped
 from runner.live.progress_display import ProgressDisplay
 from runner.live.settings import Settings
-from runner.models.base import ModelError
-from runner.records.record import Outcome
+from runner.models.model_types import ModelError
+from runner.records.episode_record import Outcome
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 

@@ -31,11 +31,11 @@ from runner.live.budget import Budget
 from runner.live.episode_player import ModelAnswer
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import limits_of, secrets_of
-from runner.models.base import CHARACTERS_PER_TOKEN, Model, Request, Usage
-from runner.models.connect import connect, price_of
+from runner.models.model_connection import connect, price_of
 from runner.models.model_name import ScriptedName, chosen, parsed
+from runner.models.model_types import CHARACTERS_PER_TOKEN, Model, Request, Usage
 from runner.records.run_file_mask import SecretMask
-from runner.records.store import server_meant
+from runner.records.run_store import server_meant
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 

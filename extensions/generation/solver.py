@@ -28,10 +28,10 @@ from extensions.search.search import Gone, Propose, SearchLimits, SearchObserver
 from runner.episodes.dialogue import Dialogue
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
-from runner.models.base import Reply, Request
 from runner.models.conversation import ConversationSettings
+from runner.models.model_types import Reply, Request
 from runner.models.prompting import read_prompts
-from runner.models.tools import OWN_FOOTNOTES, toolbox_of
+from runner.models.toolbox import OWN_FOOTNOTES, toolbox_of
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 

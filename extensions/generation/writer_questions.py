@@ -16,7 +16,7 @@ from extensions.authoring.graph.sampling import Binding, Origin
 from extensions.authoring.rules.replayed_entry import TruthStep
 from extensions.generation.entries.filters import MIN_TOTAL_WORDS, MIN_TURN_WORDS
 from extensions.generation.entries.tasks import BLANK, WritingTask, blank_result_part
-from runner.models.base import Request
+from runner.models.model_types import Request
 from runner.models.prompting import checked_texts, read_texts
 from trajectories.schema import Trajectory
 

@@ -11,12 +11,12 @@ from envs.calls import Call, read_call
 from extensions.injection.attack import Attack, is_shown, normal
 from runner.episodes.entry_kinds import JudgingResult, MultiTurnKind, Outcomes
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
-from runner.records.record import RecordedEpisode
+from runner.records.episode_record import RecordedEpisode
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.models.tools import Toolbox
+    from runner.models.toolbox import Toolbox
 
 
 class AttackedEntryKind(MultiTurnKind):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.data.web_services import AllowedServices
     from runner.episodes.entry_kinds import EntryKind
     from runner.live.settings import Settings
-    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.records.episode_record import EpisodeRecord, ExtensionData
     from runner.records.recorded_run import Run
     from runner.show.terminal import OutputLine
     from trajectories import schema

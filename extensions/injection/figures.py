@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from runner.analysis.figure_table import FigureRow, FigureSection
 from runner.analysis.figures import RunFigures
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 
 Holds = Callable[[EpisodeRecord], bool]
 

@@ -20,9 +20,9 @@ from checkers.causes.trace import TracedTurn
 from envs.state import Difference, brief
 from runner.analysis.episode_view import view
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
-from runner.models.base import CHARACTERS_PER_TOKEN
-from runner.models.tools import own_documents
-from runner.records.record import EpisodeRecord, call_text
+from runner.models.model_types import CHARACTERS_PER_TOKEN
+from runner.models.toolbox import own_documents
+from runner.records.episode_record import EpisodeRecord, call_text
 from trajectories.schema import Turn
 
 Show = Literal["answer", "steps", "changes"]

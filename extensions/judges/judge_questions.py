@@ -21,7 +21,7 @@ from extensions.judges.label_rules import (
     Solvable,
     TurnObservation,
 )
-from runner.models.base import ChatMessage, Reply, Request, ToolList
+from runner.models.model_types import ChatMessage, Reply, Request, ToolList
 from runner.models.prompting import checked_texts, read_texts
 from trajectories.errors import DataError
 

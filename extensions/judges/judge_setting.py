@@ -19,12 +19,12 @@ from extensions.judges.voting import AnyJudge, LiveJudge
 from runner.data.cache import replies_folder
 from runner.live.run_control import secrets_of
 from runner.live.settings import Settings
-from runner.models.base import Model
-from runner.models.connect import connect
+from runner.models.model_connection import connect
 from runner.models.model_name import parsed
-from runner.records.replies import ReplyCache
+from runner.models.model_types import Model
+from runner.records.reply_cache import ReplyCache
 from runner.records.run_file_mask import SecretMask
-from runner.records.store import server_meant
+from runner.records.run_store import server_meant
 from trajectories.errors import DataError
 
 _RUN_MODELS = ("oracle", "null", "replay:", "python:")

@@ -24,7 +24,7 @@ from extensions.judges.label_rules import (
 from extensions.judges.votes import Vote
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
-from runner.records.record import EpisodeRecord, Key, call_text
+from runner.records.episode_record import EpisodeRecord, Key, call_text
 from trajectories.errors import DataError
 from trajectories.schema import FACTS, Category, Trajectory, Turn
 

@@ -15,7 +15,7 @@ from extensions.judges.voting import Case, VotingResult, collect_votes
 from runner.live.budget import Budget
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, limits_of
-from runner.records.record import RunSpending
+from runner.records.episode_record import RunSpending
 from runner.records.request_secrets import redact_command
 from trajectories.errors import DataError
 

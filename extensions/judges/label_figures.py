@@ -27,8 +27,8 @@ from extensions.judges.label_rules import (
 )
 from extensions.judges.votes import PreferenceVote, Vote
 from extensions.judges.voting import PairCase
-from runner.records.codec import members_of
-from runner.records.record import Key
+from runner.records.episode_record import Key
+from runner.records.json_codec import members_of
 
 MAX_FAILED_SHARE = 0.02
 """Maximum share of failed votes for a rate."""

@@ -12,8 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from runner.records.codec import read
-from runner.records.files import (
+from runner.records.durable_files import (
     LineFile,
     LockedFolder,
     lock_folder,
@@ -21,7 +20,8 @@ from runner.records.files import (
     sync_folder,
     write_whole,
 )
-from runner.records.record import RunSpending
+from runner.records.episode_record import RunSpending
+from runner.records.json_codec import read
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from runner.records.record import Key
+from runner.records.episode_record import Key
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import read_objects
 

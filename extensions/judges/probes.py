@@ -24,7 +24,7 @@ from extensions.judges.label_rules import JudgeLabel
 from runner.analysis.figure_lines import percent, span
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.episodes.offline import examine_recorded
-from runner.records.record import EpisodeRecord, RecordedEpisode
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import table
 from trajectories.dataset import Dataset, draw_sample
 from trajectories.errors import DataError

@@ -10,7 +10,7 @@ from extensions.judges.judged_episode import LabelOptions, exhibits
 from extensions.judges.label_figures import LabelledUnit, labelled
 from extensions.judges.votes import StoredVotes, load_votes
 from runner.analysis.replayed_runs import ReplayedRun
-from runner.records.record import Key
+from runner.records.episode_record import Key
 
 _NO_LABEL = "abstained"
 

@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from extensions.judges.label_rules import Choice, Criterion, JudgeLabel, TurnObservation
 from extensions.judges.ledger import Ledger, LedgerFiles, read_definition
-from runner.models.base import Usage
-from runner.records.codec import members_of, read
-from runner.records.files import read_lines
-from runner.records.record import Key, RunSpending
+from runner.models.model_types import Usage
+from runner.records.durable_files import read_lines
+from runner.records.episode_record import Key, RunSpending
+from runner.records.json_codec import members_of, read
 from runner.records.run_file_mask import SecretMask
 
 JUDGED_FOLDER = "judged"

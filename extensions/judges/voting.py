@@ -35,13 +35,13 @@ from extensions.judges.label_rules import (
 from extensions.judges.scripted_judge import ScriptedJudge
 from extensions.judges.votes import AnyVote, PreferenceVote, Vote, VoteStore, VoteUsage
 from runner.live.budget import Budget
-from runner.live.engine import Engine, RateLimits
+from runner.live.engine import JobEngine, RequestLimits
 from runner.live.episode_player import Ask, ModelAnswer
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, watched
-from runner.models.base import CHARACTERS_PER_TOKEN, Model, ModelError, Reply, Request, Usage
-from runner.records.record import Key, Outcome
-from runner.records.replies import ReplyCache
+from runner.models.model_types import CHARACTERS_PER_TOKEN, Model, ModelError, Reply, Request, Usage
+from runner.records.episode_record import Key, Outcome
+from runner.records.reply_cache import ReplyCache
 
 _MAX_FAILED = 10
 """Maximum failed episodes without a single vote; after them, the command gives up."""
@@ -313,7 +313,7 @@ class _Voting(Generic[AnyVote]):
     """Votes of a voting in progress."""
 
     store: VoteStore[AnyVote]
-    engine: Engine[Case[AnyVote], Case[AnyVote]]
+    engine: JobEngine[Case[AnyVote], Case[AnyVote]]
     meter: ProgressDisplay
     result: VotingResult[AnyVote] = field(default_factory=VotingResult)
 
@@ -351,7 +351,7 @@ async def collect_votes(
     cases: Sequence[Case[AnyVote]],
     store: VoteStore[AnyVote],
     model: Model | None,
-    limits: RateLimits,
+    limits: RequestLimits,
     budget: Budget,
     meter: ProgressDisplay,
 ) -> VotingResult[AnyVote]:
@@ -362,7 +362,7 @@ async def collect_votes(
     Raises DataError if a vote cannot be written.
     """
     client = model or ModelPlaceholder()
-    engine: Engine[Case[AnyVote], Case[AnyVote]] = Engine(
+    engine: JobEngine[Case[AnyVote], Case[AnyVote]] = JobEngine(
         client, limits, Random(0), budget, say=meter.say
     )
     voting = _Voting(store, engine, meter)

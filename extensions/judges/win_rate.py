@@ -9,7 +9,7 @@ from extensions.judges.label_figures import LabelledUnit, PairWinner, WinRate
 from extensions.judges.label_rules import find_preference
 from extensions.judges.votes import PreferenceVote
 from extensions.judges.voting import AnyJudge, PairCase, VoteCount, VotingResult
-from runner.records.record import Key
+from runner.records.episode_record import Key
 
 
 class CommonEntries(NamedTuple):

@@ -24,7 +24,7 @@ from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits
 from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
 from runner.episodes.worker_processes import WorkerPool
 from runner.live.budget import Budget, BudgetQuota, BudgetShare
-from runner.live.engine import STOPPING, Engine, likely_tokens
+from runner.live.engine import STOPPING, JobEngine, likely_tokens
 from runner.live.live_run import EpisodeJob, LiveRun, RunPlan
 from runner.live.rate_limiter import AdmittedRequest, RateLimiter, SystemClock, WaitCancelled
 from runner.live.run_control import (
@@ -36,11 +36,11 @@ from runner.live.run_control import (
     secrets_of,
 )
 from runner.live.settings import Settings
-from runner.models.agent import AgentModel
-from runner.models.base import FatalError, Model, Reply, Request, Usage
-from runner.models.reply import one_line
-from runner.records.record import EpisodeRecord, Key, RunSpending, UnderwayStep
-from runner.records.store import RunStore
+from runner.models.agent_model import AgentModel
+from runner.models.model_types import FatalError, Model, Reply, Request, Usage
+from runner.models.reply_reader import one_line
+from runner.records.episode_record import EpisodeRecord, Key, RunSpending, UnfinishedStep
+from runner.records.run_store import RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 
@@ -171,7 +171,7 @@ class ResultQueue:
 
     record: EpisodeRecord | None = None
     tools: dict[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    steps: list[UnderwayStep] = field(default_factory=list)
+    steps: list[UnfinishedStep] = field(default_factory=list)
 
     def append(self, record: EpisodeRecord) -> None:
         """Add the episode's record, which includes its answers."""
@@ -182,7 +182,7 @@ class ResultQueue:
         """Add a tool list."""
         self.tools[digest] = tools
 
-    def put_step(self, step: UnderwayStep, spent: RunSpending) -> None:
+    def put_step(self, step: UnfinishedStep, spent: RunSpending) -> None:
         """Add an answer; the spent budget is tracked elsewhere."""
         self.steps.append(step)
 
@@ -290,7 +290,7 @@ class EpisodeWorker:
         try:
             if self._model is None:
                 self._model = connect(plan)
-            engine: Engine[EpisodeJob, EpisodeRecord] = Engine(
+            engine: JobEngine[EpisodeJob, EpisodeRecord] = JobEngine(
                 _BudgetedModel(self._model, budget, job),
                 limits_of(plan.settings)._replace(concurrency=1),
                 Random(repr(job.key)),

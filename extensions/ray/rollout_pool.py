@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 
 from extensions.ray.cluster import STARTING, TRIES, Cluster, connected, library
 from runner.episodes.judging_limits import ENTRY_TIMEOUT
-from runner.rollouts.env import Action, Observation, RolloutEnv, Transition
+from runner.rollouts.rollout_env import Action, Observation, RolloutEnv, Transition
 
 _Call = Callable[[Any, list[int]], Any]
 """Starts a worker's method for environments with the given numbers."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from envs.registry import BACKENDS, names
 from extensions.retired.retired_sets import OF_THESE_ONLY
-from runner.models.tools import Document, bfcl_documents, own_documents
+from runner.models.toolbox import Document, bfcl_documents, own_documents
 from trajectories.dataset import load_bfcl
 from trajectories.schema import FACTS, SINGLE_TURN, Trajectory
 

@@ -34,7 +34,7 @@ from extensions.retrieval.corpus import (
     single_turn_corpus,
 )
 from runner.data import dataset_choice
-from runner.models.tools import Document
+from runner.models.toolbox import Document
 from trajectories.errors import DataError, require_extra, suggest_name
 from trajectories.jsonl import NonFiniteNumber, check_finite, parse_value, read_text
 

@@ -18,10 +18,10 @@ import numpy as np
 
 from extensions.retrieval.lexical import Scores, unit
 from runner.data.cache import embeddings_folder
-from runner.models.base import ModelError, TransientError
-from runner.models.connection import explain, secrets_in
+from runner.models.client import explain, secrets_in
+from runner.models.model_types import ModelError, TransientError
 from runner.models.openai_model import checked_url
-from runner.models.reply import Endpoint, secrets_in_address
+from runner.models.reply_reader import Endpoint, secrets_in_address
 from runner.models.transport import (
     HttpRequest,
     HttpRequestFailure,
@@ -29,7 +29,7 @@ from runner.models.transport import (
     check_status,
     json_in,
 )
-from runner.records.files import LineFile, WriteError, read_lines
+from runner.records.durable_files import LineFile, WriteError, read_lines
 from trajectories.errors import DataError
 
 _BATCH = 64

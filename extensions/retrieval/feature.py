@@ -15,8 +15,8 @@ from extensions.retrieval.policy import (
 from runner.commands.common_options import note
 from runner.commands.options import option, switch
 from runner.extension import JsonObject, RunFeature
-from runner.records.codec import members_of, read
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
+from runner.records.json_codec import members_of, read
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -20,7 +20,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from extensions.retrieval.function_texts import split_names, words
 from extensions.retrieval.learner import Epoch
 from extensions.retrieval.lexical import Scores, unit
-from runner.records.files import write_whole
+from runner.records.durable_files import write_whole
 from trajectories.errors import DataError
 
 FILE = "layer.npz"

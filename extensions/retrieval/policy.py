@@ -19,7 +19,7 @@ from extensions.experiments.function_counts import add_backends
 from extensions.retrieval.corpus import Corpus, DescribedFunction
 from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.rankings import Ranking
-from runner.models.tools import Document, bfcl_documents, own_documents
+from runner.models.toolbox import Document, bfcl_documents, own_documents
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.offered_functions import OfferedFunctions

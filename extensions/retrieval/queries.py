@@ -12,7 +12,7 @@ from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall
 from extensions.retrieval.corpus import Corpus, Signature, load_single_turns, signature
 from runner.data import dataset_choice
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects

@@ -39,8 +39,7 @@ from extensions.retrieval.training_definition import (
     TrainingSettings,
     load_definition,
 )
-from runner.records.codec import read, to_json_value
-from runner.records.files import (
+from runner.records.durable_files import (
     LOCK_FILE,
     LineFile,
     lock_folder,
@@ -48,6 +47,7 @@ from runner.records.files import (
     unfinished_path,
     write_whole,
 )
+from runner.records.json_codec import read, to_json_value
 from trajectories.errors import DataError, require_extra
 
 if TYPE_CHECKING:

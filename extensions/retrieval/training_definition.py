@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from extensions.retrieval.corpus import Signature
-from runner.records.codec import read, to_json_value
+from runner.records.json_codec import read, to_json_value
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from runner.analysis.figures import StepUsage
     from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.page_parts import PagePart
-    from runner.records import codec
-    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.records import json_codec
+    from runner.records.episode_record import EpisodeRecord, ExtensionData
     from runner.show.terminal import OutputLine
 else:
-    codec = lazy_module("runner.records.codec")
+    json_codec = lazy_module("runner.records.json_codec")
     feature = lazy_module("extensions.search.feature")
     record = lazy_module("extensions.search.record")
     search_tree = lazy_module("extensions.search.search_tree")
@@ -37,7 +37,7 @@ class SearchExtension(Extension):
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the tree of an episode."""
-        return codec.read(record.SearchRecord, member, f"{where}: $.extensions.search")
+        return json_codec.read(record.SearchRecord, member, f"{where}: $.extensions.search")
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
         """Yield the tree of an episode, or one turn of it."""
@@ -57,7 +57,7 @@ class SearchExtension(Extension):
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
         """Return the usage of the undone steps of an episode."""
-        tree = codec.read(search_tree.SearchUsage, member, "$.extensions.search").tree
+        tree = json_codec.read(search_tree.SearchUsage, member, "$.extensions.search").tree
         return [tried.step for tried in tree if tried.step]
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:

@@ -13,8 +13,8 @@ from extensions.search.record import FINISH, GIVE_UP
 from extensions.search.search import ANSWERS, GIVES_UP
 from runner.episodes.scripted_models import Made, wrong_call
 from runner.live.live_run import RunPlan
-from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
-from runner.records.record import Key
+from runner.models.model_types import ChatMessage, Reply, Request, ToolCall, ToolList, Usage
+from runner.records.episode_record import Key
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
 from trajectories.replay_queries import retried_calls
 

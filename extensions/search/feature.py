@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunPlan
-from runner.records.codec import members_of, read
+from runner.records.json_codec import members_of, read
 
 
 class SearchReference(NamedTuple):

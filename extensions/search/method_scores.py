@@ -11,7 +11,7 @@ from extensions.search.record import SearchRecord, search_of
 from runner.analysis.figure_lines import p_text, percent, span
 from runner.analysis.figures import RunFigures
 from runner.analysis.variant_table import pair_entries
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from runner.show.terminal import table
 from trajectories.schema import Trajectory
 

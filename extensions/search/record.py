@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from checkers.verdict import Verdict
-from runner.records.record import EpisodeRecord, JsonObject, StepRecord
+from runner.records.episode_record import EpisodeRecord, JsonObject, StepRecord
 
 GIVE_UP = "give_up_branch"
 """The function by which a model gives up a branch of a search."""

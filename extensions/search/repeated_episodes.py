@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from runner.records.record import EpisodeRecord, Key, Outcome
+from runner.records.episode_record import EpisodeRecord, Key, Outcome
 from trajectories.schema import Trajectory
 
 

@@ -22,7 +22,7 @@ from envs.calls import Call
 from envs.errors import BackendFault
 from extensions.search.record import FINISH, GIVE_UP
 from runner.episodes.dialogue import Dialogue, ExecutedAnswer
-from runner.models.base import Reply, Request, Usage
+from runner.models.model_types import Reply, Request, Usage
 from runner.models.prompting import checked_texts, read_texts
 from trajectories.errors import DataError
 

@@ -15,8 +15,8 @@ from extensions.search.search import Gone, SearchLimits, SearchObserver, Trail, 
 from runner.episodes.dialogue import Dialogue
 from runner.live.episode_log import end_of, step_of
 from runner.live.episode_player import EpisodePlayer, EpisodeSetup
-from runner.models.base import ChatMessage, Reply, Request
-from runner.records.record import EpisodeRecord, TurnEnd
+from runner.models.model_types import ChatMessage, Reply, Request
+from runner.records.episode_record import EpisodeRecord, TurnEnd
 
 
 class SearchPlayer(EpisodePlayer, SearchObserver):

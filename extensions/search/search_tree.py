@@ -14,7 +14,7 @@ from runner.analysis.figures import StepUsage, UsageTotals, totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode
 from runner.analysis.report.page_parts import PagePart
 from runner.analysis.report.value_bounds import ValueBounds
-from runner.records.record import EpisodeRecord, ReplyRecord, StepRecord
+from runner.records.episode_record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.show.terminal import OutputLine, Tone
 
 _MIN_POINTS = 60

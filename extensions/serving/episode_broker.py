@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from runner.live.episode_player import EpisodePlayer, ModelAnswer
 from runner.live.live_run import EpisodeJob
-from runner.models.base import AgentError, Reply, Request, ToolCall
-from runner.records.codec import members_of, read
-from runner.records.files import LineFile, write_whole
-from runner.records.record import EpisodeRecord, Key
+from runner.models.model_types import AgentError, Reply, Request, ToolCall
+from runner.records.durable_files import LineFile, write_whole
+from runner.records.episode_record import EpisodeRecord, Key
+from runner.records.json_codec import members_of, read
 from runner.records.recorded_run import read_records
 
 CLAIMS_FILE = "claims.jsonl"

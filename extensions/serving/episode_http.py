@@ -20,9 +20,9 @@ from extensions.serving.episode_broker import (
     WrongStep,
 )
 from extensions.viewer.local_server import HOST
-from runner.models.agent import read_message
-from runner.models.base import ModelError, Reply
-from runner.models.reply import read_completion
+from runner.models.agent_model import read_message
+from runner.models.model_types import ModelError, Reply
+from runner.models.reply_reader import read_completion
 
 PATH = "/episode"
 _MAX_BODY_BYTES = 4_000_000

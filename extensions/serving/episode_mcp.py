@@ -35,7 +35,7 @@ from extensions.serving.episode_broker import (
     WrongStep,
 )
 from extensions.serving.mcp_server import Context
-from runner.models.base import Reply, ToolCall, Usage
+from runner.models.model_types import Reply, ToolCall, Usage
 
 READ_TURN, FINISH_TURN, NEXT_EPISODE = "read_turn", "finish_turn", "next_episode"
 PROMPT = "turn"

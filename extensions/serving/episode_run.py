@@ -27,12 +27,12 @@ from extensions.serving.mcp_server import (
     web_app,
 )
 from extensions.viewer.local_server import listening
-from runner.live.engine import Engine, RateLimits
+from runner.live.engine import JobEngine, RequestLimits
 from runner.live.live_run import EpisodeJob, LiveRun, RunPlan
 from runner.live.run_control import open_jobs, open_store
-from runner.records.definition import Selection
-from runner.records.record import EpisodeRecord
-from runner.records.store import create_folder, default_folder
+from runner.records.episode_record import EpisodeRecord
+from runner.records.run_definition import Selection
+from runner.records.run_store import create_folder, default_folder
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
@@ -90,8 +90,8 @@ class EpisodeServerSettings(NamedTuple):
                 hides_verdict=self.hides_verdict,
             )
             live_run = LiveRun(plan, store, player=RequestLinkedPlayer)
-            limits = RateLimits(concurrency=self.limit)
-            engine: Engine[EpisodeJob, EpisodeRecord] = Engine(broker, limits, Random(0))
+            limits = RequestLimits(concurrency=self.limit)
+            engine: JobEngine[EpisodeJob, EpisodeRecord] = JobEngine(broker, limits, Random(0))
 
             async def run() -> None:
                 await live_run.run(engine, broker.in_order(jobs), broker.finish)
@@ -105,7 +105,7 @@ class EpisodeServerSettings(NamedTuple):
     async def _serve(
         self,
         broker: EpisodeBroker,
-        engine: Engine[EpisodeJob, EpisodeRecord],
+        engine: JobEngine[EpisodeJob, EpisodeRecord],
         run: Callable[[], Coroutine[None, None, None]],
         started: Callable[[str | None], object],
     ) -> None:

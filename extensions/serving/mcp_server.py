@@ -51,7 +51,7 @@ from extensions.serving.session_pool import (
     SessionPool,
 )
 from extensions.viewer.local_server import HOST, listening
-from runner.models.tools import offered_tools
+from runner.models.toolbox import offered_tools
 
 STDIO = "stdio"
 """Name of the only session over stdio."""

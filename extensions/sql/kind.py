@@ -22,7 +22,7 @@ from extensions.sql.comparison import MAX_DIFFERENCES, check_statements
 from runner.episodes.entry_kinds import JudgingResult, RecordedAnswers
 from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from runner.episodes.single_turn import ComparedCallsKind
-from runner.records.record import RecordedEpisode
+from runner.records.episode_record import RecordedEpisode
 from trajectories.expected_steps import to_tool_calls
 from trajectories.prepared_trajectory import PreparedTrajectory
 

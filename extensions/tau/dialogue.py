@@ -9,9 +9,9 @@ from checkers.verdict import Verdict
 from envs.calls import Call
 from envs.results import Result
 from extensions.tau.simulations import Simulation
-from runner.models.user import SAY, UserAnswer, UserExchange
-from runner.records.codec import read
-from runner.records.record import EpisodeRecord, StepRecord
+from runner.models.dialogue_user import SAY, UserAnswer, UserExchange
+from runner.records.episode_record import EpisodeRecord, StepRecord
+from runner.records.json_codec import read
 
 
 class DialogueRecord(NamedTuple):

@@ -25,8 +25,8 @@ from extensions.tau.tasks import DOMAINS, GoldAction, ServiceTask
 from extensions.tau.tool_calls import SIDES
 from extensions.tau.worlds import DESKS, Checkout, make_desk, set_up
 from extensions.users.rules import open_dialogue
-from runner.models.user import SAY
-from runner.records.record import EpisodeRecord, Key, RecordedEpisode
+from runner.models.dialogue_user import SAY
+from runner.records.episode_record import EpisodeRecord, Key, RecordedEpisode
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from extensions.tau import dialogue, entries, fetching, kind, simulations
     from runner.episodes.entry_kinds import EntryKind
-    from runner.records.record import ExtensionData
+    from runner.records.episode_record import ExtensionData
     from runner.records.recorded_run import Run
     from trajectories import schema
     from trajectories.dataset import Dataset

@@ -39,7 +39,7 @@ from extensions.users.scenario import NAME
 from runner.episodes.entry_kinds import EntryKind, JudgingResult, JudgingTerms, RecordedAnswers
 from runner.episodes.script_traces import trace_recorded
 from runner.episodes.turn_loop import TurnLoop
-from runner.models.user import SAY, User
+from runner.models.dialogue_user import SAY, User
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 

@@ -14,7 +14,7 @@ from envs.tool import parameter_names
 from extensions.tau import tool_calls
 from extensions.tau.desk import Desk
 from extensions.users.session import AnsweringSession
-from runner.models.user import SAY
+from runner.models.dialogue_user import SAY
 
 _OTHER_SIDE = "assistant."
 """Prefix of the agent's calls of functions that only the user has."""

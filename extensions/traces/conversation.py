@@ -6,8 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from extensions.traces.documents import JsonNode
-from runner.models.base import ChatMessage
-from runner.models.messages import MalformedMessage, RecordedTurn, chat_messages, read_turns
+from runner.models.model_types import ChatMessage
+from runner.models.recorded_messages import (
+    MalformedMessage,
+    RecordedTurn,
+    chat_messages,
+    read_turns,
+)
 
 MAX_TRACES = 100_000
 _SYSTEM = ("system", "developer")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from runner.models.messages import MalformedMessage
+from runner.models.recorded_messages import MalformedMessage
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_value, read_text
 

@@ -15,7 +15,7 @@ from extensions.traces.trace_writers import (
     otel_document,
 )
 from runner.commands.options import option
-from runner.records.files import write_whole
+from runner.records.durable_files import write_whole
 from runner.show.terminal import say
 from trajectories.errors import DataError
 

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from envs.session import Session
     from extensions.export.commands.export import TranscriptsOfRun
     from extensions.traces import export_options, feature, recorded_results
-    from runner.records import codec
-    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.records import json_codec
+    from runner.records.episode_record import EpisodeRecord, ExtensionData
     from runner.show import terminal
     from runner.show.terminal import OutputLine
 else:
-    codec = lazy_module("runner.records.codec")
+    json_codec = lazy_module("runner.records.json_codec")
     export_options = lazy_module("extensions.traces.export_options")
     feature = lazy_module("extensions.traces.feature")
     recorded_results = lazy_module("extensions.traces.recorded_results")
@@ -55,7 +55,7 @@ class TracesExtension(Extension):
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the trace of an episode."""
-        return codec.read(feature.ImportedTrace, member, f"{where}: $.extensions.traces")
+        return json_codec.read(feature.ImportedTrace, member, f"{where}: $.extensions.traces")
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
         """Return a session with the recorded results, if they were trusted."""
@@ -78,7 +78,7 @@ class TracesExtension(Extension):
     def episode_json(self, record: EpisodeRecord) -> JsonObject:
         """Return the trace of an episode."""
         trace = record.extensions.get(self.name)
-        return {} if trace is None else {"trace": codec.to_json_value(trace)}
+        return {} if trace is None else {"trace": json_codec.to_json_value(trace)}
 
 
 EXTENSION = TracesExtension()

@@ -14,9 +14,9 @@ from envs.session import Session
 from envs.state import cut
 from extensions.traces.recorded_results import RecordedResult
 from runner.extension import JsonObject, RunFeature
-from runner.records.codec import members_of, read
-from runner.records.record import EpisodeRecord, StepRecord
-from runner.records.record import JsonObject as Message
+from runner.records.episode_record import EpisodeRecord, StepRecord
+from runner.records.episode_record import JsonObject as Message
+from runner.records.json_codec import members_of, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,8 @@ from typing import Any
 
 from extensions.traces.conversation import RecordedTrace, name_of
 from extensions.traces.documents import Document, JsonNode, root
-from runner.models.base import ChatMessage
-from runner.models.messages import chat_messages, read_turns
+from runner.models.model_types import ChatMessage
+from runner.models.recorded_messages import chat_messages, read_turns
 
 STOPS = {"max_tokens": "length", "model_length": "length"}
 """Stop reasons that have another name in other formats."""

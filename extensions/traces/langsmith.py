@@ -23,8 +23,13 @@ from extensions.traces.conversation import (
     turns_of,
 )
 from extensions.traces.documents import Document, JsonNode, root
-from runner.models.base import ChatMessage
-from runner.models.messages import MalformedMessage, chat_messages, langchain_usage, text_of
+from runner.models.model_types import ChatMessage
+from runner.models.recorded_messages import (
+    MalformedMessage,
+    chat_messages,
+    langchain_usage,
+    text_of,
+)
 
 THREADS = ("thread_id", "session_id", "conversation_id")
 """Fields of a run's metadata that name its thread."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from extensions.traces.conversation import RecordedTrace, name_of, trial_of
 from extensions.traces.documents import Document, JsonNode, root
-from runner.models.messages import RecordedTurn, read_turns
+from runner.models.recorded_messages import RecordedTurn, read_turns
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:

@@ -22,8 +22,8 @@ from extensions.traces.conversation import (
     turns_of,
 )
 from extensions.traces.documents import Document, JsonNode, root
-from runner.models.base import ChatMessage
-from runner.models.messages import MalformedMessage, chat_messages
+from runner.models.model_types import ChatMessage
+from runner.models.recorded_messages import MalformedMessage, chat_messages
 
 ENTRY, TRIAL = "turnwise.entry", "turnwise.trial"
 """Attributes of a span, or of its resource, that name the entry and the trial."""

@@ -15,10 +15,10 @@ from runner.episodes.info_verdict import find_reported_info
 from runner.episodes.judging import describe_error, judge_recorded
 from runner.live.episode_log import end_of, step_of
 from runner.live.live_run import RunPlan
-from runner.models.messages import RecordedAnswer, RecordedTurn, match_entry
-from runner.models.tools import FunctionNames
-from runner.records.record import EpisodeRecord, StepRecord, TurnEnd, call_text
-from runner.records.store import EpisodeSink
+from runner.models.recorded_messages import RecordedAnswer, RecordedTurn, match_entry
+from runner.models.toolbox import FunctionNameMapping
+from runner.records.episode_record import EpisodeRecord, StepRecord, TurnEnd, call_text
+from runner.records.run_store import EpisodeSink
 from trajectories.prepared_trajectory import PreparedTrajectory
 
 
@@ -82,7 +82,7 @@ class _Player:
         self.warnings: list[str] = []
         self.differences: list[ResultDifference] = []
         self._plan, self._prepared, self._store = plan, prepared, store
-        self._names: FunctionNames = style.toolbox.names
+        self._names: FunctionNameMapping = style.toolbox.names
         self._before = prepared.template.snapshot()
 
     def play(self, turns: Sequence[RecordedTurn]) -> None:

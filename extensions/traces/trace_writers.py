@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from extensions.export.commands.export import TranscriptsOfRun
 from extensions.traces.langsmith import ENTRY_TAG
 from extensions.traces.otel import ENTRY, INPUT, OUTPUT, TRIAL, USAGE
-from runner.models.base import Usage
-from runner.records.record import EpisodeRecord, StepRecord
+from runner.models.model_types import Usage
+from runner.records.episode_record import EpisodeRecord, StepRecord
 
 Json = dict[str, Any]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -30,8 +30,8 @@ from runner.episodes.entry_kinds import (
 from runner.episodes.script_playback import start_episode
 from runner.episodes.script_traces import trace
 from runner.episodes.turn_loop import ExecutedStep, TurnLoop
-from runner.models.user import SAY, User
-from runner.records.codec import read
+from runner.models.dialogue_user import SAY, User
+from runner.records.json_codec import read
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.replay_queries import ReplayQueries

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from runner.analysis.figure_table import FigureRow
     from runner.episodes.entry_kinds import EntryKind
     from runner.live.settings import Settings
-    from runner.records import codec
-    from runner.records.record import EpisodeRecord, ExtensionData
+    from runner.records import json_codec
+    from runner.records.episode_record import EpisodeRecord, ExtensionData
     from trajectories import dataset, schema
     from trajectories.dataset import Dataset
     from trajectories.schema import Category, Trajectory
 else:
     dataset = lazy_module("trajectories.dataset")
     schema = lazy_module("trajectories.schema")
-    codec = lazy_module("runner.records.codec")
+    json_codec = lazy_module("runner.records.json_codec")
     dialogue_kind = lazy_module("extensions.users.dialogue_kind")
     feature = lazy_module("extensions.users.feature")
     figures = lazy_module("extensions.users.figures")
@@ -71,7 +71,9 @@ class UsersExtension(Extension):
 
     def episode(self, member: JsonObject, where: str) -> ExtensionData:
         """Return the user of an episode."""
-        found: ExtensionData = codec.read(record.UserRecord, member, f"{where}: $.extensions.users")
+        found: ExtensionData = json_codec.read(
+            record.UserRecord, member, f"{where}: $.extensions.users"
+        )
         return found
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:

@@ -16,11 +16,11 @@ from runner.commands.options import option
 from runner.episodes.judging import kind_of
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunPlan
-from runner.models.base import Model, Reply, Request
-from runner.models.connect import connect
-from runner.models.tools import FunctionNames, as_tool, own_documents
-from runner.models.user import User, UserRequest
-from runner.records.codec import read
+from runner.models.dialogue_user import User, UserRequest
+from runner.models.model_connection import connect
+from runner.models.model_types import Model, Reply, Request
+from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
+from runner.records.json_codec import read
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
@@ -76,7 +76,7 @@ class UserFeature(RunFeature):
             scenario = scenario._replace(knobs=knobs)
         if self.model_name is None:
             return usual.with_scenario(scenario, excludes_errors=self.excludes_errors)
-        names = FunctionNames([step.function for step in scenario.steps])
+        names = FunctionNameMapping([step.function for step in scenario.steps])
         wanted = {step.function for step in scenario.steps}
         documents = own_documents(trajectory.environments) if wanted else []
         tools = [as_tool(each, names) for each in documents if each["name"] in wanted]

@@ -10,7 +10,7 @@ from envs.calls import Call
 from envs.results import Result
 from extensions.users.rules import NOT_UNDERSTOOD, RuleUser, normalize
 from extensions.users.scenario import DialogueScenario
-from runner.models.user import UserAct, UserAnswer, UserExchange
+from runner.models.dialogue_user import UserAct, UserAnswer, UserExchange
 
 _VALUE = re.compile(r"[\w#@.+'-]*\d[\w@.'-]*\w|\d|(?<=[\w,;:] )[A-Z][\w'-]+")
 _MAX_OWN_STEPS = 12

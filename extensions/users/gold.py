@@ -9,7 +9,7 @@ from envs.calls import Call
 from envs.session import Session
 from extensions.users.rules import NOT_UNDERSTOOD
 from extensions.users.scenario import DialogueScenario
-from runner.models.user import SAY, User, UserAnswer, exchange
+from runner.models.dialogue_user import SAY, User, UserAnswer, exchange
 
 ANYTHING_ELSE = "Is there anything else I can help you with?"
 _MAX_ENDS = 12

@@ -10,8 +10,8 @@ from envs.calls import Call
 from envs.results import Result
 from extensions.users.record import UserError, UserRecord
 from extensions.users.scenario import NAME, DialogueScenario
-from runner.models.base import ChatMessage, Reply, ToolList
-from runner.models.user import UserAct, UserAnswer, UserExchange, UserRequest
+from runner.models.dialogue_user import UserAct, UserAnswer, UserExchange, UserRequest
+from runner.models.model_types import ChatMessage, Reply, ToolList
 
 STOP = "[END]"
 """Word with which the model ends the dialogue."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from checkers.calls.call_entry import UnjudgeableEntry
 from checkers.verdict import Verdict
-from runner.records.record import EpisodeRecord, StepRecord
+from runner.records.episode_record import EpisodeRecord, StepRecord
 
 UserError = Literal["not_understood", "silent"]
 """What the user did wrong: it stopped because it did not understand, or said nothing."""

@@ -11,8 +11,8 @@ from envs.results import Result
 from extensions.users.questions import Hearing, content_words, hear
 from extensions.users.record import UserError, UserRecord
 from extensions.users.scenario import NAME, DialogueScenario, Fact, Step, Wish
-from runner.models.base import Reply
-from runner.models.user import SAY, UserAct, UserAnswer, UserExchange, UserRequest
+from runner.models.dialogue_user import SAY, UserAct, UserAnswer, UserExchange, UserRequest
+from runner.models.model_types import Reply
 
 NOT_UNDERSTOOD = "I am sorry, I am not sure what you need from me."
 THANKS = "No, that is all I needed. Thank you."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from runner.records.codec import read
+from runner.records.json_codec import read
 from trajectories.errors import DataError
 
 NAME = "users"

@@ -8,7 +8,7 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
-from runner.models.user import SAY
+from runner.models.dialogue_user import SAY
 
 
 class AnsweringSession(Session):

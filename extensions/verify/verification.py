@@ -15,7 +15,7 @@ from envs import __version__
 from runner.analysis.replayed_runs import replay_episodes
 from runner.records import bfcl_result_file
 from runner.records.bfcl_result_file import Verdicts
-from runner.records.record import EpisodeRecord, RecordedEpisode, call_text
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode, call_text
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

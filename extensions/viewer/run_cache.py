@@ -33,10 +33,10 @@ from runner.analysis.replayed_runs import (
 from runner.data import dataset_choice
 from runner.data.dataset_choice import Notify
 from runner.data.errata import open_errata
-from runner.records.definition import DatasetReference
-from runner.records.record import Key
+from runner.records.episode_record import Key
 from runner.records.recorded_run import Run, open_run
 from runner.records.run_catalog import CatalogRun
+from runner.records.run_definition import DatasetReference
 from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Category

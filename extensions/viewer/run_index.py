@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 from extensions.viewer.stamps import Stamp, stamp_of
 from runner.analysis.catalog_figures import run_figures
 from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
-from runner.records.codec import read
-from runner.records.definition import DatasetReference, ModelSettings, RunDefinition
-from runner.records.files import read_raw_lines
-from runner.records.record import EpisodeRecord, upgrade_record
+from runner.records.durable_files import read_raw_lines
+from runner.records.episode_record import EpisodeRecord, upgrade_record
+from runner.records.json_codec import read
 from runner.records.run_catalog import CatalogRun, read_catalog_run, run_folders, update_state
+from runner.records.run_definition import DatasetReference, ModelSettings, RunDefinition
 from runner.records.run_files import EPISODES_FILE
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from runner.records.annotations import ANNOTATIONS_FILE
-from runner.records.files import RUN_FILE
+from runner.records.durable_files import RUN_FILE
 from runner.records.run_files import EPISODES_FILE
 
 Stamp = tuple[int, ...]

@@ -38,7 +38,7 @@ from runner.analysis.report.page_parts import parts_of
 from runner.analysis.report.pages import COMPARISON_ASSETS, comparison_json
 from runner.analysis.report.run_report import BOUNDS, about_run, report
 from runner.records.annotations import TagsAndNote, write_annotation
-from runner.records.record import Key
+from runner.records.episode_record import Key
 from runner.records.recorded_run import open_run
 from trajectories.errors import DataError
 

@@ -14,7 +14,7 @@ from checkers.statistics import EntryPair, RunDifference, TrialCounts, cluster_t
 from runner.analysis.figure_table import figures_json
 from runner.analysis.figures import RunFigures
 from runner.analysis.replayed_runs import ReplayedEpisode, replay_episodes, restore_entries
-from runner.records.record import EpisodeRecord, Key
+from runner.records.episode_record import EpisodeRecord, Key
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries

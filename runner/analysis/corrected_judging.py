@@ -16,7 +16,7 @@ from runner.analysis.figures import RunFigures
 from runner.episodes.entry_kinds import JudgingTerms
 from runner.episodes.info_verdict import fail_without_info
 from runner.episodes.judging import evaluate, judge_again
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import Run
 from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import PreparedTrajectory

@@ -17,7 +17,7 @@ from runner import extension
 from runner.analysis.episode_view import WHOLE, EpisodeMoment, EpisodePart, TurnView, view
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.extension import Extension
-from runner.records.record import EpisodeRecord, RecordedEpisode, StepRecord, call_text
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode, StepRecord, call_text
 from runner.show.terminal import OutputLine, Tone, fitted
 from trajectories.schema import Message
 

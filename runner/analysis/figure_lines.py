@@ -17,7 +17,7 @@ from runner.show.terminal import table, visible
 
 if TYPE_CHECKING:
     from runner.analysis.run_scores import RunScores
-    from runner.records.record import RunProgress
+    from runner.records.episode_record import RunProgress
     from trajectories.errata import erratum
     from trajectories.errata.corrections import CorrectedEntries
 else:

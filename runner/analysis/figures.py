@@ -16,8 +16,8 @@ from checkers.verdict import FunctionSelection
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.analysis.bfcl_table import HEADLINE, BfclTableRow, GroupScore, score_rows
-from runner.models.base import Usage
-from runner.records.record import (
+from runner.models.model_types import Usage
+from runner.records.episode_record import (
     EpisodeRecord,
     InfoReport,
     JsonObject,

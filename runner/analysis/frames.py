@@ -22,7 +22,7 @@ from runner.data.api_parameters import require_type
 from runner.data.dataset_choice import Notify
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING
-from runner.records.record import RecordedEpisode, call_text
+from runner.records.episode_record import RecordedEpisode, call_text
 from runner.records.recorded_run import Run, is_run, open_run
 from runner.records.run_catalog import run_folders
 from trajectories.errors import DataError

@@ -17,7 +17,7 @@ from runner.episodes.offline import examine_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import recorded_features
 from runner.records import bfcl_result_file
-from runner.records.record import EpisodeRecord, Key, RecordedEpisode
+from runner.records.episode_record import EpisodeRecord, Key, RecordedEpisode
 from runner.records.recorded_run import Run
 from trajectories.dataset import EMBEDDED, Dataset
 from trajectories.errata.corrections import AS_PUBLISHED, CorrectedEntries, select_first_right

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from checkers.profile import Mode
 from checkers.reasons import Reason
 from envs.state import cut
-from runner.records.record import EpisodeRecord, Why
+from runner.records.episode_record import EpisodeRecord, Why
 
 _MIN_SHARE = 0.05
 """Maximum share of turns without a warning."""

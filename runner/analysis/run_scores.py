@@ -32,8 +32,8 @@ from runner.data.errata import open_errata
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.judging import evaluate, run_recorded
 from runner.records import bfcl_result_file
-from runner.records.codec import read
-from runner.records.record import EpisodeRecord, InfoReport, Outcome, RunProgress
+from runner.records.episode_record import EpisodeRecord, InfoReport, Outcome, RunProgress
+from runner.records.json_codec import read
 from runner.records.recorded_run import is_run, open_run
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from checkers.statistics import EntryPair, RunDifference, compare, holm
 from runner.analysis.figure_lines import p_text, percent
 from runner.analysis.figures import RunFigures
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from runner.show.terminal import table
 from trajectories.schema import Category
 

@@ -26,7 +26,7 @@ from runner.commands.common_options import (
 from runner.commands.episode_options import rules_of
 from runner.commands.options import argument, option
 from runner.data.errata import open_errata
-from runner.records.files import check_writable, written
+from runner.records.durable_files import check_writable, written
 from runner.records.recorded_run import open_run
 from runner.show.terminal import say_json
 from trajectories.errors import DataError

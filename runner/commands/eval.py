@@ -32,8 +32,8 @@ from runner.models.model_name import (
     chosen,
 )
 from runner.records import bfcl_result_file
-from runner.records.files import check_writable
-from runner.records.record import RecordedEpisode, RunProgress
+from runner.records.durable_files import check_writable
+from runner.records.episode_record import RecordedEpisode, RunProgress
 from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import say
 from trajectories.dataset import Dataset

@@ -27,13 +27,13 @@ from runner.data import dataset_choice
 from runner.episodes.info_verdict import fail_without_info
 from runner.live.forced_calls import check_forced
 from runner.live.live_run import RunPlan, function_docs_folder, jobs_of
-from runner.live.run_control import Estimate, estimate
-from runner.models.base import Usage
+from runner.live.run_control import RunEstimate, estimate
 from runner.models.model_name import parsed
-from runner.records.files import write_whole
-from runner.records.record import EpisodeRecord, RunProgress
+from runner.models.model_types import Usage
+from runner.records.durable_files import write_whole
+from runner.records.episode_record import EpisodeRecord, RunProgress
 from runner.records.recorded_run import open_run, read_records, read_segments
-from runner.records.store import create_folder, default_folder
+from runner.records.run_store import create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
@@ -191,7 +191,9 @@ def _print_estimate(
         )
     else:
         members = variants.members
-        guess = Estimate.sum([_estimate(each.plan, each.trajectories, trials) for each in members])
+        guess = RunEstimate.sum(
+            [_estimate(each.plan, each.trajectories, trials) for each in members]
+        )
         entries = len({t.id for each in members for t in each.trajectories})
         say(
             f"{entries} entries in {len(members)} "
@@ -202,5 +204,5 @@ def _print_estimate(
     say(cost_line(plan.model, asking, usage, "reasoning, call results and caches"))
 
 
-def _estimate(plan: RunPlan, trajectories: Sequence[Trajectory], trials: int) -> Estimate:
+def _estimate(plan: RunPlan, trajectories: Sequence[Trajectory], trials: int) -> RunEstimate:
     return estimate(jobs_of(trajectories, trials), lambda t: plan.style(t).toolbox.size)

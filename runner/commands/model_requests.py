@@ -22,8 +22,8 @@ from runner.live.budget import is_budget_stop
 from runner.live.live_run import RunPlan
 from runner.live.run_control import Connect, preflight
 from runner.live.settings import Settings, read_settings
-from runner.models.base import ModelError, RequestOptions, Usage
-from runner.models.connect import price_of
+from runner.models.model_connection import price_of
+from runner.models.model_types import ModelError, RequestOptions, Usage
 from runner.models.prompting import DEFAULT, read_prompts
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -20,8 +20,8 @@ from runner.data import dataset_choice
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.judging_limits import ENTRY_TIMEOUT, TimeAndMemoryLimits
 from runner.live.workers import Workers, workers_of
-from runner.records.files import written
-from runner.records.record import EpisodeRecord, RecordedEpisode
+from runner.records.durable_files import written
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import progress, say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

@@ -27,11 +27,11 @@ from typing import (
 
 from envs.lazy_modules import lazy_module
 from runner.commands import USER_ERROR
-from runner.models.numbers import above_zero as above_zero
-from runner.models.numbers import from_zero as from_zero
-from runner.models.numbers import index as index
-from runner.models.numbers import port as port
-from runner.models.numbers import positive as positive
+from runner.models.number_options import above_zero as above_zero
+from runner.models.number_options import from_zero as from_zero
+from runner.models.number_options import index as index
+from runner.models.number_options import port as port
+from runner.models.number_options import positive as positive
 from trajectories.errors import DataError, suggest_name
 
 if TYPE_CHECKING:

@@ -17,17 +17,17 @@ from runner.data import dataset_choice
 from runner.live.live_run import EpisodeJob, RunPlan
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, open_jobs, open_store
-from runner.models.base import Model
-from runner.models.connect import connect, load_client
+from runner.models.model_connection import connect, load_client
 from runner.models.model_name import parsed
-from runner.records.codec import read
-from runner.records.definition import RunFile, Selection
-from runner.records.files import RUN_FILE, WriteError
-from runner.records.record import RunSegment, RunSpending
+from runner.models.model_types import Model
+from runner.records.durable_files import RUN_FILE, WriteError
+from runner.records.episode_record import RunSegment, RunSpending
+from runner.records.json_codec import read
 from runner.records.recorded_run import is_run
+from runner.records.run_definition import RunFile, Selection
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_files import read_run_file
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from trajectories.schema import Trajectory
 
 

@@ -20,7 +20,7 @@ from runner.commands.common_options import (
 from runner.commands.episode_options import rules_of
 from runner.commands.offline_judging import correction_for
 from runner.commands.options import argument, option
-from runner.records.files import check_writable, written
+from runner.records.durable_files import check_writable, written
 from runner.records.recorded_run import open_run
 from runner.show.terminal import say
 

@@ -18,8 +18,8 @@ from runner.data import dataset_choice
 from runner.data.dataset_choice import profile_for
 from runner.episodes.judging import run_recorded
 from runner.records import bfcl_result_file
-from runner.records.files import check_writable
-from runner.records.record import EpisodeRecord
+from runner.records.durable_files import check_writable
+from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import open_run
 from trajectories.prepared_trajectory import PreparedTrajectory
 

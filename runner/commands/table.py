@@ -24,7 +24,7 @@ from runner.commands.common_options import (
     note,
 )
 from runner.commands.options import argument, option, switch
-from runner.records.files import check_writable, written
+from runner.records.durable_files import check_writable, written
 from runner.show.terminal import say, say_json
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"

@@ -33,7 +33,7 @@ from envs.tool import Tool, bind, parameters
 from runner.data.source_literals import Given, Texts, load_texts
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
-from runner.models.tools import OWN_FOOTNOTES, FunctionNotes
+from runner.models.toolbox import OWN_FOOTNOTES, FunctionNotes
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 

@@ -21,11 +21,11 @@ from envs.results import Result
 from runner.episodes.entry_kinds import RecordedAnswers
 from runner.episodes.judging import kind_of
 from runner.episodes.turn_loop import ExecutedStep, TurnLoop
-from runner.models.base import Reply, Request
-from runner.models.calling_formats.base import NOTED
+from runner.models.calling_formats.format_types import NOTED
 from runner.models.conversation import ConversationSettings, conversation_of
-from runner.models.user import EXCHANGE_LIMIT, UserRequest, exchange
-from runner.records.record import ServerRejection
+from runner.models.dialogue_user import EXCHANGE_LIMIT, UserRequest, exchange
+from runner.models.model_types import Reply, Request
+from runner.records.episode_record import ServerRejection
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import ExpectedCalls

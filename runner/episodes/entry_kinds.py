@@ -19,7 +19,7 @@ from envs.lazy_modules import lazy_module
 from runner.episodes.script_playback import Script, oracle, play, start_episode
 from runner.episodes.script_playback import recorded as script_of
 from runner.episodes.turn_loop import STEP_LIMIT, TurnLoop
-from runner.records.record import ExtensionData, RecordedEpisode, ServerRejection
+from runner.records.episode_record import ExtensionData, RecordedEpisode, ServerRejection
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from runner.episodes import rejudged_episode, script_traces
     from runner.episodes.rejudged_episode import RejudgedEpisode
     from runner.models.conversation import Observe
-    from runner.models.tools import Toolbox
-    from runner.models.user import User
+    from runner.models.dialogue_user import User
+    from runner.models.toolbox import Toolbox
     from trajectories.dataset import Dataset
     from trajectories.schema import Trajectory
 else:

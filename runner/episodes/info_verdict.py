@@ -11,7 +11,7 @@ from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.verdict import Failure, Verdict
 from envs.lazy_modules import lazy_module
-from runner.records.record import EpisodeRecord, InfoReport, RecordedEpisode, UnreportedFact
+from runner.records.episode_record import EpisodeRecord, InfoReport, RecordedEpisode, UnreportedFact
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:

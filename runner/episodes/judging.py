@@ -22,7 +22,7 @@ from runner.episodes.entry_kinds import (
     RecordedAnswers,
 )
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.records.record import EpisodeRecord, RecordedEpisode
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.ground_truths import GroundTruths

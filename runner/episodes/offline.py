@@ -11,7 +11,7 @@ from checkers.verdict import Verdict
 from runner.episodes.entry_kinds import ExecutedKind, JudgingResult, JudgingTerms
 from runner.episodes.judging import judge_again, judge_recorded, kind_of
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.records.record import RecordedEpisode
+from runner.records.episode_record import RecordedEpisode
 from trajectories.prepared_trajectory import PreparedTrajectory
 
 if TYPE_CHECKING:

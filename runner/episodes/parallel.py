@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from checkers.profile import Profile
 from checkers.verdict import Verdict
 from runner.episodes.judging import evaluate
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory

@@ -19,16 +19,16 @@ from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
 from runner.data import errata
 from runner.episodes.script_traces import trace_truth
-from runner.records.record import RecordedEpisode
+from runner.records.episode_record import RecordedEpisode
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 # This import is slow.
 if TYPE_CHECKING:
     from checkers.causes.single_turn_diagnosis import PairedAnswer
-    from runner.models import tools
+    from runner.models import toolbox
 else:
-    tools = lazy_module("..models.tools", __package__)
+    toolbox = lazy_module("..models.toolbox", __package__)
 
 Shown = TypeVar("Shown", covariant=True)
 
@@ -133,7 +133,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
     @property
     def functions(self) -> Sequence[Any]:
         """Function documents that the model was given."""
-        return tools.documents_for(self.trajectory)
+        return toolbox.documents_for(self.trajectory)
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
         """Return the calls in a layout."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 from checkers.known_values import KnownValues
 from envs.calls import Call
 from runner.episodes.script_playback import Script
-from runner.models.base import CHARACTERS_PER_TOKEN
+from runner.models.model_types import CHARACTERS_PER_TOKEN
 from trajectories.errors import DataError, suggest_name
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.replay_queries import read_retried_calls

@@ -30,7 +30,7 @@ from runner.episodes.rejudged_episode import RejudgedSingleTurn
 from runner.episodes.script_traces import trace_truth
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.bfcl_result_file import NO_ANSWER
-from runner.records.record import RecordedEpisode, ServerRejection
+from runner.records.episode_record import RecordedEpisode, ServerRejection
 from trajectories.call_entries import make_call_entry
 from trajectories.errors import DataError
 from trajectories.expected_steps import make_expected_step

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from runner.models.base import ModelError
+from runner.models.model_types import ModelError
 
 
-class Wait(NamedTuple):
+class RetryWait(NamedTuple):
     """A wait before a retry."""
 
     until: float
     asked_for: bool
 
 
-class Activity:
+class RunActivity:
     """Counts of the current work, such as open requests and retries.
 
     Attributes:
@@ -37,7 +37,7 @@ class Activity:
         self.retries = 0
         self.trouble: Counter[str] = Counter()
         self.words: dict[str, str] = {}
-        self.waits: list[Wait] = []
+        self.waits: list[RetryWait] = []
         self.clock = clock
         self._request = _InFlight(self)
 
@@ -57,7 +57,7 @@ class Activity:
     @contextmanager
     def wait(self, seconds: float, *, asked_for: bool) -> Iterator[None]:
         """Return a context during which a wait before a retry is counted."""
-        wait = Wait(self.clock() + seconds, asked_for)
+        wait = RetryWait(self.clock() + seconds, asked_for)
         self.retries += 1
         self.waits.append(wait)
         try:
@@ -75,7 +75,7 @@ class Activity:
 
 
 class _InFlight:
-    def __init__(self, activity: Activity) -> None:
+    def __init__(self, activity: RunActivity) -> None:
         self._activity = activity
 
     def __enter__(self) -> None:

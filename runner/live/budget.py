@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
-from runner.models.base import Usage
-from runner.records.record import RunSpending
+from runner.models.model_types import Usage
+from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
 """Assumed ratio of needed to expected requests for a running job."""

@@ -20,7 +20,7 @@ from random import Random
 from statistics import median
 from typing import Generic, NamedTuple, TypeVar
 
-from runner.live.activity import Activity
+from runner.live.activity import RunActivity
 from runner.live.budget import Budget, BudgetQuota, BudgetShare
 from runner.live.episode_player import Ask, ModelAnswer
 from runner.live.rate_limiter import (
@@ -34,7 +34,7 @@ from runner.live.rate_limiter import (
     SystemClock,
     WaitCancelled,
 )
-from runner.models.base import (
+from runner.models.model_types import (
     CHARACTERS_PER_TOKEN,
     ErrorKind,
     FatalError,
@@ -62,7 +62,7 @@ _STOP_SECONDS = 1.5
 """Maximum seconds between answers while a run stops."""
 
 
-class RateLimits(NamedTuple):
+class RequestLimits(NamedTuple):
     """Limits on the load of a server."""
 
     concurrency: int = 16
@@ -92,7 +92,7 @@ class RunStopped(Exception):
     """
 
 
-class Engine(Generic[Job, Done]):
+class JobEngine(Generic[Job, Done]):
     """Concurrent execution of jobs with one model.
 
     Args:
@@ -113,7 +113,7 @@ class Engine(Generic[Job, Done]):
     def __init__(
         self,
         model: Model,
-        limits: RateLimits,
+        limits: RequestLimits,
         jitter: Random,
         budget: Budget | None = None,
         say: Callable[[str], object] = lambda _: None,
@@ -122,7 +122,7 @@ class Engine(Generic[Job, Done]):
     ) -> None:
         self._clock = clock or SystemClock()
         self.budget = budget or Budget()
-        self.activity = Activity(self._clock.time)
+        self.activity = RunActivity(self._clock.time)
         self._say = say
         self.stop_reason: str | None = None
         self.failed = False

@@ -10,14 +10,14 @@ from envs.errors import MalformedCall
 from envs.state import ABSENT, Snapshot
 from runner.episodes.dialogue import ExecutedAnswer
 from runner.episodes.turn_loop import TurnLoop
-from runner.models.base import Reply, Request, VerbatimText
-from runner.records.record import (
+from runner.models.model_types import Reply, Request, VerbatimParts
+from runner.records.episode_record import (
     STOPS,
-    Change,
     ReplyRecord,
+    StateChange,
     StepRecord,
     TurnEnd,
-    UnderwayStep,
+    UnfinishedStep,
     UserReply,
     Why,
     call_text,
@@ -46,7 +46,7 @@ def step_of(
         reply=_record_reply(reply),
         calls=[call_text(call) for call in taken.calls],
         results=[result.text for result in taken.results],
-        changes=[Change.of(each) for each in before.differences(after)],
+        changes=[StateChange.of(each) for each in before.differences(after)],
         usage=reply.usage,
         latency=reply.latency,
         cost=reply.cost,
@@ -91,7 +91,7 @@ def end_of(taken: ExecutedAnswer, reply: Reply, episode: TurnLoop) -> TurnEnd:
     return TurnEnd(turn, why, problem if has_detail else None)
 
 
-def answer_of(earlier: UnderwayStep) -> Reply:
+def answer_of(earlier: UnfinishedStep) -> Reply:
     """Return the recorded reply of a step."""
     step, message = earlier.step, earlier.message
     # The server expects the other members of the message back.
@@ -101,7 +101,7 @@ def answer_of(earlier: UnderwayStep) -> Reply:
         {name: value for name, value in call.items() if name not in _OUR_MEMBERS_OF_CALLS}
         for call in message.get("tool_calls", ())
     ]
-    verbatim = VerbatimText(members, tuple(calls)) if members or any(calls) else None
+    verbatim = VerbatimParts(members, tuple(calls)) if members or any(calls) else None
     return Reply(
         step.reply.text,
         tuple(step.reply.tool_calls),

@@ -20,7 +20,8 @@ from runner.live.episode_log import (
     user_answer_of,
     user_reply_of,
 )
-from runner.models.base import (
+from runner.models.conversation import ConversationSettings
+from runner.models.model_types import (
     FAULTS,
     AgentError,
     ChatMessage,
@@ -30,13 +31,12 @@ from runner.models.base import (
     Request,
     RequestError,
 )
-from runner.models.conversation import ConversationSettings
-from runner.records.record import (
+from runner.records.episode_record import (
     EpisodeRecord,
     ServerRejection,
     StepRecord,
     TurnEnd,
-    UnderwayStep,
+    UnfinishedStep,
     UserReply,
 )
 from trajectories.prepared_trajectory import PreparedTrajectory
@@ -80,7 +80,7 @@ class EpisodeSetup:
     ask: Ask
     put_tools: PutTools
     put_step: PutStep | None = None
-    course: Sequence[UnderwayStep] = ()
+    course: Sequence[UnfinishedStep] = ()
     failures: Collection[ErrorKind] = FAULTS
 
     def dialogue(self) -> Dialogue:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from runner.episodes.judging import kind_of
 from runner.live.live_run import RunPlan
 from runner.live.settings import CHOICES
-from runner.models.connect import takes_choice
-from runner.models.tools import legal_name
+from runner.models.model_connection import takes_choice
+from runner.models.toolbox import legal_name
 from trajectories.errors import DataError, suggest_name
 from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory

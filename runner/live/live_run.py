@@ -17,19 +17,19 @@ from runner.episodes.dialogue import Dialogue
 from runner.episodes.judging import describe_error, kind_of
 from runner.extension import RunFeature, add_members
 from runner.live.budget import Budget
-from runner.live.engine import Engine, RunStopped
+from runner.live.engine import JobEngine, RunStopped
 from runner.live.episode_player import Ask, EpisodePlayer, EpisodeSetup, ModelAnswer, run_live
 from runner.live.settings import Settings
-from runner.models.base import ChatMessage, Request
-from runner.models.connect import names_a_provider, usual_api
 from runner.models.conversation import ConversationSettings
+from runner.models.model_connection import names_a_provider, usual_api
+from runner.models.model_types import ChatMessage, Request
 from runner.models.prompting import PromptTexts
 from runner.models.settings import Observations
-from runner.models.tools import OWN_FOOTNOTES, FunctionNotes, toolbox_of
-from runner.records.definition import DatasetReference, ModelSettings, RunDefinition, Selection
-from runner.records.record import EpisodeRecord, Key, StepRecord, UnderwayStep
-from runner.records.replies import ReplyCache
-from runner.records.store import EpisodeSink, RunStore
+from runner.models.toolbox import OWN_FOOTNOTES, FunctionNotes, toolbox_of
+from runner.records.episode_record import EpisodeRecord, Key, StepRecord, UnfinishedStep
+from runner.records.reply_cache import ReplyCache
+from runner.records.run_definition import DatasetReference, ModelSettings, RunDefinition, Selection
+from runner.records.run_store import EpisodeSink, RunStore
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.offered_functions import DOCUMENT as FINDER
@@ -44,7 +44,7 @@ class EpisodeJob(NamedTuple):
 
     trajectory: Trajectory
     trial: int
-    course: Sequence[UnderwayStep] = ()
+    course: Sequence[UnfinishedStep] = ()
     """Answers from earlier segments of the run."""
 
     @property
@@ -184,7 +184,7 @@ class LiveRun:
 
     async def run(
         self,
-        engine: Engine[EpisodeJob, EpisodeRecord],
+        engine: JobEngine[EpisodeJob, EpisodeRecord],
         jobs: Iterable[EpisodeJob],
         on_done: Callable[[EpisodeRecord], None],
     ) -> None:
@@ -201,7 +201,7 @@ class LiveRun:
         plan, trajectory = self._plan, job.trajectory
 
         def put_step(step: StepRecord, message: ChatMessage) -> None:
-            self._store.put_step(UnderwayStep(*job.key, step, message), budget.spent)
+            self._store.put_step(UnfinishedStep(*job.key, step, message), budget.spent)
 
         try:
             setup = EpisodeSetup(

@@ -7,8 +7,8 @@ from shutil import get_terminal_size
 from typing import TextIO
 
 from envs.state import cut
-from runner.live.activity import Activity
-from runner.records.record import Outcome, RunSpending
+from runner.live.activity import RunActivity
+from runner.records.episode_record import Outcome, RunSpending
 from runner.show.terminal import tell, visible
 
 _PLAIN_SECONDS = 10.0
@@ -35,7 +35,7 @@ class ProgressDisplay:
         self._started = clock()
         self._shown_at = self._started
         self._done = self._passed = self._errors = 0
-        self._activity = Activity(clock)
+        self._activity = RunActivity(clock)
         self._unfinished_line = False
 
     def count(self, outcome: Outcome | None, spent: RunSpending) -> None:
@@ -45,7 +45,7 @@ class ProgressDisplay:
         self._errors += outcome == "error"
         self._show(spent)
 
-    def look(self, activity: Activity, spent: RunSpending) -> None:
+    def look(self, activity: RunActivity, spent: RunSpending) -> None:
         """Show the current state of the run."""
         self._activity = activity
         if self._done < self._total:

@@ -14,14 +14,17 @@ from random import Random
 from typing import Any, Literal, NamedTuple, Protocol
 
 from runner.data.cache import replies_folder
-from runner.live.activity import Activity
+from runner.live.activity import RunActivity
 from runner.live.budget import Budget
-from runner.live.engine import Engine, RateLimits
+from runner.live.engine import JobEngine, RequestLimits
 from runner.live.episode_player import EpisodePlayer, EpisodeSetup
 from runner.live.live_run import EpisodeJob, LiveRun, RunPlan, jobs_of, restore_tools
 from runner.live.settings import Settings
-from runner.models.agent import AgentModel
-from runner.models.base import (
+from runner.models.agent_model import AgentModel
+from runner.models.calling_formats.format_types import TextFormat
+from runner.models.conversation import conversation_of
+from runner.models.model_name import AgentName, parsed
+from runner.models.model_types import (
     CHARACTERS_PER_TOKEN,
     ChatMessage,
     Model,
@@ -29,17 +32,14 @@ from runner.models.base import (
     ToolList,
     TransientError,
 )
-from runner.models.calling_formats.base import TextFormat
-from runner.models.conversation import conversation_of
-from runner.models.model_name import AgentName, parsed
-from runner.models.reply import secrets_in_address
-from runner.models.tools import FunctionNames, as_tool
-from runner.records.definition import Selection
-from runner.records.record import EpisodeRecord, Outcome, RunSpending
-from runner.records.replies import ReplyCache
+from runner.models.reply_reader import secrets_in_address
+from runner.models.toolbox import FunctionNameMapping, as_tool
+from runner.records.episode_record import EpisodeRecord, Outcome, RunSpending
+from runner.records.reply_cache import ReplyCache
 from runner.records.request_secrets import is_secret_header, redact_command, secrets_in_body
+from runner.records.run_definition import Selection
 from runner.records.run_file_mask import SecretMask
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from trajectories.schema import Message, Trajectory
 
 Only = Literal["errors", "failed"]
@@ -79,7 +79,7 @@ class RunObserver(Protocol):
     def count(self, outcome: Outcome | None, spent: RunSpending) -> None:
         """Count a finished episode."""
 
-    def look(self, activity: Activity, spent: RunSpending) -> None:
+    def look(self, activity: RunActivity, spent: RunSpending) -> None:
         """Show the current state of the run."""
 
     def say(self, text: str) -> None:
@@ -89,7 +89,7 @@ class RunObserver(Protocol):
         """End the display."""
 
 
-class Estimate(NamedTuple):
+class RunEstimate(NamedTuple):
     """Estimated size of a run, for a model that makes exactly the calls of the ground truth."""
 
     episodes: int
@@ -99,12 +99,12 @@ class Estimate(NamedTuple):
     """Completion tokens without reasoning."""
 
     @classmethod
-    def sum(cls, estimates: Iterable[Estimate]) -> Estimate:
+    def sum(cls, estimates: Iterable[RunEstimate]) -> RunEstimate:
         """Return the total of several runs."""
         return cls(*map(sum, zip(*estimates, strict=True)))
 
 
-def estimate(jobs: Sequence[EpisodeJob], tools_size: Callable[[Trajectory], int]) -> Estimate:
+def estimate(jobs: Sequence[EpisodeJob], tools_size: Callable[[Trajectory], int]) -> RunEstimate:
     """Return the estimate for jobs; ``tools_size`` counts characters of function documents."""
     requests = tokens = answered = 0
     for job in jobs:
@@ -115,7 +115,7 @@ def estimate(jobs: Sequence[EpisodeJob], tools_size: Callable[[Trajectory], int]
         tokens += steps * (tools_size(job.trajectory) + written) // CHARACTERS_PER_TOKEN
         called = sum(len(call) for turn in turns for call in turn.ground_truth)
         answered += (called + len(turns) * _CHARACTERS_OF_ANSWER) // CHARACTERS_PER_TOKEN
-    return Estimate(len(jobs), requests, tokens, answered)
+    return RunEstimate(len(jobs), requests, tokens, answered)
 
 
 def open_store(
@@ -199,7 +199,7 @@ def _make_probe(plan: RunPlan) -> Request:
     messages: list[ChatMessage] = [{"role": "user", "content": _QUESTION}]
     # A forced function must be in every request.
     probe = {**_PROBE, "name": plan.settings.forced or _PROBE["name"]}
-    tools = [as_tool(probe, FunctionNames([probe["name"]]), plan.notes())]
+    tools = [as_tool(probe, FunctionNameMapping([probe["name"]]), plan.notes())]
     if calling_format is not None:
         tools = calling_format.show(tools)
     return Request(messages, ToolList(tools))
@@ -229,9 +229,9 @@ def conduct_here(
     return _run_to_end(execute_run(plan, store, jobs, connect, watch, player))
 
 
-def limits_of(settings: Settings) -> RateLimits:
+def limits_of(settings: Settings) -> RequestLimits:
     """Return the limits on the server's load in a run."""
-    return RateLimits(
+    return RequestLimits(
         concurrency=settings.concurrency,
         attempts=settings.retries + 1,
         requests=settings.rpm,
@@ -255,7 +255,7 @@ async def execute_run(
     # An agent may have state beyond the messages, so its episodes cannot be resumed.
     goes_on = not isinstance(model, AgentModel)
     live_run = LiveRun(plan, store, goes_on=goes_on, replies=replies_of(plan), player=player)
-    engine: Engine[EpisodeJob, EpisodeRecord] = Engine(
+    engine: JobEngine[EpisodeJob, EpisodeRecord] = JobEngine(
         model, limits_of(settings), Random(0), budget, say=watch.say
     )
     try:
@@ -268,7 +268,7 @@ async def execute_run(
 
 
 @asynccontextmanager
-async def watched(engine: Engine[Any, Any], watch: RunObserver) -> AsyncIterator[None]:
+async def watched(engine: JobEngine[Any, Any], watch: RunObserver) -> AsyncIterator[None]:
     """Return a context in which the engine's state is reported every second."""
 
     async def look() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from envs.lazy_modules import lazy_module
 from envs.state import brief
 from runner.extension import RunFeature
-from runner.models.base import ERROR_KINDS, FAULTS, ErrorKind, Price, RequestOptions
+from runner.models.model_types import ERROR_KINDS, FAULTS, ErrorKind, Price, RequestOptions
 from runner.models.settings import (
     ALL_KINDS,
     CountedAs,
@@ -25,9 +25,9 @@ from runner.models.settings import (
     read_history_rules,
     sent_as,
 )
-from runner.models.tools import legal_name
-from runner.records.definition import ModelSettings
+from runner.models.toolbox import legal_name
 from runner.records.request_secrets import MASK, is_secret_header, redact_address, redact_body
+from runner.records.run_definition import ModelSettings
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import check_finite
 

@@ -10,7 +10,7 @@ from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.episodes.judging import evaluate
 from runner.episodes.judging_limits import ALLOWANCE, TimeAndMemoryLimits, limited_memory
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from runner.live.live_run import EpisodeJob, RunPlan
     from runner.live.run_control import Connect, RunEnding, RunObserver
     from runner.live.settings import Settings
-    from runner.records.store import RunStore
+    from runner.records.run_store import RunStore
 else:
     # Most commands judge in this process, which needs none of them.
     worker_processes = lazy_module("..episodes.worker_processes", __package__)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.models.apis import Settings
-from runner.models.base import ChatMessage
-from runner.models.blocks import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
+from runner.models.block_api import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
+from runner.models.model_types import ChatMessage
 
 _PLAIN = ("text", "tool_use")
 _ANSWER_TOKENS = 4096

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from runner.models.base import ChatMessage, FatalError, ToolForm, Wire, unchanged
+from runner.models.model_types import ChatMessage, FatalError, ToolForm, Wire, unchanged
 from runner.models.prompt_cache import MARK
 
 _JSON = json.JSONEncoder(separators=(",", ":"))

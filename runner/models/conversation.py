@@ -20,9 +20,10 @@ from envs.calls import Call, parse_calls
 from envs.errors import MalformedCall
 from envs.results import Result
 from envs.session import Session
-from runner.models.base import ChatMessage, Reply, Request, ToolCall, ToolList
-from runner.models.calling_formats.base import CallingFormat, NativeFormat, TextFormat
+from runner.models.calling_formats.format_types import CallingFormat, NativeFormat, TextFormat
 from runner.models.calling_formats.tools import TOOLS
+from runner.models.dialogue_user import User
+from runner.models.model_types import ChatMessage, Reply, Request, ToolCall, ToolList
 from runner.models.prompting import (
     PromptFormat,
     PromptTexts,
@@ -31,8 +32,7 @@ from runner.models.prompting import (
     with_results,
 )
 from runner.models.settings import ReasoningPolicy
-from runner.models.tools import Document, Toolbox, legal_name, name_only_argument
-from runner.models.user import User
+from runner.models.toolbox import Document, Toolbox, legal_name, name_only_argument
 from trajectories.schema import Message
 
 _NO_IDENTIFIER = re.compile(r"\W")
@@ -61,7 +61,7 @@ class ConversationSettings(NamedTuple):
     """Simulated user of the dialogue; None for the user of the entry, if any."""
 
 
-class PendingMessages(NamedTuple):
+class SplitAnswer(NamedTuple):
     """An answer split into the call of a search function and the other calls."""
 
     given: Mapping[str, Any] | None = None
@@ -70,7 +70,7 @@ class PendingMessages(NamedTuple):
     """The answer without the search call; None without another call."""
 
 
-class _ReasoningHistory(NamedTuple):
+class _ReasoningAnswer(NamedTuple):
     """An answer with reasoning that is sent back to the server."""
 
     turn: int
@@ -92,7 +92,7 @@ class Conversation(ABC):
         self._style = style
         self._sent = self.messages
         self._turn = 0
-        self._thoughts: tuple[_ReasoningHistory, ...] = ()
+        self._thoughts: tuple[_ReasoningAnswer, ...] = ()
         self._extended: tuple[ToolList, Sequence[dict[str, Any]], ToolList] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
@@ -115,19 +115,19 @@ class Conversation(ABC):
         """Return a call in the model's notation; None for structured calls."""
         return None
 
-    def apart(self, reply: Reply, name: str) -> PendingMessages:
+    def apart(self, reply: Reply, name: str) -> SplitAnswer:
         """Split an unread answer into the call of the search function and the rest."""
         given = [call.arguments for call in reply.tool_calls if call.name == name]
         if not given:
-            return PendingMessages()
+            return SplitAnswer()
         kept = [place for place, call in enumerate(reply.tool_calls) if call.name != name]
         if not kept:
-            return PendingMessages(_read_arguments(given[0]))
+            return SplitAnswer(_read_arguments(given[0]))
         rest = reply._replace(tool_calls=tuple([reply.tool_calls[place] for place in kept]))
         if rest.verbatim and rest.verbatim.calls:
             signed = tuple([rest.verbatim.calls[p] for p in kept if p < len(rest.verbatim.calls)])
             rest = rest._replace(verbatim=rest.verbatim._replace(calls=signed))
-        return PendingMessages(_read_arguments(given[0]), rest)
+        return SplitAnswer(_read_arguments(given[0]), rest)
 
     def heard(self, reply: Reply) -> Reply:
         """Return an answer, with reasoning in its text moved to the field for reasoning."""
@@ -183,7 +183,7 @@ class Conversation(ABC):
 
     def _put_answer(self, message: ChatMessage, reply: Reply) -> None:
         if reply.verbatim and reply.verbatim.message:
-            self._thoughts += (_ReasoningHistory(self._turn, len(self.messages), message),)
+            self._thoughts += (_ReasoningAnswer(self._turn, len(self.messages), message),)
             message = {**message, **reply.verbatim.message}
         self._put(message)
 
@@ -359,16 +359,16 @@ class PromptConversation(Conversation):
         """Return a call in the model's notation."""
         return f"[{call}]"
 
-    def apart(self, reply: Reply, name: str) -> PendingMessages:
+    def apart(self, reply: Reply, name: str) -> SplitAnswer:
         """Split an answer into the call of the search function and the rest."""
         text = (reply.text or "").strip().strip("`")
         try:
             calls = parse_calls(text)
         except MalformedCall:
-            return PendingMessages({} if text.lstrip("[").startswith(f"{name}(") else None)
+            return SplitAnswer({} if text.lstrip("[").startswith(f"{name}(") else None)
         given, others = _split_calls(calls, name)
         written = f"[{', '.join(map(str, others))}]"
-        return PendingMessages(given, reply._replace(text=written) if others else None)
+        return SplitAnswer(given, reply._replace(text=written) if others else None)
 
 
 class CallingFormatConversation(Conversation):
@@ -469,17 +469,17 @@ class CallingFormatConversation(Conversation):
         """Return a call in the model's notation."""
         return self._format.write([call], "", self._documents)
 
-    def apart(self, reply: Reply, name: str) -> PendingMessages:
+    def apart(self, reply: Reply, name: str) -> SplitAnswer:
         """Split an answer into the call of the search function and the rest."""
         try:
             calls = self._format.read(reply.text or "", self._documents)
         except MalformedCall:
-            return PendingMessages()
+            return SplitAnswer()
         given, others = _split_calls(calls, name)
         if self._format.finish is not None and name == self._format.finish.name:
             given = self._format.finish.arguments(reply.text or "")
         written = self._format.write(others, "", self._documents) if others else None
-        return PendingMessages(
+        return SplitAnswer(
             given, reply._replace(text=written) if isinstance(written, str) else None
         )
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from runner.models.apis import Settings
-from runner.models.base import ChatMessage, FatalError
-from runner.models.blocks import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
+from runner.models.block_api import SYSTEM, VERBATIM, BlockApi, Said, object_in, total
+from runner.models.model_types import ChatMessage, FatalError
 
 _SIGNATURE = "thoughtSignature"
 _PLAIN = ({"text"}, {"functionCall"})

@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 from yarl import URL
 
-from runner.models.base import FatalError, ModelError, Request, RequestOptions
-from runner.models.connection import Client, check_members, known_cause, secrets_in
+from runner.models.client import Client, check_members, known_cause, secrets_in
+from runner.models.model_types import FatalError, ModelError, Request, RequestOptions
 from runner.models.prompt_cache import is_marked, marked_messages, marked_tools
-from runner.models.reply import Endpoint, classify, classify_words, secrets_in_address
+from runner.models.reply_reader import Endpoint, classify, classify_words, secrets_in_address
 from runner.models.transport import within
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")

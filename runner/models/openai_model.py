@@ -18,7 +18,9 @@ from yarl import URL
 
 from envs import __version__
 from runner.models.apis import APIS, EncodedMessage
-from runner.models.base import (
+from runner.models.client import Client, check_members, explain, secrets_in
+from runner.models.message_encoder import MessageEncoder
+from runner.models.model_types import (
     ChatMessage,
     FatalError,
     ModelError,
@@ -26,11 +28,9 @@ from runner.models.base import (
     RequestOptions,
     without_response,
 )
-from runner.models.connection import Client, check_members, explain, secrets_in
-from runner.models.encoding import MessageEncoder
 from runner.models.prompt_cache import is_marked, marked_places, with_mark
 from runner.models.providers import OPENAI, Provider
-from runner.models.reply import Endpoint, secrets_in_address
+from runner.models.reply_reader import Endpoint, secrets_in_address
 from runner.models.streaming import STREAMED, read_stream
 from runner.models.transport import (
     HttpAnswer,

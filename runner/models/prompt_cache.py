@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.models.base import ChatMessage, Request, RequestOptions
+from runner.models.model_types import ChatMessage, Request, RequestOptions
 from trajectories.errors import DataError
 
 _MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anthropic/")

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from xml.sax.saxutils import escape, quoteattr
 
 from checkers.replies.formats import ReplyFormat
-from runner.models.tools import Document
+from runner.models.toolbox import Document
 from trajectories.errors import DataError
 
 _PROMPTS = Path(__file__).parents[2] / "configs" / "prompts"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from runner.models.anthropic_api import ANTHROPIC
 from runner.models.apis import CHAT, Api, Settings
-from runner.models.base import ChatMessage
 from runner.models.gemini_api import GEMINI, GEMMA
+from runner.models.model_types import ChatMessage
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from runner.models.base import FaultKind
+from runner.models.model_types import FaultKind
 
 _CONTEXT = re.compile(
     r"context_length_exceeded|exceed_context_size|context_window_exceeded"

@@ -15,9 +15,9 @@ from math import inf
 from typing import Any, Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
 from checkers.profile import Mode
-from runner.models.base import ApiName
-from runner.models.history import HISTORY_RULES
-from runner.models.numbers import above_zero, from_zero, index, positive
+from runner.models.history_rules import HISTORY_RULES
+from runner.models.model_types import ApiName
+from runner.models.number_options import above_zero, from_zero, index, positive
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runner.models.base import TransientError
+from runner.models.model_types import TransientError
 
 STREAMED: Mapping[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
 """Fields of a request for a streamed answer."""

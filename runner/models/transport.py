@@ -15,8 +15,8 @@ import aiohttp
 import certifi
 from yarl import URL
 
-from runner.models.base import FatalError, RequestError, TransientError
-from runner.models.reply import Endpoint, classify
+from runner.models.model_types import FatalError, RequestError, TransientError
+from runner.models.reply_reader import Endpoint, classify
 
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30.0)
 _MAX_REDIRECTS = 10

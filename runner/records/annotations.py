@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runner.records.codec import read
-from runner.records.files import write_whole
-from runner.records.record import Key
+from runner.records.durable_files import write_whole
+from runner.records.episode_record import Key
+from runner.records.json_codec import read
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 

@@ -16,24 +16,30 @@ from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.extension import recorded_features
 from runner.records import bfcl_result_file
-from runner.records.codec import read
-from runner.records.files import RUN_FILE, read_lines
-from runner.records.record import EpisodeRecord, Key, RecordedEpisode, RunProgress, RunSegment
+from runner.records.durable_files import RUN_FILE, read_lines
+from runner.records.episode_record import (
+    EpisodeRecord,
+    Key,
+    RecordedEpisode,
+    RunProgress,
+    RunSegment,
+)
+from runner.records.json_codec import read
 from trajectories.errors import DataError, suggest_name
 from trajectories.jsonl import parse_object
 
 if TYPE_CHECKING:
     from checkers.replies import formats
     from runner.records import annotations as annotating
-    from runner.records import definition as definitions
+    from runner.records import run_definition as definitions
     from runner.records import run_files
     from runner.records.annotations import Annotations
-    from runner.records.definition import RunDefinition
+    from runner.records.run_definition import RunDefinition
     from trajectories.dataset import Dataset
 else:
     # Few runs have a prompt format of their own, and result files have no definition.
     formats = lazy_module("checkers.replies.formats")
-    definitions = lazy_module("runner.records.definition")
+    definitions = lazy_module("runner.records.run_definition")
     annotating = lazy_module("runner.records.annotations")
     run_files = lazy_module("runner.records.run_files")
 

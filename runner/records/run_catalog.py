@@ -15,12 +15,12 @@ from typing import Literal, NamedTuple
 from runner.extension import RunFeature, recorded_features
 from runner.records import bfcl_result_file
 from runner.records.annotations import NOTHING, TagsAndNote, read_annotations
-from runner.records.codec import read
-from runner.records.definition import RunDefinition, RunFile
-from runner.records.files import LOCK_FILE, RUN_FILE, read_raw_lines, read_run_text
-from runner.records.record import EpisodeRecord, Outcome, RunProgress
+from runner.records.durable_files import LOCK_FILE, RUN_FILE, read_raw_lines, read_run_text
+from runner.records.episode_record import EpisodeRecord, Outcome, RunProgress
+from runner.records.json_codec import read
 from runner.records.recorded_run import is_run
 from runner.records.request_secrets import MASK
+from runner.records.run_definition import RunDefinition, RunFile
 from runner.records.run_files import EPISODES_FILE, read_run_file
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object

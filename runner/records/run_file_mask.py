@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.records.codec import encode, encode_members, to_json_value
+from runner.records.json_codec import encode, encode_members, to_json_value
 from runner.records.request_secrets import MASK
 
 _MIN_SECRET_CHARS = 8

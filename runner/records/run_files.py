@@ -6,8 +6,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypeVar
 
-from runner.records.files import RUN_FILE, FileLine, read_run_text
-from runner.records.record import FORMAT
+from runner.records.durable_files import RUN_FILE, FileLine, read_run_text
+from runner.records.episode_record import FORMAT
 from trajectories.errors import DataError
 from trajectories.jsonl import parse_object
 

@@ -35,17 +35,17 @@ from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import Connect, open_jobs, open_store
 from runner.live.settings import Settings
 from runner.live.workers import Workers, workers_of
-from runner.models.agent import Agent, AgentModel, maker
-from runner.models.base import Model
+from runner.models.agent_model import Agent, AgentModel, maker
 from runner.models.model_name import agent_name
+from runner.models.model_types import Model
 from runner.models.prompting import read_prompts
-from runner.records.definition import Selection
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import read_run
 from runner.records.run_catalog import read_catalog_run
-from runner.records.store import RunStore, create_folder, default_folder
-from runner.rollouts.env import single_dataset
+from runner.records.run_definition import Selection
+from runner.records.run_store import RunStore, create_folder, default_folder
 from runner.rollouts.recorded_steps import read_messages, read_steps
+from runner.rollouts.rollout_env import single_dataset
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from checkers.replies.decoding import Step
-from runner.models.messages import (
+from runner.models.recorded_messages import (
     MalformedMessage,
     call_entry,
     match_entry,
@@ -14,7 +14,7 @@ from runner.models.messages import (
     read_turns,
     step_of,
 )
-from runner.models.tools import FunctionNames, toolbox_of
+from runner.models.toolbox import FunctionNameMapping, toolbox_of
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 
@@ -53,7 +53,7 @@ def read_steps(turns: object, trajectory: Trajectory) -> list[list[Step]]:
     return found
 
 
-def _read_step(step: object, path: str, names: FunctionNames) -> Sequence[Step]:
+def _read_step(step: object, path: str, names: FunctionNameMapping) -> Sequence[Step]:
     try:
         if isinstance(step, Mapping):
             role = step.get("role", "assistant")
@@ -67,7 +67,7 @@ def _read_step(step: object, path: str, names: FunctionNames) -> Sequence[Step]:
     raise DataError("turns", f"{path}: {_STEP}, but is {step!r:.60}")
 
 
-def _read_call(call: object, path: str, names: FunctionNames) -> Mapping[str, Any]:
+def _read_call(call: object, path: str, names: FunctionNameMapping) -> Mapping[str, Any]:
     if not isinstance(call, Mapping) or not all(isinstance(name, str) for name in call):
         raise MalformedMessage(_STEP, path)
     is_entry = isinstance(call.get("function"), Mapping) or "type" in call

@@ -13,8 +13,8 @@ from typing import Any
 from envs import registry
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS
-from runner.models.calling_formats.base import NativeFormat, TextFormat
-from runner.models.tools import Document, FunctionNames, as_tool, own_documents
+from runner.models.calling_formats.format_types import NativeFormat, TextFormat
+from runner.models.toolbox import Document, FunctionNameMapping, as_tool, own_documents
 
 ROUNDS = 7
 _VALUES: dict[str, Any] = {"integer": 5, "number": 2.5, "boolean": True, "array": ["a", "b"]}
@@ -49,7 +49,7 @@ def microseconds(
 
 def _documents() -> list[Document]:
     own = own_documents(registry.names())
-    names = FunctionNames(each["name"] for each in own)
+    names = FunctionNameMapping(each["name"] for each in own)
     return [as_tool(each, names)["function"] for each in own]
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from envs.calls import Call
 from envs.errors import MalformedCall
 from extensions.formats.registry import PROTOCOLS
-from runner.models.calling_formats.base import NativeFormat
+from runner.models.calling_formats.format_types import NativeFormat
 
 DRIVER = Path(__file__).with_name("bfcl_handlers_driver.py")
 REPLIES = 10_000

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS
-from runner.models.base import ChatMessage
-from runner.models.calling_formats.base import NativeFormat, TextFormat
+from runner.models.calling_formats.format_types import NativeFormat, TextFormat
+from runner.models.model_types import ChatMessage
 from tests.conformance.handlers import TEXTS, WORDS, asked_of_bfcl
 
 CONVERSATIONS = 1_000

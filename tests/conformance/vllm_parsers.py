@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS
-from runner.models.calling_formats.base import NativeFormat
+from runner.models.calling_formats.format_types import NativeFormat
 from tests.conformance.handlers import TEXTS, WORDS, read_by_turnwise
 
 DRIVER = Path(__file__).with_name("vllm_driver.py")

@@ -20,7 +20,7 @@ from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from envs import registry
 from envs.session import Session
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import Run
 from tests.source import PACKAGES, nodes
 from trajectories.dataset import Dataset

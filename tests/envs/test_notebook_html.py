@@ -9,7 +9,7 @@ from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from envs.notebook_html import table
 from envs.state import ABSENT, Difference
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from tests.runner.records.made import step
 
 HOSTILE = "<script>alert('&')</script>\ud800"

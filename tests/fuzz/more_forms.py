@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 from extensions.experiments.experiment_scores import VARY_FILE
 from extensions.experiments.paraphrase_drafts import own_words
 from runner.data.source_literals import TEXTS_FILE, texts_of
-from runner.models.base import Reply, ToolCall, Usage
-from runner.models.tools import documents_of
-from runner.records.codec import members_of
-from runner.records.record import RunSegment
+from runner.models.model_types import Reply, ToolCall, Usage
+from runner.models.toolbox import documents_of
+from runner.records.episode_record import RunSegment
+from runner.records.json_codec import members_of
 from runner.records.run_files import LIVES_FILE
 from tests.conftest import bfcl_files
 from tests.extensions.experiments.made_experiments import experiment, outcomes

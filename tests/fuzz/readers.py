@@ -21,9 +21,9 @@ from extensions.experiments.paraphrases import find_defects, read_paraphrases, r
 from extensions.retrieval.corpus import own_corpus
 from extensions.retrieval.corpus_files import load_corpus
 from extensions.retrieval.queries import load_queries, match_queries
-from runner.models.base import Reply, Request, Usage
-from runner.models.tools import documents_of
-from runner.records.replies import ReplyCache
+from runner.models.model_types import Reply, Request, Usage
+from runner.models.toolbox import documents_of
+from runner.records.reply_cache import ReplyCache
 from runner.records.run_file_mask import SecretMask
 from tests.extensions.debugger.episodes import examined
 from tests.fuzz.reply_readers import REPLY_READERS

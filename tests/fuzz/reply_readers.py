@@ -23,17 +23,17 @@ from extensions.retired.rest import fixture, http_sender
 from extensions.serving import operator_api
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
-from runner.models import agent, connect
+from runner.models import agent_model, model_connection
 from runner.models.apis import APIS
-from runner.models.base import ModelError, Reply, Usage
-from runner.models.calling_formats.base import TextFormat
+from runner.models.calling_formats.format_types import TextFormat
 from runner.models.conversation import ConversationSettings
+from runner.models.model_types import ModelError, Reply, Usage
 from runner.models.prompting import read_prompts
 from runner.models.providers import PROVIDERS
-from runner.models.reply import Endpoint, classify, read_completion
-from runner.models.tools import Toolbox, documents_of, own_documents
+from runner.models.reply_reader import Endpoint, classify, read_completion
+from runner.models.toolbox import Toolbox, documents_of, own_documents
 from runner.models.transport import parsed
-from runner.rollouts.env import RolloutEnv
+from runner.rollouts.rollout_env import RolloutEnv
 from tests.fuzz.forms import FORMAT_1
 from trajectories.dataset import Dataset, load_path
 from trajectories.errors import DataError
@@ -145,8 +145,10 @@ def actions(given: Path) -> None:
                 env.restore(raw)
             continue
         value = parsed(raw)
-        with suppress(agent.AgentError, ModelError):
-            read_completion({"choices": [{"message": agent.read_message(value)}]}, perf_counter())
+        with suppress(agent_model.AgentError, ModelError):
+            read_completion(
+                {"choices": [{"message": agent_model.read_message(value)}]}, perf_counter()
+            )
         with suppress(ValueError):
             env.step(value if isinstance(value, dict) else str(value))
 
@@ -187,14 +189,14 @@ def services(given: Path) -> None:
 def prices(given: Path) -> None:
     """Look prices up in it as in litellm's table."""
     path = given / "prices.json"
-    connect._load_prices.cache_clear()
-    with mock.patch.object(connect, "distribution") as found:
+    model_connection._load_prices.cache_clear()
+    with mock.patch.object(model_connection, "distribution") as found:
         found.return_value.locate_file.return_value = path
         for name in ("gpt-x", "openai/gpt-x", "other/gpt-x"):
-            price = connect.listed_price(name)
+            price = model_connection.listed_price(name)
             assert price is None or price.of(Usage(5, 6)) is not None
-            connect.usual_api(name)
-    connect._load_prices.cache_clear()
+            model_connection.usual_api(name)
+    model_connection._load_prices.cache_clear()
 
 
 REPLY_READERS: Mapping[str, Callable[[Path], None]] = {

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from runner.models.base import Model, Reply, Request, ToolList
+from runner.models.model_types import Model, Reply, Request, ToolList
 
 M = TypeVar("M", bound=Model)
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from extensions.formats.registry import calling_formats_named
 from runner.cli import main as turnwise
-from runner.models.calling_formats.base import CallingFormat
+from runner.models.calling_formats.format_types import CallingFormat
 from tests.live.running import records
 from tests.servers.answers import of_dataset
 from tests.servers.faults import fault

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from runner.records.record import TIMING_FIELDS
+from runner.records.episode_record import TIMING_FIELDS
 from runner.records.run_files import EPISODES_FILE
 from tests.servers.serving import Answer, Answerer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion

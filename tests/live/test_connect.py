@@ -11,10 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from runner.models import connect as connection
-from runner.models.base import Price, RequestOptions, Usage
-from runner.models.connect import connect, listed_price, price_of
+from runner.models import model_connection as connection
 from runner.models.litellm_model import LiteLLMModel
+from runner.models.model_connection import connect, listed_price, price_of
+from runner.models.model_types import Price, RequestOptions, Usage
 from runner.models.openai_model import OpenAIModel
 from tests.live.asking import ask
 from tests.servers.serving import FakeServer
@@ -121,7 +121,7 @@ def test_an_unknown_provider() -> None:
 def test_a_missing_package(package: str, name: str) -> None:
     code = (
         f"import sys; sys.modules[{package!r}] = None\n"
-        "from runner.models.connect import connect\n"
+        "from runner.models.model_connection import connect\n"
         f"connect({name!r})"
     )
     done = subprocess.run(

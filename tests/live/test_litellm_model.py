@@ -14,7 +14,10 @@ import pytest
 from checkers.replies.decoding import decode_tool_calls
 from envs.calls import Call
 from envs.results import Result
-from runner.models.base import (
+from runner.models.conversation import ConversationSettings, ToolCallConversation
+from runner.models.litellm_model import LiteLLMModel, is_provider
+from runner.models.model_connection import takes_choice
+from runner.models.model_types import (
     FatalError,
     Model,
     ModelError,
@@ -26,13 +29,10 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
-from runner.models.connect import takes_choice
-from runner.models.conversation import ConversationSettings, ToolCallConversation
-from runner.models.litellm_model import LiteLLMModel, is_provider
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
 from runner.models.providers import PROVIDERS
-from runner.models.tools import Toolbox
+from runner.models.toolbox import Toolbox
 from tests.live.asking import CD, REQUESTS, ask, talk
 from tests.servers.faults import BLAMED, FAULTS, fault
 from tests.servers.serving import Answer, FakeServer, as_json

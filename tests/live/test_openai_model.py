@@ -16,8 +16,10 @@ from urllib.parse import quote
 
 import pytest
 
-from runner.models import connection
-from runner.models.base import (
+from runner.models import client
+from runner.models.client import Client
+from runner.models.litellm_model import LiteLLMModel
+from runner.models.model_types import (
     USUAL,
     FatalError,
     ModelError,
@@ -30,10 +32,8 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
-from runner.models.connection import Client
-from runner.models.litellm_model import LiteLLMModel
 from runner.models.openai_model import OpenAIModel
-from runner.models.reply import Endpoint
+from runner.models.reply_reader import Endpoint
 from tests.live.asking import CD, CERTIFICATE, QUESTION, REQUESTS, ask, talk
 from tests.servers.faults import FAULTS, fault, now_and_then, scripted
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
@@ -548,7 +548,7 @@ def test_latency_is_of_the_server_alone(monkeypatch: pytest.MonkeyPatch) -> None
     clock = Hours()
     loop = asyncio.SelectorEventLoop(clock)
     monkeypatch.setattr(loop, "time", lambda: clock.now)
-    monkeypatch.setattr(connection, "perf_counter", lambda: clock.now)
+    monkeypatch.setattr(client, "perf_counter", lambda: clock.now)
     model = Worker(clock)
 
     async def talking() -> list[Reply]:

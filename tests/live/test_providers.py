@@ -7,12 +7,19 @@ from typing import Any
 import pytest
 
 from runner.models.anthropic_api import ANTHROPIC
-from runner.models.base import ChatMessage, FatalError, Model, Request, RequestOptions, ToolList
-from runner.models.blocks import BlockApi
+from runner.models.block_api import BlockApi
 from runner.models.litellm_model import LiteLLMModel, library
+from runner.models.model_types import (
+    ChatMessage,
+    FatalError,
+    Model,
+    Request,
+    RequestOptions,
+    ToolList,
+)
 from runner.models.openai_model import OpenAIModel
 from runner.models.providers import PROVIDERS
-from runner.models.tools import Toolbox, own_documents
+from runner.models.toolbox import Toolbox, own_documents
 from tests.live.asking import CD, ask, talk
 from tests.servers.serving import Answer, Asked, FakeServer, as_json
 from tests.servers.shapes import completion

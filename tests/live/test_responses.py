@@ -10,7 +10,9 @@ import pytest
 
 from envs.calls import Call
 from envs.results import Result
-from runner.models.base import (
+from runner.models.conversation import ConversationSettings, ToolCallConversation
+from runner.models.model_connection import connect
+from runner.models.model_types import (
     FatalError,
     Price,
     Reply,
@@ -19,14 +21,12 @@ from runner.models.base import (
     ToolCall,
     TransientError,
     Usage,
-    VerbatimText,
+    VerbatimParts,
 )
-from runner.models.connect import connect
-from runner.models.conversation import ConversationSettings, ToolCallConversation
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
 from runner.models.settings import ReasoningPolicy
-from runner.models.tools import Toolbox
+from runner.models.toolbox import Toolbox
 from runner.records.recorded_run import open_run
 from tests.live.asking import CD, ask, talk
 from tests.live.running import BASE, Ended
@@ -57,7 +57,7 @@ def test_what_is_read(server: FakeServer) -> None:
         Usage(12, 3, 8, 2),
         reply.latency,
         4 * 2 + 8 * 1 + 3 * 10,
-        VerbatimText({"output_items": [*CALLED, said("Let me look.")]}, ({},)),
+        VerbatimParts({"output_items": [*CALLED, said("Let me look.")]}, ({},)),
     )
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from runner.cli import main
-from runner.records.files import WriteError
-from runner.records.record import EpisodeRecord
-from runner.records.store import RunStore
+from runner.records.durable_files import WriteError
+from runner.records.episode_record import EpisodeRecord
+from runner.records.run_store import RunStore
 from tests.live.running import (
     BASE,
     ENTRIES,

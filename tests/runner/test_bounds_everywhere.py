@@ -19,11 +19,11 @@ from runner.episodes.dialogue import Dialogue
 from runner.episodes.offline import examine_recorded
 from runner.episodes.script_traces import trace_recorded
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
-from runner.models.base import Reply, ToolCall, Usage
 from runner.models.conversation import ConversationSettings
+from runner.models.model_types import Reply, ToolCall, Usage
 from runner.models.prompting import read_prompts
-from runner.models.tools import Toolbox, own_documents
-from runner.rollouts.env import RolloutEnv
+from runner.models.toolbox import Toolbox, own_documents
+from runner.rollouts.rollout_env import RolloutEnv
 from tests.extensions.serving.test_mcp_server import talk, text
 from tests.runner.records.made import answered
 from trajectories.dataset import Dataset

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from runner.models.base import FaultKind
+from runner.models.model_types import FaultKind
 from tests.servers.serving import Answer, Answerer, Asked, as_json
 from tests.servers.shapes import SHAPES, completion
 

@@ -11,7 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from envs.calls import Call
-from runner.models.calling_formats.base import CallingFormat, NativeFormat, PromptFrame, TextFormat
+from runner.models.calling_formats.format_types import (
+    CallingFormat,
+    NativeFormat,
+    PromptFrame,
+    TextFormat,
+)
 from tests.servers.answers import DONE
 from tests.servers.responses import responding
 from tests.servers.serving import Answer, Answerer, Asked, as_json

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from json import loads
 from typing import Any, NamedTuple
 
-from runner.models.base import (
+from runner.models.model_types import (
     FatalError,
     ModelError,
     RequestError,
     ToolCall,
     TransientError,
     Usage,
-    VerbatimText,
+    VerbatimParts,
 )
 
 CD = {"name": "cd", "arguments": '{"folder": "docs"}'}
@@ -53,7 +53,7 @@ class Shape(NamedTuple):
     usage: Usage = Usage(12, 3)
     error: type[ModelError] | None = None
     """What is raised instead of a reply."""
-    verbatim: VerbatimText | None = None
+    verbatim: VerbatimParts | None = None
     """What goes back to the server."""
     strict_client: bool = True
     """Whether a client that checks answers for their form lets it through unchanged."""
@@ -86,7 +86,7 @@ def _with_id(id: object, read: str | None) -> Shape:
 def _thinking(member: str, value: object) -> Shape:
     message = {"role": "assistant", "content": "Yes.", member: value}
     return Shape(
-        completion(message), "Yes.", reasoning="Hm.", verbatim=VerbatimText({member: value})
+        completion(message), "Yes.", reasoning="Hm.", verbatim=VerbatimParts({member: value})
     )
 
 
@@ -234,7 +234,7 @@ SHAPES: dict[str, Shape] = {
             _THINKING,
             "Yes.",
             reasoning="Hm.",
-            verbatim=VerbatimText({"content": _THINKING}),
+            verbatim=VerbatimParts({"content": _THINKING}),
         )
     ),
     "thoughts-in-nested-parts": _loose(
@@ -242,14 +242,14 @@ SHAPES: dict[str, Shape] = {
             _NESTED,
             "One two.",
             reasoning="Hm.",
-            verbatim=VerbatimText({"content": _NESTED}),
+            verbatim=VerbatimParts({"content": _NESTED}),
         )
     ),
     "thoughts-only": _loose(
         Shape(
             completion({"role": "assistant", "content": None, "reasoning_content": "Hm."}),
             reasoning="Hm.",
-            verbatim=VerbatimText({"reasoning_content": "Hm."}),
+            verbatim=VerbatimParts({"reasoning_content": "Hm."}),
         )
     ),
     "thoughts-empty": _loose(_thinking("reasoning_content", "")._replace(reasoning=None)),
@@ -266,7 +266,7 @@ SHAPES: dict[str, Shape] = {
     ),
     "call-signed": _loose(
         _called([CALL, _SIGNED], READ, READ)._replace(
-            verbatim=VerbatimText({}, ({}, {"extra_content": _SIGNED["extra_content"]}))
+            verbatim=VerbatimParts({}, ({}, {"extra_content": _SIGNED["extra_content"]}))
         )
     ),
     "thoughts-in-text": _loose(_said("<think>\nHm.\n</think>\n\nYes.", "Yes.", reasoning="Hm.")),

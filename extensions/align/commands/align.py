@@ -15,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note, show
 from runner.commands.episode_options import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
-from runner.records.files import check_writable, written
+from runner.records.durable_files import check_writable, written
 from runner.show.terminal import say_json
 from trajectories.errors import DataError
 

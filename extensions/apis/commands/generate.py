@@ -14,9 +14,9 @@ from extensions.apis.entries import ApiEntryMaker, write_scripted
 from runner.commands import DONE, RUN_ERROR
 from runner.commands.common_options import note
 from runner.commands.options import argument, index, option, positive
-from runner.models.base import Model, ModelError, Request, RequestOptions
-from runner.models.connect import connect
-from runner.records.files import write_whole
+from runner.models.model_connection import connect
+from runner.models.model_types import Model, ModelError, Request, RequestOptions
+from runner.records.durable_files import write_whole
 from runner.show.terminal import say
 from trajectories.errors import DataError
 

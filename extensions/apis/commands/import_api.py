@@ -11,7 +11,7 @@ from extensions.apis.collection import MAX_SECONDS, ApiCollection
 from extensions.apis.readers import read_collection
 from runner.commands import DONE
 from runner.commands.options import argument, option
-from runner.records.files import write_whole
+from runner.records.durable_files import write_whole
 from runner.show.terminal import say
 from trajectories.errors import DataError
 

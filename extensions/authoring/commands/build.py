@@ -10,7 +10,7 @@ from extensions.authoring.making.scenarios import SCENARIOS, read_scenarios
 from extensions.authoring.review_status import RECORD
 from runner.commands import DONE
 from runner.commands.options import argument, index, option, positive
-from runner.records.files import written
+from runner.records.durable_files import written
 from runner.show.terminal import say
 from trajectories.errors import DataError
 

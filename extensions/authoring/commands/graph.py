@@ -15,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.common_options import DataOptions, note
 from runner.commands.options import index, option, positive, switch
 from runner.data import dataset_choice
-from runner.records.files import written
+from runner.records.durable_files import written
 from runner.show.terminal import say, table
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import load_session

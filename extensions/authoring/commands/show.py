@@ -21,7 +21,7 @@ from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, option, switch
 from runner.data import dataset_choice
-from runner.records.files import check_writable, written
+from runner.records.durable_files import check_writable, written
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

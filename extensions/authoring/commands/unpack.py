@@ -9,7 +9,7 @@ from extensions.authoring.held_back import NAME, NOTE, unpack, unpacked_folder
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import option
-from runner.records.files import write_whole
+from runner.records.durable_files import write_whole
 from runner.show.terminal import say
 
 EXAMPLE = "turnwise dataset unpack"

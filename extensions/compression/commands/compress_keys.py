@@ -17,10 +17,10 @@ from runner.commands import DONE, RUN_ERROR
 from runner.commands.common_options import EntriesOptions, category_option, note
 from runner.commands.options import argument, option, positive
 from runner.data import dataset_choice
-from runner.models.base import ModelError, RequestOptions
-from runner.models.connect import connect
-from runner.models.tools import own_documents
-from runner.records.files import write_whole
+from runner.models.model_connection import connect
+from runner.models.model_types import ModelError, RequestOptions
+from runner.models.toolbox import own_documents
+from runner.records.durable_files import write_whole
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name

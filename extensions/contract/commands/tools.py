@@ -17,7 +17,7 @@ from envs.tool import Tool
 from extensions.contract.langchain_export import module_text
 from runner.commands import DONE
 from runner.commands.options import argument, switch
-from runner.models.tools import FunctionNames, as_tool
+from runner.models.toolbox import FunctionNameMapping, as_tool
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
 
@@ -78,7 +78,7 @@ def _documents(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
 
 def _openai_tools(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
     documents = _documents(backends)
-    names = FunctionNames(document["name"] for document in documents)
+    names = FunctionNameMapping(document["name"] for document in documents)
     return [as_tool(document, names) for document in documents]
 
 

@@ -21,7 +21,7 @@ from extensions.drafting.stubs import StubModule
 from extensions.retrieval import corpus_files
 from runner.commands import DONE
 from runner.commands.options import argument, option
-from runner.records.files import written
+from runner.records.durable_files import written
 from runner.show.terminal import say
 from trajectories.errors import DataError
 

@@ -11,7 +11,7 @@ from runner.commands import DONE
 from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import argument, index, option
 from runner.data import dataset_choice
-from runner.records.files import written
+from runner.records.durable_files import written
 from runner.show.terminal import say
 from trajectories.errors import DataError
 from trajectories.schema import Category

@@ -17,10 +17,10 @@ from runner.commands import DONE, RUN_ERROR
 from runner.commands.common_options import DataOptions, JsonOption, note
 from runner.commands.options import argument, option, positive, switch
 from runner.data import dataset_choice
-from runner.models.base import ModelError, RequestOptions
-from runner.models.connect import connect
-from runner.models.tools import Document, documents_of
-from runner.records.files import check_writable, write_whole, written
+from runner.models.model_connection import connect
+from runner.models.model_types import ModelError, RequestOptions
+from runner.models.toolbox import Document, documents_of
+from runner.records.durable_files import check_writable, write_whole, written
 from runner.show.terminal import say, say_json
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError

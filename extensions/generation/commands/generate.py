@@ -36,15 +36,15 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.model_requests import CachedRequestOptions, check_budget, exit_status
 from runner.commands.options import argument, index, option, positive, switch
-from runner.live.engine import Engine
+from runner.live.engine import JobEngine
 from runner.live.progress_display import ProgressDisplay
 from runner.live.settings import Settings
 from runner.models.model_name import ScriptedName, parsed
-from runner.records.files import written
-from runner.records.record import RunSpending
+from runner.records.durable_files import written
+from runner.records.episode_record import RunSpending
 from runner.records.request_secrets import redact_command
 from runner.records.run_file_mask import SecretMask
-from runner.records.store import server_meant
+from runner.records.run_store import server_meant
 from runner.show.terminal import say, say_json
 from trajectories.dataset import DATA, Dataset, load_embedded
 from trajectories.errors import DataError, suggest_name
@@ -191,7 +191,7 @@ class _Outcome(NamedTuple):
         return self._engine.stop_reason or self.maker.short
 
     @property
-    def _engine(self) -> Engine[Any, Any]:
+    def _engine(self) -> JobEngine[Any, Any]:
         return next(iter(self.models.askers.values())).engine
 
     @property

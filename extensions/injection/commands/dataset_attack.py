@@ -15,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import index, option, switch
 from runner.data import dataset_choice
-from runner.records.files import check_writable, written
+from runner.records.durable_files import check_writable, written
 from runner.show.terminal import say
 from trajectories.errors import DataError, suggest_name
 from trajectories.schema import Trajectory

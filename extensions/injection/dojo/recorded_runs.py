@@ -14,9 +14,9 @@ from checkers.verdict import Verdict
 from extensions.injection.dojo import agentdojo_package, data_versions, entries, verdicts
 from extensions.injection.dojo.data_versions import TaskTexts
 from extensions.injection.dojo.verdicts import DojoTask, DojoVerdict
-from runner.models.base import ToolCall, Usage
-from runner.records import codec
-from runner.records.record import (
+from runner.models.model_types import ToolCall, Usage
+from runner.records import json_codec
+from runner.records.episode_record import (
     EpisodeRecord,
     ExtensionData,
     RecordedEpisode,
@@ -148,7 +148,7 @@ def read_run(paths: Sequence[Path]) -> Run | None:
 def read_member(member: JsonObject, where: str) -> DojoMember:
     """Return the data of an episode. Raises DataError if it is invalid."""
     calls = [tuple(call) for call in member.get("unexecuted", ())]
-    read = codec.read(DojoEpisode, {**member, "unexecuted": calls}, where)
+    read = json_codec.read(DojoEpisode, {**member, "unexecuted": calls}, where)
     return DojoMember(*read)
 
 

@@ -37,9 +37,9 @@ from runner.commands.common_options import note
 from runner.commands.model_requests import check_budget, cost_line, exit_status
 from runner.data import dataset_choice
 from runner.data.dataset_choice import profile_for
-from runner.models.base import Usage
-from runner.records.files import check_writable, written
-from runner.records.record import Key
+from runner.models.model_types import Usage
+from runner.records.durable_files import check_writable, written
+from runner.records.episode_record import Key
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
 

@@ -10,7 +10,7 @@ from extensions.judges.label_page import label_page
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, option
-from runner.records.files import check_writable, written
+from runner.records.durable_files import check_writable, written
 from runner.show.terminal import say
 from trajectories.errors import DataError
 

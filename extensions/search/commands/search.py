@@ -44,14 +44,14 @@ from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.live.live_run import EpisodeJob, RunPlan, jobs_of
 from runner.live.progress_display import ProgressDisplay
 from runner.live.run_control import RunEnding, conduct_here, estimate, open_jobs, open_store
-from runner.models.base import Model
-from runner.models.connect import connect
+from runner.models.model_connection import connect
 from runner.models.model_name import AgentName, ScriptedName, chosen, parsed
+from runner.models.model_types import Model
 from runner.models.settings import Observations
-from runner.records.files import check_writable, written
-from runner.records.record import EpisodeRecord
+from runner.records.durable_files import check_writable, written
+from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import is_run, open_run, read_records
-from runner.records.store import RunStore, create_folder, default_folder
+from runner.records.run_store import RunStore, create_folder, default_folder
 from runner.show.terminal import say, say_json
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory

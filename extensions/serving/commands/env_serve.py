@@ -32,7 +32,7 @@ from runner.models.conversation import Observe
 from runner.models.prompting import read_prompts
 from runner.models.settings import Observations
 from runner.records.bfcl_result_file import categories_of
-from runner.records.record import RunProgress
+from runner.records.episode_record import RunProgress
 from runner.records.recorded_run import read_records
 from trajectories.errors import DataError, require_extra
 from trajectories.jsonl import parse_object

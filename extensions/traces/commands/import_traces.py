@@ -25,10 +25,10 @@ from runner.live.live_run import RunPlan
 from runner.live.run_control import open_store
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
-from runner.records.definition import Selection
-from runner.records.record import EpisodeRecord, RunProgress
+from runner.records.episode_record import EpisodeRecord, RunProgress
 from runner.records.recorded_run import is_run
-from runner.records.store import RunStore, create_folder, default_folder
+from runner.records.run_definition import Selection
+from runner.records.run_store import RunStore, create_folder, default_folder
 from runner.show.terminal import say
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError, suggest_name

@@ -15,8 +15,8 @@ from runner.commands import DONE
 from runner.commands.common_options import JsonOption
 from runner.commands.options import argument, option
 from runner.episodes.judging import kind_of
-from runner.models.user import UserExchange
-from runner.records.files import check_writable
+from runner.models.dialogue_user import UserExchange
+from runner.records.durable_files import check_writable
 from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import say, say_json, table
 from trajectories.errors import DataError

@@ -16,7 +16,7 @@ from runner.records.annotations import (
     with_tags,
     write_annotation,
 )
-from runner.records.record import Key
+from runner.records.episode_record import Key
 from runner.records.recorded_run import read_run
 from runner.show.terminal import say, say_json
 

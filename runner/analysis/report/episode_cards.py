@@ -15,8 +15,8 @@ from runner.analysis.episode_output import Json
 from runner.analysis.episode_view import EpisodeMoment, TurnView, view
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
-from runner.records.codec import members_of
-from runner.records.record import EpisodeRecord, call_text
+from runner.records.episode_record import EpisodeRecord, call_text
+from runner.records.json_codec import members_of
 from runner.records.recorded_run import Run
 from trajectories.schema import Trajectory, Turn
 

@@ -23,7 +23,7 @@ from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING
-from runner.records.record import RunProgress
+from runner.records.episode_record import RunProgress
 
 _BUDGET = 4_400
 """Average number of characters per episode's pack, so that 1,000 episodes stay under 5 MB."""

@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 
 from envs.calls import Call
-from runner.models.base import ChatMessage, ToolCall
-from runner.models.calling_formats.base import NativeFormat, Tool
+from runner.models.calling_formats.format_types import NativeFormat, Tool
+from runner.models.model_types import ChatMessage, ToolCall
 
 
 def show(tools: Sequence[Tool]) -> list[Tool]:

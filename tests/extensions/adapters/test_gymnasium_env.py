@@ -10,7 +10,7 @@ from gymnasium.utils.env_checker import check_env
 from envs.calls import parse_call
 from extensions.adapters.gymnasium_env import TrajectoryEnv
 from extensions.adapters.suite import suite
-from runner.rollouts.env import REWARDS
+from runner.rollouts.rollout_env import REWARDS
 from trajectories.errors import DataError
 
 BASE = suite(category="base")

@@ -11,7 +11,7 @@ from inspect_ai.tool import ToolCall
 from envs.calls import parse_call
 from extensions.adapters.inspect_task import turnwise
 from extensions.adapters.suite import suite
-from runner.rollouts.env import RolloutEnv
+from runner.rollouts.rollout_env import RolloutEnv
 from trajectories.errors import DataError
 
 # The library uses a retired parameter of another, and leaves files open that it reads later.

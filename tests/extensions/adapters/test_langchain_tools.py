@@ -15,7 +15,7 @@ from envs.session import Session
 from extensions.adapters.langchain_tools import tools
 from extensions.adapters.suite import suite
 from runner.cli import main
-from runner.models.tools import own_documents
+from runner.models.toolbox import own_documents
 from trajectories.prepared_trajectory import load_session
 
 BASE = suite(category="base").dataset

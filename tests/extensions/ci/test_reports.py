@@ -15,7 +15,7 @@ import pytest
 from checkers.verdict import Verdict
 from extensions.ci.reports import junit, make_annotations, step_summary
 from runner.cli import main
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from trajectories.errors import DataError
 from trajectories.validation import validate
 

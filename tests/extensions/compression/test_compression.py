@@ -14,7 +14,7 @@ from extensions.compression import compression
 from extensions.compression.compression import Compression, compress_observations, load_kept_members
 from extensions.compression.shortening import shorten
 from runner.data import dataset_choice
-from runner.rollouts.env import RolloutEnv
+from runner.rollouts.rollout_env import RolloutEnv
 from tests.runner.commands.running import run
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import load_session

@@ -20,9 +20,9 @@ from runner.analysis.frames import load_runs
 from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import about_run, row
 from runner.cli import main
-from runner.records.definition import DatasetReference
-from runner.records.record import call_text
+from runner.records.episode_record import call_text
 from runner.records.recorded_run import open_run
+from runner.records.run_definition import DatasetReference
 from tests.extensions.viewer.viewing import viewing
 from tests.planted_faults import KINDS, plant
 from tests.planted_faults import dataset_of as entries_of

@@ -4,7 +4,7 @@ from checkers.profile import BFCL, STRICT
 from extensions.debugger.stepper import StepText, said
 from runner.episodes.offline import examine_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.records.record import ReplyRecord
+from runner.records.episode_record import ReplyRecord
 from tests.extensions.debugger.episodes import NOTES, examined, prepared
 from tests.runner.records.made import answered
 from tests.runner.records.made import step as request

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from checkers.verdict import FunctionSelection
 from extensions.experiments.experiment_scores import RecordedAxis, VaryFile, write_vary_file
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.runner.records.made import defining, episode
 
 Outcomes = Sequence[tuple[bool, FunctionSelection]]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from envs.registry import BACKENDS, load_library
 from extensions.experiments.arrangement import Arrangement, Paraphrase, first_sentence
-from runner.models.tools import FunctionNames, own_documents
+from runner.models.toolbox import FunctionNameMapping, own_documents
 
 DOCUMENTS = own_documents([*BACKENDS])
 NAMES = [document["name"] for document in DOCUMENTS]
@@ -66,7 +66,7 @@ def test_a_place_loses_nothing(need, place):
 )
 def test_names_map_back(naming, seed, need):
     shown = Arrangement(names=naming, seed=seed).shown_names(DOCUMENTS, need, "entry")
-    names = FunctionNames(NAMES, shown)
+    names = FunctionNameMapping(NAMES, shown)
     assert [names.real(names.legal(name)) for name in NAMES] == NAMES
     assert len({names.legal(name) for name in NAMES}) == len(NAMES)
 

@@ -10,8 +10,8 @@ import pytest
 
 from runner.cli import main
 from runner.data.dataset_choice import load_dataset
-from runner.models.tools import own_documents
-from runner.records.files import RUN_FILE
+from runner.models.toolbox import own_documents
+from runner.records.durable_files import RUN_FILE
 from runner.records.recorded_run import open_run
 from tests.live.running import arguments, ready_and, records
 from tests.servers.answers import of_dataset

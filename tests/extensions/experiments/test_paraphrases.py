@@ -10,8 +10,8 @@ import pytest
 from extensions.experiments.arrangement import Paraphrase
 from extensions.experiments.paraphrase_drafts import draft_paraphrases, own_words
 from extensions.experiments.paraphrases import find_defects, read_paraphrases, read_rewordings
-from runner.models.base import Reply, Usage
-from runner.models.blocks import object_within
+from runner.models.block_api import object_within
+from runner.models.model_types import Reply, Usage
 from trajectories.errors import DataError
 
 DOCUMENT = {

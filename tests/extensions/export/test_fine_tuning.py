@@ -8,7 +8,7 @@ import pytest
 
 from extensions.export.fine_tuning import to_sharegpt, to_trl, was_ended_by_search
 from extensions.export.transcripts import TuningTranscript
-from runner.records.record import TurnEnd
+from runner.records.episode_record import TurnEnd
 from tests.runner.records.made import episode
 from trajectories.errors import DataError
 

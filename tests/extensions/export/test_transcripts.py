@@ -8,11 +8,11 @@ from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from extensions.export.transcripts import export_bfcl, export_openai_messages
 from runner.cli import main
-from runner.models.base import Usage
+from runner.models.model_types import Usage
 from runner.records import bfcl_result_file
-from runner.records.record import EpisodeRecord, ReplyRecord
+from runner.records.episode_record import EpisodeRecord, ReplyRecord
 from runner.records.recorded_run import open_run
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
 from tests.runner.records.made import step as request
 from trajectories.errors import DataError

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from envs import registry
 from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS
-from runner.models.base import ToolCall
-from runner.models.calling_formats.base import CallingFormat, NativeFormat
-from runner.models.tools import FunctionNames, as_tool, own_documents
+from runner.models.calling_formats.format_types import CallingFormat, NativeFormat
+from runner.models.model_types import ToolCall
+from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
 
 WRITTEN = {name: each for name, each in PROTOCOLS.items() if not isinstance(each, NativeFormat)}
 NATIVE = {name: each for name, each in PROTOCOLS.items() if isinstance(each, NativeFormat)}
@@ -51,7 +51,7 @@ _SCALARS: dict[str, st.SearchStrategy[Any]] = {
 def documents() -> list[dict[str, Any]]:
     """Return the documents of all functions, as a protocol is shown them."""
     own = own_documents(registry.names())
-    names = FunctionNames(document["name"] for document in own)
+    names = FunctionNameMapping(document["name"] for document in own)
     return [as_tool(document, names)["function"] for document in own]
 
 

@@ -13,7 +13,7 @@ from envs.calls import Call
 from extensions.formats.registry import PROTOCOLS, calling_formats_named
 from runner.cli import main
 from runner.data import dataset_choice
-from runner.models.calling_formats.base import NativeFormat, TextFormat
+from runner.models.calling_formats.format_types import NativeFormat, TextFormat
 from runner.records.recorded_run import open_run
 from tests.live.oracle import GROUPS, knowing, played
 from tests.live.running import records

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from extensions.formats.native_families import MULTI_CALL
-from runner.models.base import ToolCall
+from runner.models.model_types import ToolCall
 
 NAME = MULTI_CALL.name
 

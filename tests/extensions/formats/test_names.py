@@ -11,11 +11,11 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from extensions.formats.registry import PROTOCOLS
-from runner.models.base import Reply, Usage
-from runner.models.calling_formats.base import TextFormat
+from runner.models.calling_formats.format_types import TextFormat
 from runner.models.conversation import ConversationSettings, conversation_of
+from runner.models.model_types import Reply, Usage
 from runner.models.prompting import read_prompts
-from runner.models.tools import Toolbox
+from runner.models.toolbox import Toolbox
 from trajectories.schema import Message
 
 _SCHEMA = {"type": "dict", "properties": {"city": {"type": "string", "description": "A city."}}}

@@ -10,7 +10,7 @@ from envs.bounds import BOUNDS
 from envs.calls import Call
 from envs.errors import MalformedCall
 from extensions.formats.registry import PROTOCOLS
-from runner.models.calling_formats.base import NativeFormat, TextFormat
+from runner.models.calling_formats.format_types import NativeFormat, TextFormat
 from tests.examples import examples
 from tests.extensions.formats.making import NATIVE, WRITTEN, calls, documents, plain, through
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from extensions.generation.answers import ANSWERS_FILE, DEFINITION_FILE, AnswerLog
-from runner.models.base import Reply, Request, Usage
-from runner.records.record import RunSpending
+from runner.models.model_types import Reply, Request, Usage
+from runner.records.episode_record import RunSpending
 from runner.records.run_file_mask import SecretMask
 from trajectories.errors import DataError
 

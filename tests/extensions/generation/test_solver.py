@@ -14,7 +14,7 @@ from extensions.generation.solver import (
 )
 from extensions.search.fallible_model import ErrorRates
 from extensions.search.search import GIVE_UP, Propose
-from runner.models.base import Reply, Request, ToolCall, Usage
+from runner.models.model_types import Reply, Request, ToolCall, Usage
 from tests.extensions.generation.entries.drawing import drawn
 from trajectories.schema import Trajectory
 

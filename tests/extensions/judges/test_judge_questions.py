@@ -17,7 +17,7 @@ from extensions.judges.judge_questions import (
     read_observations,
 )
 from extensions.judges.label_rules import CRITERIA, IN_WORDS, TurnObservation
-from runner.models.base import Reply, ToolCall, Usage
+from runner.models.model_types import Reply, ToolCall, Usage
 from trajectories.errors import DataError
 
 GOOD = {

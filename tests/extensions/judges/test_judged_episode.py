@@ -12,7 +12,7 @@ from extensions.judges.judged_episode import JudgedEpisode, LabelOptions, exhibi
 from extensions.judges.label_figures import labelled
 from extensions.judges.label_rules import TurnObservation
 from extensions.judges.votes import Vote
-from runner.records.record import TurnEnd
+from runner.records.episode_record import TurnEnd
 from tests.runner.analysis.report.making import call, source_of, viewed
 from trajectories.errors import DataError
 from trajectories.schema import Category, ExpectedCalls

@@ -19,8 +19,8 @@ from extensions.judges.votes import (
     find_votes_folder,
     load_votes,
 )
-from runner.models.base import Usage
-from runner.records.record import RunSpending
+from runner.models.model_types import Usage
+from runner.records.episode_record import RunSpending
 from runner.records.run_file_mask import SecretMask
 from trajectories.errors import DataError
 

@@ -4,8 +4,8 @@ import asyncio
 
 from extensions.ray.ray_workers import SharedBudget
 from runner.live.budget import Budget
-from runner.models.base import Usage
-from runner.records.record import RunSpending
+from runner.models.model_types import Usage
+from runner.records.episode_record import RunSpending
 
 REFUSAL = "the budget of 2 requests is used up"
 

@@ -11,10 +11,10 @@ from envs.calls import parse_call
 from extensions.formats.action_families import TOOLLLAMA
 from extensions.search.search import GIVE_UP, SearchLimits, search, search_texts, texts_hash
 from runner.episodes.dialogue import Dialogue
-from runner.models.base import Reply, ToolCall, TransientError, Usage
 from runner.models.conversation import ConversationSettings
+from runner.models.model_types import Reply, ToolCall, TransientError, Usage
 from runner.models.prompting import read_prompts
-from runner.models.tools import Toolbox, own_documents
+from runner.models.toolbox import Toolbox, own_documents
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
 

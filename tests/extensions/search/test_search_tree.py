@@ -11,7 +11,7 @@ from extensions.search.search_tree import view_of
 from runner.analysis.replayed_runs import replay_run
 from runner.analysis.report.run_report import report
 from runner.cli import main
-from runner.records.record import StepRecord
+from runner.records.episode_record import StepRecord
 from runner.records.recorded_run import open_run
 from tests.runner.records.made import episode, step
 from trajectories.dataset import load_embedded

@@ -30,9 +30,9 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.live_run import RunPlan
 from runner.live.settings import Settings
 from runner.models.prompting import read_prompts
-from runner.records.definition import Selection
-from runner.records.files import RUN_FILE
+from runner.records.durable_files import RUN_FILE
 from runner.records.recorded_run import read_records
+from runner.records.run_definition import Selection
 from tests.extensions.serving.serving import answer
 from tests.live.running import comparable
 from trajectories.dataset import load_embedded

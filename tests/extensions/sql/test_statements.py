@@ -13,7 +13,7 @@ from checkers.reasons import Reason
 from runner.data import dataset_choice
 from runner.episodes.judging import judge_recorded
 from runner.episodes.offline import examine_truth, judge_truth, run_null, run_oracle
-from runner.models.tools import toolbox_of
+from runner.models.toolbox import toolbox_of
 from tests.conftest import bfcl_files
 from trajectories.dataset import Dataset, load_embedded
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runner.cli import main
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import open_run
 from tests.extensions.traces.conversations import (
     BLOCKS,

@@ -13,7 +13,7 @@ from extensions.users.rules import (
     RuleUser,
 )
 from extensions.users.scenario import DialogueScenario, Fact, Knobs, Step, Wish
-from runner.models.user import SAY, UserAnswer, UserExchange
+from runner.models.dialogue_user import SAY, UserAnswer, UserExchange
 
 SCENARIO = DialogueScenario(
     wishes=(Wish("I want to cancel my order.", "opening"), Wish("I also want a refund.")),

@@ -4,7 +4,7 @@ import pytest
 
 from extensions.viewer import run_cache as module
 from extensions.viewer.run_cache import RunCache
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.errors import DataError
 

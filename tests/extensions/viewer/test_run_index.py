@@ -7,7 +7,7 @@ import pytest
 from extensions.viewer import run_index
 from extensions.viewer.run_index import CorrectedScore, JudgedResults, RunIndex
 from runner.records.run_files import EPISODES_FILE
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.extensions.viewer.viewing import write_noted
 from tests.runner.analysis.replayed_runs import definition, error_record, record, truth_turns
 from tests.runner.records.made import defining, episode

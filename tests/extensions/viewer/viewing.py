@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from extensions.viewer.viewer import Viewer, serve
-from runner.records.definition import RunDefinition
-from runner.records.files import LOCK_FILE
-from runner.records.record import EpisodeRecord
-from runner.records.store import RunStore
+from runner.records.durable_files import LOCK_FILE
+from runner.records.episode_record import EpisodeRecord
+from runner.records.run_definition import RunDefinition
+from runner.records.run_store import RunStore
 
 TOKEN = "only the viewer's user has this"
 

@@ -19,8 +19,8 @@ from runner.analysis.report.value_bounds import ValueBounds
 from runner.cli import main
 from runner.episodes.offline import examine_truth
 from runner.episodes.turn_loop import TurnLoop
-from runner.records.record import EpisodeRecord
-from runner.rollouts.env import RolloutEnv, single_dataset
+from runner.records.episode_record import EpisodeRecord
+from runner.rollouts.rollout_env import RolloutEnv, single_dataset
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 

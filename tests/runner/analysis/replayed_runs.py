@@ -10,9 +10,9 @@ from checkers.profile import PROFILES
 from envs import __version__
 from runner.episodes.judging import judge_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.records.definition import DatasetReference, RunDefinition
-from runner.records.record import EpisodeRecord
-from runner.records.store import RunStore
+from runner.records.episode_record import EpisodeRecord
+from runner.records.run_definition import DatasetReference, RunDefinition
+from runner.records.run_store import RunStore
 from tests.runner.records.made import ASKED, EVERYTHING, step
 from trajectories.dataset import load_path
 from trajectories.prepared_trajectory import prepare

@@ -22,8 +22,8 @@ from runner.analysis.figures import (
 from runner.analysis.replayed_runs import dataset_of, replay_run
 from runner.analysis.report.run_report import report
 from runner.analysis.run_scores import RunScores, ScoringRules, open_scores
-from runner.models.base import Usage
-from runner.records.record import InfoReport, RunSegment, UnreportedFact
+from runner.models.model_types import Usage
+from runner.records.episode_record import InfoReport, RunSegment, UnreportedFact
 from runner.records.recorded_run import open_run
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from tests.runner.analysis.report.making import request, unpacked

@@ -5,7 +5,7 @@ import pytest
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from runner.analysis.run_diagnosis import RunDiagnosis
-from runner.records.record import EpisodeRecord, ReplyRecord, TurnEnd
+from runner.records.episode_record import EpisodeRecord, ReplyRecord, TurnEnd
 from tests.runner.records.made import step
 
 HERMES = '<tool_call>\n{"name": "ls", "arguments": {}}\n</tool_call>'

@@ -6,7 +6,7 @@ import pytest
 
 from runner.analysis.figure_lines import CSV_HEADING, csv_rows, table_lines
 from runner.analysis.run_scores import ScoringRules, open_scores
-from runner.models.base import Usage
+from runner.models.model_types import Usage
 from tests.runner.analysis.replayed_runs import (
     definition,
     error_record,

@@ -11,7 +11,7 @@ from checkers.reasons import Reason
 from checkers.required_info import Fact, Number, Text
 from checkers.verdict import Failure, Verdict
 from runner.episodes.info_verdict import fail_without_info, find_reported_info
-from runner.records.record import EpisodeRecord, InfoReport, UnreportedFact
+from runner.records.episode_record import EpisodeRecord, InfoReport, UnreportedFact
 from tests.runner.records.made import episode
 from trajectories.schema import Trajectory, Turn
 

@@ -15,7 +15,7 @@ from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null
 from runner.episodes.script_playback import oracle
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from tests.judging import null, run_recorded, run_script
 from trajectories.errors import DataError
 from trajectories.ground_truths import GroundTruths

@@ -11,7 +11,7 @@ import pytest
 from checkers.profile import STRICT
 from runner.episodes.offline import examine_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.records.record import EpisodeRecord, RecordedEpisode, TurnEnd
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode, TurnEnd
 from tests.planted_faults import ANYWHERE, KINDS, Planted, planted
 from trajectories.dataset import load_embedded
 from trajectories.prepared_trajectory import prepare

@@ -7,7 +7,7 @@ from checkers.causes.episode_place import EpisodePlace
 from checkers.profile import BFCL, STRICT
 from runner.episodes.offline import examine_recorded, examine_truth
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
-from runner.records.record import TurnEnd
+from runner.records.episode_record import TurnEnd
 from tests.runner.analysis.entries import ANSWER, WAIT, WRONG, executed_entry
 from tests.runner.records.made import answered
 from trajectories.prepared_trajectory import prepare

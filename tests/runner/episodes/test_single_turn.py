@@ -10,12 +10,12 @@ from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from runner.episodes.judging import evaluate
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
-from runner.models.base import Reply, ToolCall, Usage
-from runner.models.calling_formats.base import NOTED
+from runner.models.calling_formats.format_types import NOTED
 from runner.models.conversation import ConversationSettings
+from runner.models.model_types import Reply, ToolCall, Usage
 from runner.models.prompting import read_prompts
-from runner.models.tools import toolbox_of
-from runner.rollouts.env import RolloutEnv
+from runner.models.toolbox import toolbox_of
+from runner.rollouts.rollout_env import RolloutEnv
 from tests.judging import run_recorded
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category

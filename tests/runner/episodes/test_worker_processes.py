@@ -17,7 +17,7 @@ from runner.episodes.judging import evaluate
 from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.episodes.offline import run_oracle
 from runner.episodes.worker_processes import TRIES, evaluate_in_processes
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from tests.source import ROOT
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError

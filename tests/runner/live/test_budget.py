@@ -7,9 +7,9 @@ from random import Random
 import pytest
 
 from runner.live.budget import Budget
-from runner.live.engine import Engine, RateLimits
-from runner.models.base import Reply, Request, Usage
-from runner.records.record import RunSpending
+from runner.live.engine import JobEngine, RequestLimits
+from runner.models.model_types import Reply, Request, Usage
+from runner.records.episode_record import RunSpending
 
 QUESTION = Request([{"role": "user", "content": "?"}], None)
 BUDGET = 1000
@@ -43,7 +43,7 @@ def finished(concurrency, ratio, spread, budget):
     sizes = sorted((random.randrange(4, 22) for _ in range(300)), reverse=True)
     needs = [max(1, round(n * ratio * random.uniform(1 - spread, 1 + spread))) for n in sizes]
     made = Counter()
-    engine = Engine(Answering(), RateLimits(concurrency), Random(0), budget)
+    engine = JobEngine(Answering(), RequestLimits(concurrency), Random(0), budget)
 
     async def do(job, ask):
         for _ in range(needs[job]):
@@ -90,7 +90,7 @@ def test_a_budget_that_is_used_up_already_admits_nothing():
 
 def test_a_stop_lets_nobody_ask_who_waits_for_a_turn():
     begun = []
-    engine = Engine(Answering(), RateLimits(8), Random(0), Budget(16))
+    engine = JobEngine(Answering(), RequestLimits(8), Random(0), Budget(16))
 
     async def do(job, ask):
         await ask(QUESTION)

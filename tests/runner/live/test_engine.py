@@ -14,8 +14,8 @@ import pytest
 
 from runner.live import engine as module
 from runner.live.budget import Budget
-from runner.live.engine import Engine, RateLimits, RunStopped
-from runner.models.base import (
+from runner.live.engine import JobEngine, RequestLimits, RunStopped
+from runner.models.model_types import (
     FatalError,
     ModelError,
     Reply,
@@ -24,13 +24,13 @@ from runner.models.base import (
     TransientError,
     Usage,
 )
-from runner.records.record import RunSpending
+from runner.records.episode_record import RunSpending
 from tests.runner.live.clock import FakeClock
 
 ROOT = Path(__file__).resolve().parents[2]
 QUESTION = Request([{"role": "user", "content": "?"}], None)
 POISON = Request([{"role": "user", "content": "!"}], None)
-QUICK = RateLimits(concurrency=4, attempts=3, first_wait=1e-6)
+QUICK = RequestLimits(concurrency=4, attempts=3, first_wait=1e-6)
 BUSY = TransientError("429: slow down", retry_after=0.0)
 FOREVER = 10**9
 
@@ -83,7 +83,7 @@ class Recorder:
     def __init__(self, model, limits=QUICK, jitter=None, clock=None, **budget):
         self.model = model
         jitter = jitter or Random(0)
-        self.engine = Engine(model, limits, jitter, Budget(**budget), clock=clock)
+        self.engine = JobEngine(model, limits, jitter, Budget(**budget), clock=clock)
         self.done = []
         self.answers = []
 
@@ -136,7 +136,7 @@ def ask_alone(engine):
 @pytest.mark.parametrize("concurrency", [1, 3, 16])
 def test_as_many_jobs_as_allowed_are_under_way_and_no_more(concurrency):
     model = Scripted()
-    run = Recorder(model, RateLimits(concurrency)).run(range(50))
+    run = Recorder(model, RequestLimits(concurrency)).run(range(50))
     assert sorted(run.done) == list(range(50))
     assert model.most_busy == concurrency
     assert run.engine.stop_reason is None
@@ -144,13 +144,13 @@ def test_as_many_jobs_as_allowed_are_under_way_and_no_more(concurrency):
 
 
 def test_more_workers_than_jobs_are_no_harm():
-    assert Recorder(Scripted(), RateLimits(64)).run([1, 2]).done == [1, 2]
-    assert Recorder(Scripted(), RateLimits(64)).run([]).done == []
+    assert Recorder(Scripted(), RequestLimits(64)).run([1, 2]).done == [1, 2]
+    assert Recorder(Scripted(), RequestLimits(64)).run([]).done == []
 
 
 def test_jobs_are_taken_one_by_one_and_begun_in_order():
     taken = []
-    run = Recorder(Scripted(), RateLimits(2))
+    run = Recorder(Scripted(), RequestLimits(2))
 
     def jobs():
         for number in range(6):
@@ -177,13 +177,13 @@ def test_a_slow_job_blocks_no_other():
         if len(run.done) == 9:
             others_done.set()
 
-    run = Recorder(Scripted(), RateLimits(2))
+    run = Recorder(Scripted(), RequestLimits(2))
     run.run(range(10), do, on_done)
     assert run.done == [*range(1, 10), 0]
 
 
 def test_an_answer_comes_with_its_number_of_attempts():
-    run = Recorder(Scripted(says("A."), BUSY, BUSY, says("B.")), RateLimits(1, first_wait=1e-6))
+    run = Recorder(Scripted(says("A."), BUSY, BUSY, says("B.")), RequestLimits(1, first_wait=1e-6))
     run.run(range(2))
     assert [(a.reply.text, a.attempts) for a in run.answers] == [("A.", 1), ("B.", 3)]
 
@@ -193,7 +193,7 @@ def test_an_answer_comes_with_its_number_of_attempts():
 
 def test_a_request_is_tried_again_until_it_is_answered(clock):
     model = Scripted(BUSY, TransientError("500"), says())
-    engine = Engine(model, QUICK, Random(0), clock=clock)
+    engine = JobEngine(model, QUICK, Random(0), clock=clock)
     assert clock.run(engine.ask(QUESTION)).attempts == 3
     assert model.asked == 3
     assert len(clock.waits) == 2
@@ -229,8 +229,8 @@ class Fixed(Random):
 
 @pytest.mark.parametrize(("drawn", "factor"), [(0.0, 0.5), (0.5, 1.0), (0.75, 1.25)])
 def test_waits_double_up_to_a_minute_and_are_spread(clock, drawn, factor):
-    limits = RateLimits(attempts=11, first_wait=0.5)
-    engine = Engine(Scripted(TransientError("500")), limits, Fixed(drawn), clock=clock)
+    limits = RequestLimits(attempts=11, first_wait=0.5)
+    engine = JobEngine(Scripted(TransientError("500")), limits, Fixed(drawn), clock=clock)
     with pytest.raises(ModelError, match="11 requests"):
         clock.run(engine.ask(QUESTION))
     assert clock.waits == [factor * wait for wait in (0.5, 1, 2, 4, 8, 16, 32, 60, 60, 60)]
@@ -240,7 +240,7 @@ def test_waits_double_up_to_a_minute_and_are_spread(clock, drawn, factor):
 @pytest.mark.parametrize(("kind", "least"), [("rate_limit", 0.0), ("server", 1.0)])
 def test_a_server_that_asks_to_wait_is_waited_for(clock, asked_for, kind, least):
     model = Scripted(TransientError("busy", retry_after=asked_for, kind=kind), says())
-    engine = Engine(model, RateLimits(first_wait=1.0), Fixed(0.5), clock=clock)
+    engine = JobEngine(model, RequestLimits(first_wait=1.0), Fixed(0.5), clock=clock)
     clock.run(engine.ask(QUESTION))
     assert clock.now == max(asked_for, least)
     # One refusal for a rate limit may be no limit of ours: it holds up that request only.
@@ -262,7 +262,7 @@ def test_a_server_that_asks_to_wait_for_longer_than_a_run_does_ends_it(clock):
 @pytest.mark.parametrize("kind", ["server", "connection", "rate_limit"])
 def test_a_server_that_never_answers_ends_the_run_with_its_last_words(clock, kind):
     model = Scripted(says(), TransientError("500: oh no", kind=kind))
-    run = Recorder(model, RateLimits(16, outage=300.0), clock=clock)
+    run = Recorder(model, RequestLimits(16, outage=300.0), clock=clock)
     clock.run(run.engine.run(range(50), recorded, run.done.append))
     assert re.fullmatch(r"no answer for \d minutes: 500: oh no", run.engine.stop_reason)
     assert run.engine.failed
@@ -279,7 +279,7 @@ def test_an_outage_loses_no_request(clock):
                 raise TransientError("502")
             return says()
 
-    run = Recorder(Out(), RateLimits(16), clock=clock)
+    run = Recorder(Out(), RequestLimits(16), clock=clock)
     clock.run(run.engine.run(range(900), recorded, run.done.append))
     assert run.done == ["Yes."] * 900
     assert run.engine.stop_reason is None
@@ -298,7 +298,7 @@ def test_a_request_that_fails_while_others_are_answered_is_given_up(clock, kind,
     async def do(job, ask):
         return await recorded_of(POISON if job == 3 else QUESTION, ask)
 
-    run = Recorder(Moody(), RateLimits(4), clock=clock)
+    run = Recorder(Moody(), RequestLimits(4), clock=clock)
     clock.run(run.engine.run(range(600), do, run.done.append))
     assert sorted(set(run.done)) == ["Yes.", f"no ({tries} requests)"]
     assert run.done.count("Yes.") == 599
@@ -306,7 +306,7 @@ def test_a_request_that_fails_while_others_are_answered_is_given_up(clock, kind,
 
 def test_a_request_that_takes_too_long_is_made_twice_at_most(clock):
     model = Scripted(TransientError("no answer within 600 seconds", kind="timeout"))
-    engine = Engine(model, RateLimits(), Random(0), clock=clock)
+    engine = JobEngine(model, RequestLimits(), Random(0), clock=clock)
     with pytest.raises(ModelError, match="2 requests") as caught:
         clock.run(engine.ask(QUESTION))
     assert (model.asked, caught.value.kind) == (2, "timeout")
@@ -384,7 +384,7 @@ def test_requests_that_fail_are_counted():
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_a_budget_of_requests_stops_the_run(concurrency):
     model = Scripted()
-    run = Recorder(model, RateLimits(concurrency), max_requests=7)
+    run = Recorder(model, RequestLimits(concurrency), max_requests=7)
     run.run(range(10), run.ask_thrice)
     assert model.asked == run.engine.budget.spent.requests == 7
     assert len(run.done) == 2
@@ -393,7 +393,7 @@ def test_a_budget_of_requests_stops_the_run(concurrency):
 
 
 def test_a_budget_that_suffices_stops_nothing():
-    run = Recorder(Scripted(says(cost=0.5)), RateLimits(2), max_requests=6, max_cost=3.5)
+    run = Recorder(Scripted(says(cost=0.5)), RequestLimits(2), max_requests=6, max_cost=3.5)
     run.run(range(2), run.ask_thrice)
     assert sorted(run.done) == [0, 1]
     assert run.engine.stop_reason is None
@@ -401,7 +401,7 @@ def test_a_budget_that_suffices_stops_nothing():
 
 def test_retries_use_up_the_budget_of_requests():
     model = Scripted(BUSY)
-    limits = RateLimits(1, attempts=FOREVER, first_wait=1e-6)
+    limits = RequestLimits(1, attempts=FOREVER, first_wait=1e-6)
     run = Recorder(model, limits, max_requests=5).run(range(10), recorded)
     assert (model.asked, run.done) == (5, [])
     assert run.engine.failed is False
@@ -409,7 +409,7 @@ def test_retries_use_up_the_budget_of_requests():
 
 def test_a_budget_of_money_stops_the_run():
     model = Scripted(says(cost=0.1))
-    run = Recorder(model, RateLimits(1), max_cost=0.25).run(range(10))
+    run = Recorder(model, RequestLimits(1), max_cost=0.25).run(range(10))
     assert run.done == [0, 1, 2]
     assert model.asked == 3
     assert run.engine.stop_reason == "the budget of 0.25 US dollars is used up"
@@ -435,7 +435,7 @@ def test_answers_on_their_way_when_a_budget_is_used_up_still_count():
                 await ask(QUESTION)
         return job
 
-    run = Recorder(Slow(), RateLimits(2), max_requests=20).run(range(5), do)
+    run = Recorder(Slow(), RequestLimits(2), max_requests=20).run(range(5), do)
     assert run.done == [0]
     assert run.engine.stop_reason == "the budget of 20 requests is used up"
 
@@ -501,7 +501,7 @@ def test_what_is_going_on_is_counted(clock):
             return await super().ask(request)
 
     model = Looking(BUSY, TransientError("500"), says())
-    engine = Engine(model, QUICK, Random(0), clock=clock)
+    engine = JobEngine(model, QUICK, Random(0), clock=clock)
     clock.run(engine.ask(QUESTION))
     assert seen == [(1, 0, 0), (1, 1, 0), (1, 2, 0)]
     assert (engine.activity.in_flight, engine.activity.trouble) == (0, {"server": 2})
@@ -582,7 +582,7 @@ def test_an_interrupt_ends_tries_that_would_go_on_for_ever(error):
             loop.call_later(0.005, run.engine._interrupt)
         return await recorded(job, ask)
 
-    limits = RateLimits(4, attempts=FOREVER, first_wait=1e-6)
+    limits = RequestLimits(4, attempts=FOREVER, first_wait=1e-6)
     run = Recorder(Scripted(error), limits)
     assert run.run(range(20), do).done == []
     assert (run.engine.stop_reason, run.engine.failed) == ("interrupted", False)
@@ -600,7 +600,7 @@ def test_the_first_reason_to_stop_is_the_one_that_is_told():
         run.engine.stop("enough")
         run.engine.stop("too much")
 
-    run = Recorder(Scripted(), RateLimits(1))
+    run = Recorder(Scripted(), RequestLimits(1))
     run.run(range(9), on_done=on_done)
     assert run.engine.stop_reason == "enough"
 
@@ -616,7 +616,7 @@ PROGRAM = """
 import asyncio
 from random import Random
 from runner.live import engine
-from runner.models.base import Request
+from runner.models.model_types import Request
 
 engine._STOP_SECONDS = {grace}
 

@@ -6,7 +6,7 @@ from checkers.profile import STRICT
 from runner.episodes.dialogue import ExecutedAnswer
 from runner.episodes.script_playback import start_episode
 from runner.live.episode_log import end_of
-from runner.models.base import Reply, Usage
+from runner.models.model_types import Reply, Usage
 from trajectories.prepared_trajectory import prepare
 
 

@@ -16,12 +16,12 @@ from envs.backends.ticket import TicketAPI
 from envs.calls import MAX_TEXT, parse_call
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
-from runner.models.base import Reply, Request, RequestError, ToolCall, Usage, VerbatimText
 from runner.models.conversation import ConversationSettings
+from runner.models.model_types import Reply, Request, RequestError, ToolCall, Usage, VerbatimParts
 from runner.models.prompting import read_prompts
-from runner.models.tools import Toolbox, own_documents
-from runner.records.codec import read, to_json_value
-from runner.records.record import Change, TurnEnd, UnderwayStep
+from runner.models.toolbox import Toolbox, own_documents
+from runner.records.episode_record import StateChange, TurnEnd, UnfinishedStep
+from runner.records.json_codec import read, to_json_value
 from tests.judging import run_recorded
 from trajectories.dataset import load_embedded
 from trajectories.prepared_trajectory import prepare
@@ -270,9 +270,9 @@ def test_changes_are_those_of_the_step_and_not_of_the_episode(ready, mode):
     run = live(ready(STRICT), mode, STRICT, *steps, *[says("Done.")] * 3)
     path = "TicketAPI.ticket_queue[0].priority"
     assert [step.changes for step in run.steps[:4]] == [
-        [Change(path, 2, 5)],
+        [StateChange(path, 2, 5)],
         [],
-        [Change(path, 5, 4)],
+        [StateChange(path, 5, 4)],
         [],
     ]
 
@@ -566,16 +566,16 @@ def test_a_system_message_and_several_messages_of_a_turn_are_put_to_the_model(
 
 # Going on with an episode of an earlier life
 
-THOUGHT = VerbatimText(
+THOUGHT = VerbatimParts(
     {"reasoning_content": "", "thinking": [{"signature": "S"}]}, ({"extra_content": {"s": "T"}},)
 )
-PARTS = VerbatimText({"content": [{"type": "thinking", "thinking": "", "signature": "S"}]})
+PARTS = VerbatimParts({"content": [{"type": "thinking", "thinking": "", "signature": "S"}]})
 
 
 def remembered(run):
     """Return the answers of an episode as they come back from a file."""
     kept = json.loads(json.dumps([to_json_value(step) for step in run.answered]))
-    return [read(UnderwayStep, step, "a file") for step in kept]
+    return [read(UnfinishedStep, step, "a file") for step in kept]
 
 
 def gone_on(prepared, mode, course, *replies):

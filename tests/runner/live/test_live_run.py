@@ -16,11 +16,11 @@ from envs.errors import BackendFault
 from runner.analysis.figures import UsageTotals, totals_of
 from runner.live import live_run as module
 from runner.live.budget import Budget
-from runner.live.engine import Engine, RateLimits
+from runner.live.engine import JobEngine, RequestLimits
 from runner.live.live_run import EpisodeJob, LiveRun, RunPlan, function_docs_folder, jobs_of
 from runner.live.run_control import open_jobs
 from runner.live.settings import Settings
-from runner.models.base import (
+from runner.models.model_types import (
     FatalError,
     ModelError,
     Reply,
@@ -30,16 +30,16 @@ from runner.models.base import (
     Usage,
 )
 from runner.models.prompting import read_prompts
-from runner.records.record import TIMING_FIELDS
+from runner.records.episode_record import TIMING_FIELDS
 from runner.records.recorded_run import open_run
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.runner.records.made import EVERYTHING
 from trajectories.bfcl_reader import function_docs_file
 from trajectories.errors import DataError
 from trajectories.schema import Turn
 
-LIMITS = RateLimits(concurrency=3, attempts=2, first_wait=1e-6)
+LIMITS = RequestLimits(concurrency=3, attempts=2, first_wait=1e-6)
 
 
 class Oracle:
@@ -111,7 +111,7 @@ def plan_of(dataset_of):
 
 def go(plan, store, model, jobs, limits=LIMITS, on_done=None, budget=None):
     """Do jobs and return the engine."""
-    engine = Engine(model, limits, Random(0), budget)
+    engine = JobEngine(model, limits, Random(0), budget)
 
     def told(record):
         if on_done is not None:

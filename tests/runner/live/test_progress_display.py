@@ -4,10 +4,10 @@ import io
 
 import pytest
 
-from runner.live.activity import Activity
+from runner.live.activity import RunActivity
 from runner.live.progress_display import ProgressDisplay
-from runner.models.base import RequestError, TransientError
-from runner.records.record import RunSpending
+from runner.models.model_types import RequestError, TransientError
+from runner.records.episode_record import RunSpending
 
 SPENT = RunSpending(7, 1200, None)
 
@@ -30,7 +30,7 @@ class Watch:
     def __init__(self, total, terminal=False, width=1000):
         self.now = 100.0
         self.screen = Screen(terminal)
-        self.activity = Activity(lambda: self.now)
+        self.activity = RunActivity(lambda: self.now)
         self.meter = ProgressDisplay(total, self.screen, lambda: self.now, lambda: width)
 
     def after(self, seconds, spent=SPENT):

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from runner.live.engine import Engine, RateLimits
+from runner.live.engine import JobEngine, RequestLimits
 from runner.live.rate_limiter import RateLimiter, WaitCancelled
-from runner.models.base import ModelError, Reply, Request, TransientError, Usage
+from runner.models.model_types import ModelError, Reply, Request, TransientError, Usage
 from tests.runner.live.clock import FakeClock
 
 QUESTION = Request([{"role": "user", "content": "?" * 360}], None)
@@ -53,10 +53,10 @@ class Bucket:
         """Do nothing."""
 
 
-def run(clock: FakeClock, server: Bucket, lengths: list[int], limits: RateLimits) -> list[Any]:
+def run(clock: FakeClock, server: Bucket, lengths: list[int], limits: RequestLimits) -> list[Any]:
     """Do episodes of so many requests each; return what became of them."""
     done: list[Any] = []
-    engine: Engine[int, Any] = Engine(server, limits, Random(0), clock=clock)
+    engine: JobEngine[int, Any] = JobEngine(server, limits, Random(0), clock=clock)
 
     async def do(length: int, ask: Any) -> str:
         try:
@@ -89,7 +89,7 @@ def test_a_limited_server_serves_all_in_a_quarter_more_than_the_ideal_time(
     server = Bucket(clock, rate, retry_after, room)
     random = Random(1)
     lengths = sorted([random.randint(3, 17) for _ in range(episodes)], reverse=True)
-    done = run(clock, server, lengths, RateLimits(64))
+    done = run(clock, server, lengths, RequestLimits(64))
     assert done == ["ok"] * episodes
     ideal = (sum(lengths) - room) / rate
     assert clock.now <= 1.25 * ideal
@@ -98,7 +98,7 @@ def test_a_limited_server_serves_all_in_a_quarter_more_than_the_ideal_time(
 
 def test_a_server_that_refuses_nothing_is_held_up_by_nothing() -> None:
     clock = FakeClock()
-    assert run(clock, Bucket(clock, 1e6, room=1e6), [10] * 64, RateLimits(64)) == ["ok"] * 64
+    assert run(clock, Bucket(clock, 1e6, room=1e6), [10] * 64, RequestLimits(64)) == ["ok"] * 64
     assert clock.waits == []
     assert clock.now == pytest.approx(10 * LATENCY)
 
@@ -112,7 +112,7 @@ def test_a_limit_that_is_lifted_is_soon_made_use_of() -> None:
         server.rate = server.room = 1000.0
 
     async def both() -> None:
-        engine: Engine[int, None] = Engine(server, RateLimits(16), Random(0), clock=clock)
+        engine: JobEngine[int, None] = JobEngine(server, RequestLimits(16), Random(0), clock=clock)
 
         async def do(_: int, ask: Any) -> None:
             await ask(QUESTION)
@@ -134,7 +134,7 @@ def most_in_a_minute(starts: list[float]) -> int:
 def test_no_minute_has_more_requests_than_the_user_allows() -> None:
     clock = FakeClock()
     server = Bucket(clock, 1e6, room=1e6)
-    run(clock, server, [10] * 30, RateLimits(32, requests=60))
+    run(clock, server, [10] * 30, RequestLimits(32, requests=60))
     assert most_in_a_minute(server.starts) == 60
     assert clock.now == pytest.approx(299 + LATENCY)
 
@@ -143,7 +143,7 @@ def test_no_minute_has_more_tokens_than_the_user_allows() -> None:
     clock = FakeClock()
     server = Bucket(clock, 1e6, room=1e6)
     # Each takes 100, and is guessed to take about as many.
-    run(clock, server, [10] * 30, RateLimits(32, tokens=6000))
+    run(clock, server, [10] * 30, RequestLimits(32, tokens=6000))
     assert 55 <= most_in_a_minute(server.starts) <= 62
     assert clock.now == pytest.approx(300, rel=0.05)
 
@@ -206,8 +206,8 @@ def test_refusals_whatever_the_rate_slow_down_only_the_refused_requests(
 ) -> None:
     lengths = [10] * 19 + [2]
     usual = FakeClock()
-    run(usual, SharedServer(usual, 0.0, None, seed), lengths, RateLimits(16))
+    run(usual, SharedServer(usual, 0.0, None, seed), lengths, RequestLimits(16))
     clock = FakeClock()
-    done = run(clock, SharedServer(clock, share, retry_after, seed), lengths, RateLimits(16))
+    done = run(clock, SharedServer(clock, share, retry_after, seed), lengths, RequestLimits(16))
     assert done == ["ok"] * 20
     assert clock.now <= most * usual.now

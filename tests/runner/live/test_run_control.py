@@ -8,7 +8,7 @@ from checkers.profile import BFCL
 from runner.live.live_run import RunPlan
 from runner.live.run_control import preflight, secrets_of
 from runner.live.settings import Settings
-from runner.models.base import RequestError
+from runner.models.model_types import RequestError
 from runner.models.prompting import read_prompts
 from trajectories.dataset import load_bfcl
 from trajectories.schema import Category

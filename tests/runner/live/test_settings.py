@@ -8,7 +8,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from runner.live.settings import Settings, known_keys, read_settings
-from runner.records.definition import ModelSettings
+from runner.records.run_definition import ModelSettings
 from trajectories.errors import DataError
 
 CALLS = "parallel_tool_calls"

@@ -10,12 +10,12 @@ import pytest
 from envs.calls import Call
 from envs.results import Result
 from runner.models.anthropic_api import ANTHROPIC
-from runner.models.base import ModelError, Reply, ToolCall, Usage
 from runner.models.conversation import ConversationSettings, ToolCallConversation
+from runner.models.model_types import ModelError, Reply, ToolCall, Usage
 from runner.models.prompting import read_prompts
-from runner.models.reply import read_completion
+from runner.models.reply_reader import read_completion
 from runner.models.settings import ReasoningPolicy
-from runner.models.tools import Toolbox
+from runner.models.toolbox import Toolbox
 from trajectories.schema import Message
 
 CD = {"name": "cd", "description": "Go.", "parameters": {"type": "object", "properties": {}}}

@@ -8,14 +8,14 @@ import pytest
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from envs.results import Result
-from runner.models.base import Reply, Request, ToolCall, Usage, VerbatimText
 from runner.models.conversation import (
     ConversationSettings,
     PromptConversation,
     ToolCallConversation,
 )
+from runner.models.model_types import Reply, Request, ToolCall, Usage, VerbatimParts
 from runner.models.prompting import PromptTexts, with_functions
-from runner.models.tools import Toolbox
+from runner.models.toolbox import Toolbox
 from trajectories.schema import Message
 
 PROMPTS = PromptTexts("SYSTEM {functions}", "RESULTS {results}", "NEW {functions}", "NEW.", "0")
@@ -36,7 +36,7 @@ def begin(kind, reasoning="all"):
 
 def says(text=None, *calls, thoughts=None, signed=()):
     """Return a reply, some members of which go back to the server."""
-    verbatim = None if thoughts is None else VerbatimText(thoughts, signed)
+    verbatim = None if thoughts is None else VerbatimParts(thoughts, signed)
     return Reply(text, calls, "Hm.", None, Usage(), 0.0, verbatim=verbatim)
 
 

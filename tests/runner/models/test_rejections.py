@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from runner.models.base import RequestError, TransientError
+from runner.models.model_types import RequestError, TransientError
 from runner.models.rejections import fault_in
-from runner.models.reply import classify, classify_words
+from runner.models.reply_reader import classify, classify_words
 
 SAID = {
     "context_overflow": [

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.models.base import TransientError
-from runner.models.reply import classify
+from runner.models.model_types import TransientError
+from runner.models.reply_reader import classify
 from runner.models.retry_wait import retry_after
 
 DATE = {"date": "Wed, 21 Oct 2015 07:28:00 GMT"}

@@ -12,12 +12,12 @@ from runner.commands.eval_options import given_settings, make_options
 from runner.commands.options import build_parser, parse
 from runner.live import settings as live
 from runner.live.settings import Settings, read_settings
-from runner.models import agent
-from runner.models.agent import refuse_options
-from runner.models.base import RequestOptions
+from runner.models import agent_model
+from runner.models.agent_model import refuse_options
+from runner.models.model_types import RequestOptions
 from runner.models.settings import LiveSettings, about, recorded, setting
-from runner.records.codec import read
-from runner.records.definition import ModelSettings, recorded_settings_class
+from runner.records.json_codec import read
+from runner.records.run_definition import ModelSettings, recorded_settings_class
 from trajectories.errors import DataError
 
 USUAL = Settings().defining().to_json()
@@ -48,7 +48,7 @@ def more(monkeypatch: pytest.MonkeyPatch) -> type[More]:
     """Let everything know of the further settings."""
     monkeypatch.setattr(live, "ModelSettings", MoreAsked)
     monkeypatch.setattr(live, "Settings", More)
-    monkeypatch.setattr(agent, "LiveSettings", More)
+    monkeypatch.setattr(agent_model, "LiveSettings", More)
     return More
 
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from runner.models.base import ToolCall, TransientError
-from runner.models.reply import read_completion
+from runner.models.model_types import ToolCall, TransientError
+from runner.models.reply_reader import read_completion
 from runner.models.streaming import read_stream
 
 

@@ -8,9 +8,15 @@ from typing import Any
 from checkers.profile import Mode
 from checkers.verdict import Verdict
 from envs import __version__
-from runner.models.base import Usage
-from runner.records.definition import DatasetReference, ModelSettings, RunDefinition, Selection
-from runner.records.record import EpisodeRecord, Outcome, RecordedEpisode, ReplyRecord, StepRecord
+from runner.models.model_types import Usage
+from runner.records.episode_record import (
+    EpisodeRecord,
+    Outcome,
+    RecordedEpisode,
+    ReplyRecord,
+    StepRecord,
+)
+from runner.records.run_definition import DatasetReference, ModelSettings, RunDefinition, Selection
 
 Turns = Sequence[Sequence[Any]]
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.models.reply import secrets_in_address
+from runner.models.reply_reader import secrets_in_address
 from runner.records.request_secrets import (
     is_secret_header,
     redact_address,

@@ -6,11 +6,11 @@ import os
 import pytest
 
 from extensions.search.feature import SearchFeature, SearchReference
-from runner.records.files import LOCK_FILE
-from runner.records.record import EpisodeRecord
+from runner.records.durable_files import LOCK_FILE
+from runner.records.episode_record import EpisodeRecord
 from runner.records.run_catalog import list_runs, read_catalog_run, started_with
 from runner.records.run_files import EPISODES_FILE
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
 from trajectories.errors import DataError
 

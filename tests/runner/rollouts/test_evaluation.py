@@ -11,8 +11,8 @@ from envs.calls import parse_call
 from runner.cli import main
 from runner.data.dataset_choice import load_dataset
 from runner.records.recorded_run import read_run
-from runner.rollouts.env import RolloutEnv
 from runner.rollouts.evaluation import evaluate, judge
+from runner.rollouts.rollout_env import RolloutEnv
 from trajectories.errors import DataError
 
 

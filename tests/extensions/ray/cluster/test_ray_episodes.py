@@ -20,7 +20,7 @@ from runner.live.settings import Settings
 from runner.models.openai_model import OpenAIModel
 from runner.models.prompting import read_prompts
 from runner.records.recorded_run import open_run
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.live.running import comparable, ready_and
 from tests.runner.records.made import EVERYTHING
 from tests.servers.answers import of_dataset

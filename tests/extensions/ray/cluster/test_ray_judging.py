@@ -17,7 +17,7 @@ from runner.episodes.judging import evaluate
 from runner.episodes.judging_limits import TimeAndMemoryLimits
 from runner.episodes.offline import run_null, run_oracle
 from runner.episodes.worker_processes import TRIES
-from runner.records.record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import load_embedded
 from trajectories.errors import DataError
 from trajectories.schema import Category

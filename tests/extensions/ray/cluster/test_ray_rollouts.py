@@ -9,7 +9,7 @@ import pytest
 
 from envs.calls import parse_call
 from extensions.ray.rollout_pool import RolloutPool
-from runner.rollouts.env import RolloutEnv
+from runner.rollouts.rollout_env import RolloutEnv
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 

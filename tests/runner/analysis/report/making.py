@@ -12,10 +12,10 @@ from typing import Any
 
 from checkers.profile import BFCL, Profile
 from runner.analysis.replayed_runs import ReplayedRun, replay_run
-from runner.models.base import Usage
-from runner.records.record import ReplyRecord, StepRecord
+from runner.models.model_types import Usage
+from runner.records.episode_record import ReplyRecord, StepRecord
 from runner.records.recorded_run import Run
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.runner.records.made import answered, defining
 from trajectories.dataset import Dataset
 

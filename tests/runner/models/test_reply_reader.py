@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.models.base import FatalError, ModelError, Reply, RequestError, TransientError
-from runner.models.reply import Endpoint, classify, one_line, read_completion
+from runner.models.model_types import FatalError, ModelError, Reply, RequestError, TransientError
+from runner.models.reply_reader import Endpoint, classify, one_line, read_completion
 from runner.models.retry_wait import retry_after
 from tests.servers.shapes import SHAPES, completion, expected
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from time import perf_counter
 
-from runner.models.connection import RequestPacer
+from runner.models.client import RequestPacer
 
 
 def burn(seconds: float) -> None:

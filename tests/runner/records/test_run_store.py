@@ -14,19 +14,19 @@ from random import Random
 
 import pytest
 
-from runner.models.base import ToolCall
-from runner.records import files
-from runner.records.files import write_whole
-from runner.records.record import (
+from runner.models.model_types import ToolCall
+from runner.records import durable_files
+from runner.records.durable_files import write_whole
+from runner.records.episode_record import (
     TIMING_FIELDS,
     EpisodeRecord,
     ReplyRecord,
     RunSpending,
     TurnEnd,
-    UnderwayStep,
+    UnfinishedStep,
 )
 from runner.records.recorded_run import open_run, read_run
-from runner.records.store import RunStore, create_folder, default_folder
+from runner.records.run_store import RunStore, create_folder, default_folder
 from tests.runner.records.made import ASKED, defining, step
 from trajectories.errors import DataError
 
@@ -110,7 +110,7 @@ def test_steps_that_were_kept_as_they_came_stand_in_the_line_as_others_do(folder
     written(tmp_path / "other", done)
     with RunStore.create(folder, DEFINITION) as store:
         for made, message in zip(steps[:2], said, strict=False):
-            store.put_step(UnderwayStep(done.id, 0, made, message), RunSpending(1, 2, 0.5))
+            store.put_step(UnfinishedStep(done.id, 0, made, message), RunSpending(1, 2, 0.5))
         assert [each.step for each in store.underway(done.key)] == steps[:2]
         store.append(done)
     name = "episodes.jsonl"
@@ -348,8 +348,8 @@ def test_a_line_that_is_there_twice_is_named(folder, name, message):
 WRITER = """
 import sys, time
 from pathlib import Path
-from runner.records.record import EpisodeRecord
-from runner.records.store import RunStore
+from runner.records.episode_record import EpisodeRecord
+from runner.records.run_store import RunStore
 from tests.runner.records.made import defining, step
 
 folder = Path(sys.argv[1])
@@ -423,7 +423,7 @@ def test_killed_fifty_times_a_run_ends_up_as_if_undisturbed(tmp_path):
 HOLDER = """
 import sys
 from pathlib import Path
-from runner.records.store import RunStore
+from runner.records.run_store import RunStore
 from tests.runner.records.made import defining
 with RunStore.create(Path(sys.argv[1]), defining()):
     print(flush=True)
@@ -823,7 +823,7 @@ def test_a_process_killed_while_superseding_leaves_all_or_none_of_it(tmp_path, t
 def answer(id, place, text="Yes.", trial=0):
     """Return an answer to a request of so many messages."""
     asked = step(0)._replace(request_messages=place, reply=ReplyRecord(text, [], None, "stop"))
-    return UnderwayStep(id, trial, asked, {"role": "assistant", "content": text})
+    return UnfinishedStep(id, trial, asked, {"role": "assistant", "content": text})
 
 
 def underway(folder, *keys):
@@ -889,7 +889,7 @@ def test_an_answer_with_a_secret_is_not_kept(folder):
 
 
 def test_what_finished_episodes_leave_is_bounded(folder, monkeypatch):
-    monkeypatch.setattr("runner.records.store._MAX_OBSOLETE_BYTES", 5000)
+    monkeypatch.setattr("runner.records.run_store._MAX_OBSOLETE_BYTES", 5000)
     with RunStore.create(folder, DEFINITION) as store:
         store.put_step(answer("zz", 1), RunSpending(1))
         for number in range(200):
@@ -971,7 +971,7 @@ def test_a_line_that_is_finished_while_it_is_read_is_not_misread(folder):
     path = folder / "episodes.jsonl"
     whole = path.read_bytes()
     path.write_bytes(whole[:-100])
-    found = files.read_lines(path)
+    found = durable_files.read_lines(path)
     assert next(found).value["id"] == "a"
     path.write_bytes(whole)
     assert [line.value["id"] for line in found] in ([], ["b"], ["b", "c"])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self
 from envs.calls import Call
 from envs.results import Result
 from envs.session import Session
-from runner.models.base import Reply, Request
+from runner.models.model_types import Reply, Request
 
 SAY = "say_to_user"
 """Name of the call that stands for the model's text; its result is the user's answer."""

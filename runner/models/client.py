@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 import aiohttp
 
-from runner.models.base import (
+from runner.models.history_rules import arrange, find_demands
+from runner.models.model_types import (
     ChatMessage,
     FatalError,
     ModelError,
@@ -24,8 +25,7 @@ from runner.models.base import (
     RequestOptions,
     TransientError,
 )
-from runner.models.history import arrange, find_demands
-from runner.models.reply import Endpoint, one_line, read_completion, refused_thoughts
+from runner.models.reply_reader import Endpoint, one_line, read_completion, refused_thoughts
 
 _RESERVED_MEMBERS = ("messages", "input", "prompt", "tools", "functions", "stream", "n")
 _IDLE_ROUND = 100e-6

@@ -26,12 +26,12 @@ from runner.data.web_services import FIXTURE_ONLY, connect
 from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import RunFeature
-from runner.models.base import ChatMessage, ModelError, Reply, ToolCall, Usage
 from runner.models.conversation import ConversationSettings, Observe
+from runner.models.model_types import ChatMessage, ModelError, Reply, ToolCall, Usage
 from runner.models.prompting import PromptTexts, read_prompts
-from runner.models.reply import read_completion
+from runner.models.reply_reader import read_completion
 from runner.models.settings import Observations
-from runner.models.tools import toolbox_of
+from runner.models.toolbox import toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare

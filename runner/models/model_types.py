@@ -180,7 +180,7 @@ class RequestOptions:
 USUAL = RequestOptions()
 
 
-class VerbatimText(NamedTuple):
+class VerbatimParts(NamedTuple):
     """Parts of an answer that the server expects back unchanged, such as signed reasoning."""
 
     message: Mapping[str, Any]
@@ -199,7 +199,7 @@ class Reply(NamedTuple):
     latency: float
     """Seconds between sending the request and reading the answer, without Turnwise's own waits."""
     cost: float | None = None
-    verbatim: VerbatimText | None = None
+    verbatim: VerbatimParts | None = None
 
 
 class Model(Protocol):

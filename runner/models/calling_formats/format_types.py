@@ -14,8 +14,8 @@ from typing import Any, Literal, NamedTuple
 
 from envs.calls import Call
 from envs.errors import MalformedCall
-from runner.models.base import ChatMessage, ToolCall, Wire
-from runner.models.tools import Document
+from runner.models.model_types import ChatMessage, ToolCall, Wire
+from runner.models.toolbox import Document
 
 Kind = Literal["native", "text", "raw"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from runner.models.apis import EncodedMessage
-from runner.models.base import ChatMessage
+from runner.models.model_types import ChatMessage
 
 _MAX_CONVERSATIONS = 512
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from runner.models.settings import LiveSettings, recorded
-from runner.records.codec import members_of
-from runner.records.record import JsonObject
+from runner.records.episode_record import JsonObject
+from runner.records.json_codec import members_of
 
 
 class DatasetReference(NamedTuple):

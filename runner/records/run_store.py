@@ -20,9 +20,7 @@ from urllib.parse import urlsplit
 
 from envs.lazy_modules import lazy_module
 from envs.state import ABSENT
-from runner.records.codec import EncodedJson, encode, members_of, read
-from runner.records.definition import RunDefinition
-from runner.records.files import (
+from runner.records.durable_files import (
     LOCK_FILE,
     RUN_FILE,
     FileLine,
@@ -37,7 +35,7 @@ from runner.records.files import (
     unfinished_path,
     write_whole,
 )
-from runner.records.record import (
+from runner.records.episode_record import (
     FORMAT,
     EpisodeRecord,
     Key,
@@ -45,9 +43,11 @@ from runner.records.record import (
     RunSegment,
     RunSpending,
     StepRecord,
-    UnderwayStep,
+    UnfinishedStep,
 )
+from runner.records.json_codec import EncodedJson, encode, members_of, read
 from runner.records.request_secrets import MASK
+from runner.records.run_definition import RunDefinition
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_files import (
     EPISODES_FILE,
@@ -87,7 +87,7 @@ class EpisodeSink(Protocol):
         """Store a tool list before an episode names it."""
         ...
 
-    def put_step(self, step: UnderwayStep, spent: RunSpending) -> None:
+    def put_step(self, step: UnfinishedStep, spent: RunSpending) -> None:
         """Store an answer of an unfinished episode and the budget spent so far."""
         ...
 
@@ -243,7 +243,7 @@ class RunStore(LockedFolder):
             self._digests.add(digest)
             self.lost_tools.discard(digest)
 
-    def put_step(self, step: UnderwayStep, spent: RunSpending) -> None:
+    def put_step(self, step: UnfinishedStep, spent: RunSpending) -> None:
         """Store the spent budget, and an answer unless the answer contains a secret.
 
         Raises DataError if the file cannot be written.
@@ -266,10 +266,10 @@ class RunStore(LockedFolder):
         file.append(json.dumps(members_of(life), allow_nan=False).encode() + b"\n")
         file.close()
 
-    def underway(self, key: Key) -> list[UnderwayStep]:
+    def underway(self, key: Key) -> list[UnfinishedStep]:
         """Return the answers of an unfinished episode, in order."""
         kept = self._underway.get(key, ())
-        return [read(UnderwayStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
+        return [read(UnfinishedStep, json.loads(each.raw), UNDERWAY_FILE) for each in kept]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
         """Move finished episodes to the file of superseded episodes, so that they run again.
@@ -340,14 +340,14 @@ class RunStore(LockedFolder):
             found += 1
             self.spent = read(_SpendingLine, line.value, line.where).spent
             if "step" in line.value:
-                answered = read(UnderwayStep, line.value, line.where)
+                answered = read(UnfinishedStep, line.value, line.where)
                 self._go_on(answered.key, _StoredAnswer(answered.place, line.raw))
         for key in self._done.keys() & self._underway.keys():
             del self._underway[key]
         if found > sum(map(len, self._underway.values())):
             self._write_underway()
 
-    def _line_of(self, answered: UnderwayStep) -> _StoredAnswer | None:
+    def _line_of(self, answered: UnfinishedStep) -> _StoredAnswer | None:
         id, trial, step, message = answered
         text = EncodedJson(encode(step))
         raw = self.secrets.of_step(_AnswerLine(id, trial, text, message, self.spent))

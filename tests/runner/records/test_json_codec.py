@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.records.codec import (
+from runner.records.episode_record import EpisodeRecord
+from runner.records.json_codec import (
     EncodedJson,
     TypeMismatch,
     encode,
@@ -19,7 +20,6 @@ from runner.records.codec import (
     reader_of,
     to_json_value,
 )
-from runner.records.record import EpisodeRecord
 from tests.runner.records.made import episode, step
 from trajectories.errors import DataError
 

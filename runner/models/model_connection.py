@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from envs.lazy_modules import lazy_module
-from runner.models.agent import AgentModel, agent_named, refuse_options
-from runner.models.base import USUAL, ApiName, FatalError, Model, Price, RequestOptions
+from runner.models.agent_model import AgentModel, agent_named, refuse_options
 from runner.models.model_name import AgentName, parsed
+from runner.models.model_types import USUAL, ApiName, FatalError, Model, Price, RequestOptions
 from runner.models.prompt_cache import refuse_marks
 from runner.models.providers import PROVIDERS
 from trajectories.errors import DataError

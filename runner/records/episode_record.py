@@ -1,7 +1,7 @@
 """Records of episodes in a run folder: messages, steps, turn ends and verdicts.
 
-Each record is one JSON object with the record's field names. ``runner.records.store`` writes the
-records and ``runner.records.recorded_run`` reads them.
+Each record is one JSON object with the record's field names. ``runner.records.run_store`` writes
+the records and ``runner.records.recorded_run`` reads them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from envs.errors import MalformedCall
 from envs.lazy_modules import lazy_module
 from envs.state import ABSENT, Difference, to_json
 from runner import extension
-from runner.models.base import ToolCall, Usage
-from runner.records.codec import members_of, read, to_json_value
+from runner.models.model_types import ToolCall, Usage
+from runner.records.json_codec import members_of, read, to_json_value
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory, derive_base
 
@@ -68,7 +68,7 @@ def call_text(call: Call | MalformedCall) -> str:
     return f"(unreadable: {call.message})" if isinstance(call, MalformedCall) else str(call)
 
 
-class Change(NamedTuple):
+class StateChange(NamedTuple):
     """Change of one value in the state by a step."""
 
     path: str
@@ -120,7 +120,7 @@ class StepRecord(NamedTuple):
     """Executed calls as strings."""
     results: Sequence[str]
     """Result of each call, as the model read it."""
-    changes: Sequence[Change]
+    changes: Sequence[StateChange]
     """Changes of the state."""
     usage: Usage
     """Tokens; null if the server did not report them."""
@@ -136,7 +136,7 @@ class StepRecord(NamedTuple):
     """Replies of the user's model to the step's text; left out if no model plays the user."""
 
 
-class UnderwayStep(NamedTuple):
+class UnfinishedStep(NamedTuple):
     """One answered request of an unfinished episode: a line of ``underway.jsonl``.
 
     The line also has the field ``spent``: the budget spent up to this step.
@@ -334,7 +334,7 @@ class EpisodeRecord(NamedTuple):
         return derive_base(self.id, self.category) if self.base is None else self.base
 
     @property
-    def answered(self) -> list[UnderwayStep]:
+    def answered(self) -> list[UnfinishedStep]:
         """The steps, each with its answer as a message."""
         found = []
         for step in self.requests:
@@ -342,7 +342,7 @@ class EpisodeRecord(NamedTuple):
             if message is None and step.request_messages < len(self.messages):
                 message = self.messages[step.request_messages]
             if message is not None:
-                found.append(UnderwayStep(self.id, self.trial, step, message))
+                found.append(UnfinishedStep(self.id, self.trial, step, message))
         return found
 
     @property

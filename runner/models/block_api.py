@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from runner.models.apis import Api, EncodedMessage
-from runner.models.base import ChatMessage
+from runner.models.model_types import ChatMessage
 from runner.models.prompt_cache import with_mark
 
 VERBATIM = "output_items"

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
 
 from envs.calls import check_bounds
 from envs.errors import MalformedCall
-from runner.models.base import (
+from runner.models.model_types import (
     ErrorKind,
     FatalError,
     ModelError,
@@ -23,7 +23,7 @@ from runner.models.base import (
     ToolCall,
     TransientError,
     Usage,
-    VerbatimText,
+    VerbatimParts,
 )
 from runner.models.rejections import OVER_QUOTA, fault_in
 from runner.models.retry_wait import retry_after
@@ -345,7 +345,7 @@ def _read_reasoning(message: Mapping[Any, Any]) -> str | None:
     return None
 
 
-def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimText | None:
+def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimParts | None:
     members = _take_members(message, (*_THOUGHTS, "extra_content"))
     content = message.get("content")
     kinds = content if isinstance(content, list) else ()
@@ -354,7 +354,7 @@ def _read_verbatim(message: Mapping[Any, Any]) -> VerbatimText | None:
     signed = [
         _take_members(_as_object(entry), _SIGNATURES) for entry in _list_call_entries(message)
     ]
-    return VerbatimText(members, tuple(signed)) if members or any(signed) else None
+    return VerbatimParts(members, tuple(signed)) if members or any(signed) else None
 
 
 def _take_members(holder: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:

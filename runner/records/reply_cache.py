@@ -14,9 +14,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from runner.models.base import Reply, Request
-from runner.records.codec import read, to_json_value
-from runner.records.record import Key
+from runner.models.model_types import Reply, Request
+from runner.records.episode_record import Key
+from runner.records.json_codec import read, to_json_value
 from runner.records.run_file_mask import SecretMask
 from trajectories.errors import DataError
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from runner.models.base import Usage
-from runner.models.messages import (
+from runner.models.model_types import Usage
+from runner.models.recorded_messages import (
     MAX_MESSAGES,
     MalformedMessage,
     match_entry,

@@ -16,7 +16,7 @@ from envs.registry import BACKENDS, backend_class, with_worlds
 from envs.session import Session
 from envs.tool import Document as Document
 from envs.tool import Tool
-from runner.models.base import IdentityKey, ToolCall, ToolList
+from runner.models.model_types import IdentityKey, ToolCall, ToolList
 from trajectories import bfcl_reader
 from trajectories.errors import DataError
 from trajectories.jsonl import read_objects
@@ -156,7 +156,7 @@ def name_only_argument(call: ToolCall, tools: Sequence[Mapping[str, Any]]) -> An
     return {parameter: value} if name == LANGCHAIN_ARGUMENT else given
 
 
-class FunctionNames:
+class FunctionNameMapping:
     """Mapping between real function names and unique names that providers accept."""
 
     def __init__(self, names: Iterable[str], shown: Mapping[str, str] | None = None) -> None:
@@ -204,7 +204,7 @@ OWN_FOOTNOTES = FunctionNotes()
 
 
 def as_tool(
-    document: Document, names: FunctionNames, notes: FunctionNotes = OWN_FOOTNOTES
+    document: Document, names: FunctionNameMapping, notes: FunctionNotes = OWN_FOOTNOTES
 ) -> dict[str, Any]:
     """Return a document as a chat-completions tool with a valid JSON Schema."""
     function = {
@@ -233,7 +233,7 @@ class Toolbox:
         self._language = language
         self._notes = notes
         self._documents = {document["name"]: document for document in documents}
-        self.names = FunctionNames(self._documents, shown)
+        self.names = FunctionNameMapping(self._documents, shown)
         self._tool_lists: dict[tuple[frozenset[str], tuple[str, ...]], ToolList] = {}
 
     def with_function(self, document: Document) -> Toolbox:
@@ -287,7 +287,7 @@ class Toolbox:
 def _make_shared_tool(
     document: IdentityKey, legal: str, note: str, float_note: str, bare_items: bool, response: bool
 ) -> dict[str, Any]:
-    names = FunctionNames([document.value["name"]], {document.value["name"]: legal})
+    names = FunctionNameMapping([document.value["name"]], {document.value["name"]: legal})
     notes = FunctionNotes(float=float_note, bare_items=bare_items, response=response)
     return as_tool(with_syntax_note(document.value, note), names, notes)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.models.base import Reply, Request, ToolCall, ToolList, Usage, VerbatimText
-from runner.records.replies import ReplyCache
+from runner.models.model_types import Reply, Request, ToolCall, ToolList, Usage, VerbatimParts
+from runner.records.reply_cache import ReplyCache
 from runner.records.run_file_mask import SecretMask
 
 SECRET = "sk-0123456789abcdef"
@@ -21,7 +21,7 @@ REPLY = Reply(
     Usage(10, 2, 5, 1, 3),
     0.5,
     0.25,
-    VerbatimText({"reasoning_content": ""}, ({"extra": 1}, {})),
+    VerbatimParts({"reasoning_content": ""}, ({"extra": 1}, {})),
 )
 EPISODE = ("base_0", 0)
 

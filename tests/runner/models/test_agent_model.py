@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from runner.models.agent import AgentModel, agent_named, maker
-from runner.models.base import AgentError, Request, RequestOptions, ToolList
-from runner.models.connect import connect
+from runner.models.agent_model import AgentModel, agent_named, maker
+from runner.models.model_connection import connect
+from runner.models.model_types import AgentError, Request, RequestOptions, ToolList
 from trajectories.errors import DataError
 
 TOOLS = ToolList([{"type": "function", "function": {"name": "add"}}])

@@ -21,9 +21,14 @@ from time import perf_counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from runner.models.base import AgentError, Reply, Request, RequestOptions
-from runner.models.messages import MalformedMessage, call_entry, is_langchain, langchain_message
-from runner.models.reply import one_line, read_completion
+from runner.models.model_types import AgentError, Reply, Request, RequestOptions
+from runner.models.recorded_messages import (
+    MalformedMessage,
+    call_entry,
+    is_langchain,
+    langchain_message,
+)
+from runner.models.reply_reader import one_line, read_completion
 from runner.models.settings import LiveSettings, sent_as
 from trajectories.errors import DataError, suggest_name
 

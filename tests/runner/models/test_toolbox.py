@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from envs.registry import BACKENDS
 from envs.schema import ToolSpec
-from runner.models.base import ToolCall, ToolList
-from runner.models.tools import (
-    FunctionNames,
+from runner.models.model_types import ToolCall, ToolList
+from runner.models.toolbox import (
+    FunctionNameMapping,
     FunctionNotes,
     Toolbox,
     as_tool,
@@ -38,7 +38,7 @@ def document(name="f", parameters=None, **more):
 def mapped(schema):
     """Return what becomes of the schema of one parameter."""
     parameters = {"type": "dict", "properties": {"x": schema}, "required": ["x"]}
-    tool = as_tool(document(parameters=parameters), FunctionNames(["f"]))
+    tool = as_tool(document(parameters=parameters), FunctionNameMapping(["f"]))
     return tool["function"]["parameters"]["properties"]["x"]
 
 
@@ -201,7 +201,7 @@ def test_parameters_that_are_called_like_keywords_are_parameters():
 
 @pytest.mark.parametrize("parameters", [{}, {"type": "dict"}, {"type": "any", "properties": {}}])
 def test_the_parameters_as_a_whole_are_always_an_object(parameters):
-    tool = as_tool(document(parameters=parameters), FunctionNames(["f"]))
+    tool = as_tool(document(parameters=parameters), FunctionNameMapping(["f"]))
     assert tool["function"]["parameters"]["type"] == "object"
 
 
@@ -240,7 +240,7 @@ def test_every_schema_becomes_a_valid_one_and_stays_as_it_was(schema):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_our_documents_are_tools_with_valid_schemas(backend):
     documents = own_documents([backend])
-    names = FunctionNames([d["name"] for d in documents])
+    names = FunctionNameMapping([d["name"] for d in documents])
     for shown in documents:
         tool = as_tool(shown, names)
         assert tool["type"] == "function"
@@ -252,7 +252,9 @@ def test_our_documents_are_tools_with_valid_schemas(backend):
 def test_a_tool_has_only_members_that_servers_know():
     # BFCL's documents have a member "response" besides; OpenAI refuses what it does not
     # know.
-    tool = as_tool(document(response={"type": "dict", "properties": {}}), FunctionNames(["f"]))
+    tool = as_tool(
+        document(response={"type": "dict", "properties": {}}), FunctionNameMapping(["f"])
+    )
     assert set(tool["function"]) <= {"name", "description", "parameters", "strict"}
 
 
@@ -272,14 +274,14 @@ def test_a_tool_has_only_members_that_servers_know():
     ids=["legal", "illegal", "clash", "clash with a number", "long", "long and alike"],
 )
 def test_names_are_made_legal_unique_and_mapped_back(names, legal):
-    known = FunctionNames(names)
+    known = FunctionNameMapping(names)
     assert [known.legal(name) for name in names] == legal
     assert [known.real(name) for name in legal] == names
 
 
 @given(st.lists(st.text(alphabet="ab._é", min_size=1, max_size=70), unique=True, max_size=12))
 def test_any_names_can_be_sent_and_come_back(names):
-    known = FunctionNames(names)
+    known = FunctionNameMapping(names)
     legal = [known.legal(name) for name in names]
     assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name) for name in legal)
     assert len(set(legal)) == len(names)
@@ -287,7 +289,7 @@ def test_any_names_can_be_sent_and_come_back(names):
 
 
 def test_a_name_that_was_never_sent_is_itself():
-    known = FunctionNames(["math.sum"])
+    known = FunctionNameMapping(["math.sum"])
     assert known.real("math.sum") == "math.sum"
     assert known.real("nonsense") == "nonsense"
     assert known.real("") == ""
@@ -295,7 +297,8 @@ def test_a_name_that_was_never_sent_is_itself():
 
 def test_a_tool_has_the_legal_name():
     assert (
-        as_tool(document("math.sum"), FunctionNames(["math.sum"]))["function"]["name"] == "math_sum"
+        as_tool(document("math.sum"), FunctionNameMapping(["math.sum"]))["function"]["name"]
+        == "math_sum"
     )
 
 

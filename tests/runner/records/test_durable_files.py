@@ -9,7 +9,13 @@ from threading import Thread
 
 import pytest
 
-from runner.records.files import LineFile, lock_folder, unfinished_path, write_whole, written
+from runner.records.durable_files import (
+    LineFile,
+    lock_folder,
+    unfinished_path,
+    write_whole,
+    written,
+)
 from trajectories.errors import DataError
 
 

@@ -17,7 +17,7 @@ from checkers.profile import BFCL, STRICT
 from envs.calls import Call, parse_call
 from envs.state import copy_json
 from runner.episodes.script_playback import oracle
-from runner.rollouts.env import REWARDS, RolloutEnv
+from runner.rollouts.rollout_env import REWARDS, RolloutEnv
 from tests.envs.test_results import spoil
 from tests.examples import examples
 from tests.judging import run_script
@@ -205,7 +205,7 @@ def test_a_snapshot_is_the_same_in_every_process(help_desk, tmp_path):
     code = (
         "import sys\n"
         "from envs.calls import parse_call\n"
-        "from runner.rollouts.env import RolloutEnv\n"
+        "from runner.rollouts.rollout_env import RolloutEnv\n"
         "from trajectories.dataset import load_embedded\n"
         "from trajectories.schema import Category\n"
         "t = next(iter(load_embedded([Category.BASE]).trajectories.values()))\n"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
-from runner.models.base import ChatMessage
+from runner.models.model_types import ChatMessage
 
 HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call"]
 """Rules: no empty content, an answer between results and the user's next message, alternating

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from checkers.replies.decoding import Step
-from runner.models.base import ChatMessage, Reply, Usage
-from runner.models.reply import read_completion
-from runner.models.tools import FunctionNames
+from runner.models.model_types import ChatMessage, Reply, Usage
+from runner.models.reply_reader import read_completion
+from runner.models.toolbox import FunctionNameMapping
 from trajectories.schema import Trajectory
 
 MAX_MESSAGES = 20_000
@@ -68,12 +68,12 @@ class RecordedTurn(NamedTuple):
     prompt: str
     answers: list[RecordedAnswer]
 
-    def steps(self, names: FunctionNames) -> list[Step]:
+    def steps(self, names: FunctionNameMapping) -> list[Step]:
         """Return the answers as steps, with the functions' real names."""
         return [step_of(answer.reply, names) for answer in self.answers]
 
 
-def step_of(reply: Reply, names: FunctionNames) -> Step:
+def step_of(reply: Reply, names: FunctionNameMapping) -> Step:
     """Return an answer as a step: its calls, or its text without calls."""
     calls: Step = [{names.real(call.name): call.arguments} for call in reply.tool_calls]
     return calls or reply.text
@@ -90,7 +90,7 @@ def read_turns(messages: object) -> list[RecordedTurn]:
         raise MalformedMessage(f"must be a list of messages, but is {_shown(messages)}")
     if len(messages) > MAX_MESSAGES:
         raise MalformedMessage(f"has {len(messages)} messages; at most {MAX_MESSAGES} are read")
-    turns = _Turns()
+    turns = _TurnReader()
     for index, item in enumerate(messages):
         try:
             for chat in chat_messages(item):
@@ -197,7 +197,7 @@ def text_of(content: object, path: str) -> str:
     return "".join(texts)
 
 
-class _Turns:
+class _TurnReader:
     def __init__(self) -> None:
         self.done: list[RecordedTurn] = []
         self._open: list[tuple[str | None, str, list[str | None], int]] = []

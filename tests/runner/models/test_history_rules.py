@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.models.history import HISTORY_RULES, arrange, find_demands
+from runner.models.history_rules import HISTORY_RULES, arrange, find_demands
 
 SYSTEM = {"role": "system", "content": "Be brief."}
 
