@@ -135,7 +135,7 @@ def test_what_it_raises_is_kept_with_the_place(agent):
         ask(agent, request())
     lines = info.value.traceback.splitlines()
     assert lines[0] == "Traceback (most recent call last):"
-    assert "test_agent.py" in lines[1]
+    assert "test_agent_model.py" in lines[1]
     assert "raise KeyError" in info.value.traceback
     assert lines[-1].startswith("KeyError")
 
