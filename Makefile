@@ -82,9 +82,9 @@ test-browser: $(VENV)/.dev $(VENV)/.extras $(VENV)/.browser ## Test the pages in
 pictures: $(VENV)/.extras $(VENV)/.browser ## Take the README's pictures anew, in Chromium: [CHROMIUM=/usr/bin/chromium]
 	@$(VENV)/bin/python -m tests.pictures
 
-test-adapters: $(ADAPTERS_VENV)/.adapters $(ADAPTERS_VENV)/node/.node $(FRAMEWORKS_VENV)/.frameworks ## Test the adapters to other libraries with those libraries
-	@ADAPTERS=1 $(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters tests/extensions/loggers tests/runner/analysis/test_frames.py tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
-	@$(FRAMEWORKS_VENV)/bin/python -m pytest tests/extensions/adapters/test_frameworks.py $(ARGS)
+test-adapters: $(ADAPTERS_VENV)/.adapters $(FRAMEWORKS_VENV)/.frameworks $(FRAMEWORKS_VENV)/node/.node ## Test the adapters to other libraries with those libraries
+	@ADAPTERS=1 $(ADAPTERS_VENV)/bin/python -m pytest tests/extensions/adapters --ignore tests/extensions/adapters/test_node_client.py tests/extensions/loggers tests/runner/analysis/test_frames.py tests/extensions/ray/cluster tests/extensions/retrieval/ranking -m "not dense" $(ARGS)
+	@$(FRAMEWORKS_VENV)/bin/python -m pytest tests/extensions/adapters/test_frameworks.py tests/extensions/adapters/test_node_client.py $(ARGS)
 
 test-retrieval: $(RETRIEVAL_VENV)/.retrieval ## Test retrieval with what embeds and trains, torch too: [TORCH=torch==2.13.0]
 	@$(RETRIEVAL_VENV)/bin/python -m pytest tests/extensions/retrieval/ranking $(ARGS)
@@ -202,12 +202,12 @@ $(ADAPTERS_VENV)/.adapters: $(LOCKS)/core.txt $(LOCKS)/adapters.txt pyproject.to
 
 # Without npm, the test of the Node client is skipped.
 NODE := tests/extensions/adapters/node
-$(ADAPTERS_VENV)/node/.node: $(NODE)/package.json $(NODE)/package-lock.json $(ADAPTERS_VENV)/.adapters
+$(FRAMEWORKS_VENV)/node/.node: $(NODE)/package.json $(NODE)/package-lock.json $(FRAMEWORKS_VENV)/.frameworks
 	@mkdir -p $(@D) && cp $(NODE)/*.json $(@D)
 	@! command -v npm >/dev/null || npm ci --silent --prefix $(@D)
 	@touch $@
 
-# verifiers and the OpenAI Agents SDK need different versions of openai.
+# verifiers needs other versions of openai and mcp than the OpenAI Agents SDK and the extra serve.
 $(FRAMEWORKS_VENV)/.frameworks: $(LOCKS)/core.txt $(LOCKS)/frameworks.txt pyproject.toml $(BUILD) $(FRAMEWORKS_VENV)/.made
 	@echo "Setting up $(@D) ..." >&2
 	@$(call install,--require-hashes -r $(LOCKS)/core.txt)

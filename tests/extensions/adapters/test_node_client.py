@@ -19,7 +19,7 @@ from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 
 ROOT = Path(__file__).parents[3]
-NODE = Path(os.environ.get("TURNWISE_NODE", ROOT / ".venv-adapters" / "node"))
+NODE = Path(os.environ.get("TURNWISE_NODE", ROOT / ".venv-frameworks" / "node"))
 SERVE = [sys.executable, "-m", "runner.cli", "env", "serve", "--category", "miss_func"]
 
 pytestmark = pytest.mark.skipif(
