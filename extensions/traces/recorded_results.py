@@ -36,8 +36,6 @@ class RecordedSession(Session):
         differing: Our results that differ from the recorded results, as text.
     """
 
-    __slots__ = ("differing", "given", "made", "observe", "trusts")
-
     given: dict[int, str]
     trusts: bool
     observe: Observe | None
@@ -53,12 +51,15 @@ class RecordedSession(Session):
         trusts: bool,
         observe: Observe | None = None,
     ) -> Self:
-        """Return a copy of a session with recorded results."""
-        copy, fork = object.__new__(cls), template.fork()
-        for name in Session.__slots__:
-            setattr(copy, name, getattr(fork, name))
+        """Return a copy of a session with recorded results, for a session of any class."""
+        kind, fork = type(template), template.fork()
+        copy: Self = object.__new__(cls if kind is Session else type(cls.__name__, (cls, kind), {}))
+        for base in kind.__mro__:
+            for name in getattr(base, "__slots__", ()):
+                setattr(copy, name, getattr(fork, name))
         copy._begin(given, trusts=trusts, observe=observe)
-        return copy
+        # A session with worlds links its backends in a fork.
+        return copy.fork()
 
     def _begin(
         self, given: Mapping[int, str], *, trusts: bool, observe: Observe | None, made: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,6 +21,9 @@ from runner.models.toolbox import FunctionNameMapping
 from runner.records.episode_record import EpisodeRecord, StepRecord, TurnEnd, call_text
 from runner.records.run_store import EpisodeSink
 from trajectories.prepared_trajectory import PreparedTrajectory
+
+_NOTICES = re.compile(r"(?:\[Notice[^\]\n]*\] [^\n]*\n?)+")
+"""Notices alone, as ``envs.notices`` writes them."""
 
 
 class PlayedTrace(NamedTuple):
@@ -40,7 +44,7 @@ def play_trace(
     """Execute and judge a trace. Raises DataError if the store cannot be written."""
     trajectory = prepared.trajectory
     player = _Player(plan, prepared, trial, store)
-    turns = match_entry(trace.turns, trajectory)
+    turns = match_entry(_without_notices(trace.turns), trajectory)
     try:
         player.play(turns)
         ended = player.ended(turns, trace.error)
@@ -57,6 +61,17 @@ def play_trace(
         extensions={"traces": member},
     )
     return PlayedTrace(record, player.warnings, player.differences)
+
+
+def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
+    """Return the turns of the user; notices of a world's events also have the user's role."""
+    found: list[RecordedTurn] = []
+    for turn in turns:
+        if found and _NOTICES.fullmatch(turn.prompt):
+            found[-1].answers.extend(turn.answers)
+        else:
+            found.append(RecordedTurn(turn.prompt, [*turn.answers]))
+    return found
 
 
 class _Player:
@@ -152,5 +167,5 @@ class _Player:
                 )
         if episode.terminated:
             self.turn_ends.append(TurnEnd(number, "step_limit", None))
-        elif not taken.calls:
+        elif not taken.calls or episode.turn > number:
             self.turn_ends.append(end_of(taken, answer.reply, episode))

@@ -25,6 +25,7 @@ from runner.models.calling_formats.format_types import NOTED
 from runner.models.conversation import ConversationSettings, conversation_of
 from runner.models.dialogue_user import EXCHANGE_LIMIT, UserRequest, exchange
 from runner.models.model_types import Reply, Request
+from runner.models.toolbox import write_object
 from runner.records.episode_record import ServerRejection
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory
@@ -213,7 +214,7 @@ class Dialogue:
         step = self.conversation.read(reply)
         steps = self.result[self.episode.turn]
         if self._compared:
-            step = _without_dots(step)
+            step = _as_recorded(step)
         if self._compared and steps:
             # Several answers still form a single step for comparison.
             assert isinstance(steps[0], list)
@@ -241,8 +242,11 @@ class Dialogue:
         return ([error] if answered else []), error.message
 
 
-def _without_dots(step: Step) -> Step:
-    """Replace dots in function names by underscores, because providers forbid dots."""
+def _as_recorded(step: Step) -> Step:
+    """Return a step as in BFCL's result files: no dots in names, and arguments as JSON text."""
     if step is None or isinstance(step, str):
         return step
-    return [{name.replace(".", "_"): value for name, value in call.items()} for call in step]
+    return [
+        {name.replace(".", "_"): write_object(value) for name, value in call.items()}
+        for call in step
+    ]

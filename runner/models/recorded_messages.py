@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from checkers.replies.decoding import Step
 from runner.models.model_types import ChatMessage, Reply, Usage
 from runner.models.reply_reader import read_completion
-from runner.models.toolbox import FunctionNameMapping
+from runner.models.toolbox import FunctionNameMapping, write_object
 from trajectories.schema import Trajectory
 
 MAX_MESSAGES = 20_000
@@ -75,7 +75,8 @@ class RecordedTurn(NamedTuple):
 
 def step_of(reply: Reply, names: FunctionNameMapping) -> Step:
     """Return an answer as a step: its calls, or its text without calls."""
-    calls: Step = [{names.real(call.name): call.arguments} for call in reply.tool_calls]
+    made = reply.tool_calls
+    calls: Step = [{names.real(call.name): write_object(call.arguments)} for call in made]
     return calls or reply.text
 
 

@@ -156,6 +156,14 @@ def name_only_argument(call: ToolCall, tools: Sequence[Mapping[str, Any]]) -> An
     return {parameter: value} if name == LANGCHAIN_ARGUMENT else given
 
 
+def write_object(arguments: object) -> object:
+    """Return an arguments object as JSON text; other values, and invalid objects, unchanged."""
+    try:
+        return json.dumps(arguments) if isinstance(arguments, Mapping) else arguments
+    except (TypeError, ValueError, RecursionError):
+        return arguments
+
+
 class FunctionNameMapping:
     """Mapping between real function names and unique names that providers accept."""
 

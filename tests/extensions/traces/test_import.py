@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import turnwise
 
 from runner.cli import main
 from runner.records.episode_record import EpisodeRecord
@@ -76,10 +77,10 @@ def _arguments(arguments: Any) -> Any:
         return arguments
 
 
-def check_round_trip(run: Path, form: str) -> None:
+def check_round_trip(run: Path, form: str, *more: str) -> None:
     """Compare a run with itself, exported and imported."""
     path = export(run, form)
-    then, now = read(run), read(imported(path, form))
+    then, now = read(run), read(imported(path, form, *more))
     assert then.keys() == now.keys()
     for key, record in then.items():
         again = now[key]
@@ -88,11 +89,29 @@ def check_round_trip(run: Path, form: str) -> None:
         assert fields(again, form) == fields(record, form)
         assert again.extensions["traces"].differences == []
         assert again.telling == record.telling
+        assert again.turn_ends == record.turn_ends
+        if form != "inspect":  # It has no text of arguments.
+            assert again.result == record.result
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_nothing_is_lost_on_the_way_there_and_back(run: Path, form: str) -> None:
     check_round_trip(run, form)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_events_of_a_world_do_not_count_as_turns(tmp_path: Path, form: str) -> None:
+    run = make_run(tmp_path / "run", 4, "worlds")
+    notices = [m for record in read(run).values() for m in record.messages if "[Notice" in str(m)]
+    assert notices
+    check_round_trip(run, form, "--dataset", "worlds")
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_of_all_episodes_with_worlds(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "run", 72, "worlds")
+    for form in FORMATS:
+        check_round_trip(run, form, "--dataset", "worlds")
 
 
 @pytest.mark.slow
@@ -344,3 +363,43 @@ def test_a_turn_may_end_without_words(desk: Path, tmp_path: Path) -> None:
     assert record.outcome == "passed"
     assert [end.why for end in record.turn_ends] == ["empty", "empty"]
     assert main(["verify", str(folder), "--dataset", str(desk)]) == 0
+
+
+TRACK = {
+    "name": "track",
+    "description": "Track a parcel.",
+    "parameters": {
+        "type": "dict",
+        "properties": {"parcel": {"type": "string", "description": "Its number."}},
+        "required": ["parcel"],
+    },
+}
+SINGLE = {
+    "id": "track_0",
+    "category": "simple_python",
+    "environments": [],
+    "config": {},
+    "turns": [{"messages": [{"role": "user", "content": "Where is 7?"}], "ground_truth": []}],
+    "expects": {"functions": [TRACK], "answers": [{"track": {"parcel": ["7"]}}]},
+}
+
+
+@pytest.mark.parametrize("profile", ["bfcl", "strict"])
+@pytest.mark.parametrize("arguments", [{"parcel": "7"}, '{"parcel": "7"}'])
+def test_arguments_of_a_single_turn_may_be_an_object(
+    tmp_path: Path, write_lines: Any, profile: str, arguments: object
+) -> None:
+    data = write_lines("single.jsonl", SINGLE)
+    call = {"id": "a", "type": "function", "function": {"name": "track", "arguments": arguments}}
+    answer = {"role": "assistant", "tool_calls": [call]}
+    messages = [{"role": "user", "content": "Where is 7?"}, answer]
+    entry = turnwise.load_dataset(str(data)).trajectories["track_0"]
+    assert turnwise.judge(entry, messages=messages, profile=profile).valid
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"messages": messages, "entry": "track_0"}))
+    [record] = read(imported(path, "openai", "--dataset", str(data), "--profile", profile)).values()
+    assert record.outcome == "passed"
+    run = turnwise.evaluate(
+        lambda messages, tools: answer, str(data), profile=profile, run_dir=tmp_path / "run"
+    )
+    assert (run.passed, run.errors) == (1, 0)

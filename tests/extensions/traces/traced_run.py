@@ -27,7 +27,13 @@ class Agent:
 
     def __call__(self, messages: list[dict[str, Any]], tools: object) -> dict[str, Any]:
         """Make all calls of a turn, one in a step, then say so."""
-        said = [place for place, each in enumerate(messages) if each["role"] == "user"]
+        roles = [None, *(each["role"] for each in messages)]
+        said = [
+            place
+            for place, each in enumerate(messages)
+            if each["role"] == "user" != roles[place]
+            if not each["content"].startswith("[Notice ")
+        ]
         entry = self._entries[messages[said[0]]["content"]]
         step = sum(each["role"] == "assistant" for each in messages[said[-1] :])
         turn = entry.turns[len(said) - 1]
@@ -50,10 +56,15 @@ class Agent:
         return message
 
 
-def make_run(folder: Path, limit: int, categories: str = "base,miss_func,miss_param") -> Path:
-    """Run the agent on entries."""
-    data = turnwise.load_dataset(categories=categories)
-    ids = [*data.trajectories]
+def make_run(folder: Path, limit: int, dataset: str | None = None) -> Path:
+    """Run the agent on entries of all categories of a data set."""
+    data = turnwise.load_dataset(dataset)
+    # The agent knows an entry by its first message.
+    ids = [
+        *{
+            entry.turns[0].messages[0].content: id for id, entry in data.trajectories.items()
+        }.values()
+    ]
     some = ids[:: max(1, len(ids) // limit)][:limit]
     run = turnwise.evaluate(Agent(data.trajectories), data, ids=some, run_dir=folder, name="mine")
     assert run.errors == 0
