@@ -13,9 +13,10 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from envs.backend import Backend, irreversible, reads, writes
-from envs.errors import NotFound, Refused
+from envs.errors import Refused
 from envs.worlds import World
 from extensions.worlds.events import reaction
+from extensions.worlds.items import find_item, find_reused_ids
 from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
 
@@ -96,31 +97,21 @@ class BankBook(World):
             ("payments", "next_payment", "P"),
             ("standing_orders", "next_order", "S"),
         ):
-            next_id = config.get(counter, cls.FIELDS[counter])
+            yield from find_reused_ids(config, name, counter, prefix)
             for id, item in config.get(name, {}).items():
                 for side in ("source", "target"):
                     if item[side] not in accounts:
                         yield f".{name}[{id!r}].{side}", f"there is no account {item[side]!r:.40}"
-                number = id.removeprefix(prefix)
-                if number.isascii() and number.isdigit() and int(number) >= next_id:
-                    yield f".{name}[{id!r}]", f"must be below {counter}, {next_id}"
                 if "next" in item and not is_moment(item["next"]):
                     yield f".{name}[{id!r}].next", f"{item['next']} is not in the calendar"
 
     def get_account(self, id: str) -> Mapping[str, Any]:
         """Return an account. Raises NotFound."""
-        if id not in self.accounts:
-            raise NotFound(f"There is no account {id!r:.40}.")
-        return self.accounts[id]
+        return find_item(self.accounts, "account", id)
 
     def get_payment(self, id: str, status: str) -> Mapping[str, Any]:
         """Return a payment of this status. Raises NotFound or Refused."""
-        if id not in self.payments:
-            raise NotFound(f"There is no payment {id!r:.40}.")
-        payment = self.payments[id]
-        if payment["status"] != status:
-            raise Refused(f"Payment {id} is {payment['status']}, not {status}.")
-        return payment
+        return find_item(self.payments, "payment", id, status)
 
     def put_payment(self, id: str, payment: Mapping[str, Any], **changes: Any) -> None:
         """Store a payment with changes."""
@@ -181,9 +172,7 @@ class BankBook(World):
     @reaction
     def pay_standing_order(self, order: str) -> None:
         """Make the due payment of a standing order, and plan the next one."""
-        found = self.standing_orders.get(order)
-        if found is None:
-            raise NotFound(f"There is no standing order {order!r:.40}.")
+        found = find_item(self.standing_orders, "standing order", order)
         self.plan(order, {**found, "next": shift(found["next"], found["days"] * _MINUTES_PER_DAY)})
         id = self.prepare(found)
         try:
@@ -445,8 +434,7 @@ class BankTeller(Backend):
             {"error": "There is no standing order 'S1'."}
         """
         book = self.world(BankBook)
-        if order not in book.standing_orders:
-            raise NotFound(f"There is no standing order {order!r:.40}.")
+        find_item(book.standing_orders, "standing order", order)
         left = {id: each for id, each in book.standing_orders.items() if id != order}
         book.standing_orders = left
         self.world(WorldClock).unschedule(f"pay {order}")

@@ -15,6 +15,7 @@ from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.worlds import World
 from extensions.worlds.events import reaction
+from extensions.worlds.items import find_item, find_reused_ids
 from extensions.worlds.timestamps import Moment, is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
 
@@ -96,26 +97,18 @@ class Office(World):
             ("emails", "received", "next_email", "E"),
             ("meetings", "start", "next_meeting", "M"),
         ):
-            next_id = config.get(counter, cls.FIELDS[counter])
+            yield from find_reused_ids(config, name, counter, prefix)
             for id, item in config.get(name, {}).items():
                 if not is_moment(item[time]):
                     yield f".{name}[{id!r}].{time}", f"{item[time]} is not in the calendar"
-                number = id.removeprefix(prefix)
-                if number.isascii() and number.isdigit() and int(number) >= next_id:
-                    yield f".{name}[{id!r}]", f"must be below {counter}, {next_id}"
 
     def get_meeting(self, id: str, status: str) -> Mapping[str, Any]:
         """Return a meeting of this status. Raises NotFound or Refused."""
-        if id not in self.meetings:
-            raise NotFound(f"There is no meeting {id!r:.40}.")
-        meeting = self.meetings[id]
-        if meeting["status"] != status:
-            raise Refused(f"Meeting {id} is {meeting['status']}, not {status}.")
-        return meeting
+        return find_item(self.meetings, "meeting", id, status)
 
-    def put_meeting(self, id: str, meeting: Mapping[str, Any]) -> None:
-        """Store a meeting."""
-        self.meetings = {**self.meetings, id: meeting}
+    def put_meeting(self, id: str, meeting: Mapping[str, Any], **changes: Any) -> None:
+        """Store a meeting with changes."""
+        self.meetings = {**self.meetings, id: {**meeting, **changes}}
 
     def check_free(self, start: str, minutes: int, moved: str = "") -> None:
         """Raise Refused if the time is past, or another planned meeting has it."""
@@ -163,7 +156,7 @@ class Office(World):
         id = f"M{self.next_meeting}"
         self.next_meeting += 1
         invitation = {"title": title, "start": start, "minutes": minutes, "guests": {}}
-        self.put_meeting(id, {**invitation, "organizer": organizer, "status": "invited"})
+        self.put_meeting(id, invitation, organizer=organizer, status="invited")
         self.deliver(organizer, f"Invitation: {title}", f"Meeting {id}: {start}, {minutes} min.")
 
     @reaction
@@ -171,7 +164,7 @@ class Office(World):
         """Let a guest answer an invitation, by e-mail."""
         found = self.get_meeting(meeting, "planned")
         answer = self._habits[guest]["answer"]
-        self.put_meeting(meeting, {**found, "guests": {**found["guests"], guest: answer}})
+        self.put_meeting(meeting, found, guests={**found["guests"], guest: answer})
         self.deliver(guest, f"{answer.title()}: {found['title']}", f"Meeting {meeting}: {answer}.")
 
 
@@ -226,8 +219,8 @@ class Mailbox(Backend):
             >>> read_email(email='E9')
             {"error": "There is no e-mail 'E9'."}
         """
-        found = self._email(email)
         office = self.world(Office)
+        found = find_item(office.emails, "e-mail", email)
         office.emails = {**office.emails, email: {**found, "read": True}}
         return {name: found[name] for name in ("sender", "subject", "body", "received")}
 
@@ -274,16 +267,10 @@ class Mailbox(Backend):
             >>> remove_email(email='E1')
             {"error": "There is no e-mail 'E1'."}
         """
-        self._email(email)
         office = self.world(Office)
+        find_item(office.emails, "e-mail", email)
         office.emails = {id: each for id, each in office.emails.items() if id != email}
         return {"left": len(office.emails)}
-
-    def _email(self, id: str) -> Mapping[str, Any]:
-        emails = self.world(Office).emails
-        if id not in emails:
-            raise NotFound(f"There is no e-mail {id!r:.40}.")
-        return emails[id]
 
 
 class NoPlannerConfig(TypedDict, total=False):
@@ -395,7 +382,7 @@ class MeetingPlanner(Backend):
         office.check_free(start, found["minutes"], meeting)
         office.forget(meeting)
         asked = dict.fromkeys(found["guests"], "asked")
-        office.put_meeting(meeting, {**found, "start": start, "guests": asked})
+        office.put_meeting(meeting, found, start=start, guests=asked)
         office.ask_guests(meeting)
         return {"start": start}
 
@@ -418,7 +405,7 @@ class MeetingPlanner(Backend):
         """
         found = self._own(meeting)
         self.world(Office).forget(meeting)
-        self.world(Office).put_meeting(meeting, {**found, "status": "cancelled"})
+        self.world(Office).put_meeting(meeting, found, status="cancelled")
         return {"status": "cancelled"}
 
     @writes
@@ -440,7 +427,7 @@ class MeetingPlanner(Backend):
         office = self.world(Office)
         found = office.get_meeting(meeting, "invited")
         office.check_free(found["start"], found["minutes"])
-        office.put_meeting(meeting, {**found, "status": "planned"})
+        office.put_meeting(meeting, found, status="planned")
         return {"status": "planned"}
 
     @writes
@@ -460,7 +447,7 @@ class MeetingPlanner(Backend):
             {"error": "Meeting M2 is declined, not invited."}
         """
         found = self.world(Office).get_meeting(meeting, "invited")
-        self.world(Office).put_meeting(meeting, {**found, "status": "declined"})
+        self.world(Office).put_meeting(meeting, found, status="declined")
         return {"status": "declined"}
 
     @writes

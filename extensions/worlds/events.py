@@ -7,7 +7,7 @@ calls, messages). It happens once.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import Annotated, Any, Required, TypeVar
 
 from pydantic import Field
@@ -17,8 +17,9 @@ from envs.backend import Backend
 from envs.calls import Call, parse_call
 from envs.errors import MalformedCall
 from envs.session import Session
+from envs.state import copy_lists
 from envs.tool import bind, defaults, parameter_names
-from extensions.worlds.state_paths import MISSING, StatePath
+from extensions.worlds.state_paths import MAX_PARSED, MISSING, StatePath
 from extensions.worlds.timestamps import Moment, is_moment
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -129,8 +130,12 @@ def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterato
             yield ".does", f"no function or reaction {call.name} in this session"
 
 
+@lru_cache(maxsize=MAX_PARSED)
 def read_event_call(text: str) -> Call:
-    """Parse a call; a name alone is a call without arguments. Raises MalformedCall."""
+    """Parse a call; a name alone is a call without arguments. Raises MalformedCall.
+
+    Equal strings return the same call, which must not be changed.
+    """
     call = parse_call(text if "(" in text else f"{text}()")
     if call.nested or (call.args and "." in call.name):
         raise MalformedCall("write values by name, without inner calls")
@@ -195,10 +200,16 @@ def _execute(session: Session, call: Call) -> None:
     """Call a function or reaction. Raises ToolError if it is refused."""
     found = _find_reaction(session, call.name)
     if found is not None:
-        found(**call.kwargs)
+        found(**_copy_values(call.kwargs))
         return
     tool = session.tools[call.name]
-    tool.function(session.backends[tool.backend], **bind(tool, call.args, call.kwargs))
+    arguments = _copy_values(bind(tool, call.args, call.kwargs))
+    tool.function(session.backends[tool.backend], **arguments)
+
+
+def _copy_values(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy arguments, because a function may change or keep them."""
+    return {name: copy_lists(value) for name, value in arguments.items()}
 
 
 def _find_reaction(session: Session, name: str) -> Callable[..., Any] | None:

@@ -16,6 +16,7 @@ from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import InvalidArgument, NotFound, Refused
 from envs.worlds import World
 from extensions.worlds.events import reaction
+from extensions.worlds.items import find_item, find_reused_ids
 from extensions.worlds.timestamps import is_moment, read_moment, shift
 from extensions.worlds.world_clock import WorldClock
 
@@ -86,13 +87,11 @@ class HotelBook(World):
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield unknown rooms, invalid days, and numbers that would be given out again."""
-        next_stay = config.get("next_stay", cls.next_stay)
+        yield from find_reused_ids(config, "stays", "next_stay")
         for number, stay in config.get("stays", {}).items():
             place = f".stays[{number!r}]"
             if stay["room"] not in config.get("rooms", {}):
                 yield f"{place}.room", f"there is no room {stay['room']!r:.40}"
-            if number.isascii() and number.isdigit() and int(number) >= next_stay:
-                yield place, f"must be below next_stay, {next_stay}"
         items = [(f".stays[{number!r}]", each) for number, each in config.get("stays", {}).items()]
         items += [(f".waiting[{i}]", each) for i, each in enumerate(config.get("waiting", ()))]
         for place, item in items:
@@ -130,12 +129,7 @@ class HotelBook(World):
 
     def get_stay(self, number: str, status: str) -> Mapping[str, Any]:
         """Return a stay of this status. Raises NotFound or Refused."""
-        if number not in self.stays:
-            raise NotFound(f"There is no stay {number!r:.40}.")
-        stay = self.stays[number]
-        if stay["status"] != status:
-            raise Refused(f"Stay {number} is {stay['status']}, not {status}.")
-        return stay
+        return find_item(self.stays, "stay", number, status)
 
     def put_stay(self, number: str, stay: Mapping[str, Any], **changes: Any) -> None:
         """Store a stay with changes."""
@@ -240,9 +234,8 @@ class FrontDesk(Backend):
         """
         book = self.world(HotelBook)
         book.check_days(arrival, departure)
-        if room not in book.rooms:
-            raise NotFound(f"There is no room {room!r:.40}.")
-        if room not in book.list_free_rooms(book.rooms[room]["kind"], arrival, departure):
+        kind = find_item(book.rooms, "room", room)["kind"]
+        if room not in book.list_free_rooms(kind, arrival, departure):
             raise Refused(f"Room {room} is not free from {arrival} to {departure}.")
         days = {"arrival": arrival, "departure": departure}
         return {"stay": book.book(room, {"guest": guest, "remark": remark, **days})}
@@ -269,10 +262,7 @@ class FrontDesk(Backend):
             >>> get_stay(stay='7')
             {"error": "There is no stay '7'."}
         """
-        stays = self.world(HotelBook).stays
-        if stay not in stays:
-            raise NotFound(f"There is no stay {stay!r:.40}.")
-        return dict(stays[stay])
+        return dict(find_item(self.world(HotelBook).stays, "stay", stay))
 
     @reads
     def find_stays(self, guest: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from envs.backend import Backend, irreversible, reads, writes
 from envs.errors import NotFound, Refused
 from envs.worlds import World
+from extensions.worlds.items import find_item, find_reused_ids
 from extensions.worlds.world_clock import WorldClock
 
 Cents = Annotated[int, Field(ge=0, le=10_000_000)]
@@ -49,9 +50,7 @@ class Stockroom(World):
 
     def get_product(self, code: str) -> Mapping[str, Any]:
         """Return a product. Raises NotFound."""
-        if code not in self.products:
-            raise NotFound(f"There is no product {code!r:.40}.")
-        return self.products[code]
+        return find_item(self.products, "product", code)
 
     def move_stock(self, code: str, number: int) -> None:
         """Add to the stock, or take from it. Raises Refused if there is too little."""
@@ -101,18 +100,7 @@ class Storefront(Backend):
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield order numbers that would be given out again."""
-        next_order = config.get("next_order", cls.next_order)
-        for number in config.get("orders", {}):
-            if number.isascii() and number.isdigit() and int(number) >= next_order:
-                yield f".orders[{number!r}]", f"must be below next_order, {next_order}"
-
-    def _order(self, number: str, status: str) -> Mapping[str, Any]:
-        order = self.orders.get(number)
-        if order is None:
-            raise NotFound(f"There is no order {number!r:.40}.")
-        if order["status"] != status:
-            raise Refused(f"Order {number} is {order['status']}, not {status}.")
-        return order
+        yield from find_reused_ids(config, "orders", "next_order")
 
     def _put_order(self, number: str, order: Mapping[str, Any]) -> None:
         self.orders = {**self.orders, number: order}
@@ -230,7 +218,7 @@ class Storefront(Backend):
             >>> pay_order(order='1', amount=800)
             {"status": "paid", "from_credit": 500}
         """
-        found = self._order(order, "open")
+        found = find_item(self.orders, "order", order, "open")
         if amount != found["total"]:
             raise Refused(f"The total of order {order} is {found['total']} cents.")
         used = min(self.credit, amount)
@@ -255,7 +243,7 @@ class Storefront(Backend):
             >>> call_off_order(order='1')
             {"error": "Order 1 is cancelled, not open."}
         """
-        self._give_back(order, self._order(order, "open"), "cancelled")
+        self._give_back(order, find_item(self.orders, "order", order, "open"), "cancelled")
         return {"status": "cancelled"}
 
     @writes
@@ -276,7 +264,7 @@ class Storefront(Backend):
             >>> return_order(order='1')
             {"credit": 800}
         """
-        found = self._order(order, "paid")
+        found = find_item(self.orders, "order", order, "paid")
         if self.world(WorldClock).count_days_since(found["paid_on"]) > RETURN_DAYS:
             raise Refused(f"Order {order} was paid more than {RETURN_DAYS} days ago.")
         self._give_back(order, found, "returned")
@@ -303,9 +291,25 @@ class Storefront(Backend):
             >>> get_order(order='7')
             {"error": "There is no order '7'."}
         """
-        if order not in self.orders:
-            raise NotFound(f"There is no order {order!r:.40}.")
-        return dict(self.orders[order])
+        return dict(find_item(self.orders, "order", order))
+
+    @reads
+    def list_orders(self) -> dict[str, Any]:
+        """List all orders of the customer.
+
+        Returns:
+            orders: By order number: total in cents, status, and day of the payment.
+
+        Examples:
+            >>> list_orders()
+            {"orders": {"1": {"total": 800, "status": "open", "paid_on": ""}}}
+        """
+        return {
+            "orders": {
+                number: {name: order[name] for name in ("total", "status", "paid_on")}
+                for number, order in self.orders.items()
+            }
+        }
 
     def _give_back(self, number: str, order: Mapping[str, Any], status: str) -> None:
         room = self.world(Stockroom)

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from envs.backend import Backend
 from envs.errors import NotFound
 
 _STEP = re.compile(r"\.([A-Za-z_]\w*)|\[(-?\d+)\]|\['([^']*)'\]", re.ASCII)
+MAX_PARSED = 4_096
+"""Maximum parsed paths, and maximum parsed calls, that are kept."""
 MISSING = object()
 """Placeholder for a value that does not exist."""
 _NUMBERS = (int, float)
@@ -28,6 +31,7 @@ class StatePath(NamedTuple):
     """Keys and indexes below the field."""
 
     @classmethod
+    @lru_cache(maxsize=MAX_PARSED)
     def read(cls, text: str) -> StatePath:
         """Read a path. Raises ValueError if it has another form."""
         backend, dot, rest = text.partition(".")
