@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from checkers.verdict import TurnOutcome
@@ -9,6 +10,8 @@ from envs.calls import Call
 from envs.errors import MalformedCall
 from envs.results import Result
 from envs.state import Snapshot
+
+Restate = Callable[[Sequence[Call | MalformedCall]], Sequence[Call | MalformedCall]]
 
 
 class TracedCall(NamedTuple):
@@ -57,3 +60,12 @@ class Trace(NamedTuple):
 
     turns: tuple[TracedTurn, ...]
     terminated: bool = False
+
+    def restated(self, restate: Restate) -> Trace:
+        """Return the trace with the calls that ``Session.restated`` returns."""
+        turns = []
+        for turn in self.turns:
+            calls = iter(restate([traced.call for traced in turn.calls]))
+            steps = [tuple([each._replace(call=next(calls)) for each in s]) for s in turn.steps]
+            turns.append(turn._replace(steps=tuple(steps)))
+        return self._replace(turns=tuple(turns))

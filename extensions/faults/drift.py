@@ -1,18 +1,19 @@
-"""Drift: functions change after their documents were written.
+"""Drift: functions change after the entries were written.
 
 A function is drawn from the seed and its name, so a run has the same changed functions in all
-entries. The documents that the model reads stay as they were; the texts below tell the change.
+entries. The documents that the model reads show the change. With ``documents=old`` they do not,
+and only the texts below tell the change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Literal, NamedTuple, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 from envs.calls import Call
 from envs.errors import DataError, MalformedCall
-from envs.tool import Tool
+from envs.tool import Document, Tool
 
 DriftKind = Literal["rename", "new-parameter", "deprecated"]
 DRIFTS: tuple[DriftKind, ...] = get_args(DriftKind)
@@ -27,6 +28,8 @@ class Drift(NamedTuple):
     kinds: tuple[DriftKind, ...] = ()
     share: float = 1.0
     seed: int = 0
+    has_old_documents: bool = False
+    """Whether the model reads the documents from before the change."""
 
     @classmethod
     def read(cls, text: str, where: str = "--drift") -> Self:
@@ -42,10 +45,12 @@ class Drift(NamedTuple):
                     found = found._replace(share=float(value))
                 elif name == "seed":
                     found = found._replace(seed=int(value))
+                elif name == "documents" and value in ("new", "old"):
+                    found = found._replace(has_old_documents=value == "old")
                 else:
                     raise ValueError
         except ValueError:
-            wanted = f"{'|'.join(DRIFTS)},share=1,seed=0"
+            wanted = f"{'|'.join(DRIFTS)},share=1,seed=0,documents=new"
             raise DataError(where, f"{text!r:.60} cannot be read; write {wanted}") from None
         if not 0 <= found.share <= 1:
             raise DataError(where, "share is from 0 to 1, such as share=0.5")
@@ -53,7 +58,8 @@ class Drift(NamedTuple):
 
     def __str__(self) -> str:
         """Return the text that ``read`` reads."""
-        return f"{'|'.join(self.kinds)},share={self.share:g},seed={self.seed}"
+        documents = ",documents=old" if self.has_old_documents else ""
+        return f"{'|'.join(self.kinds)},share={self.share:g},seed={self.seed}{documents}"
 
     def draw(self, function: str) -> DriftKind | None:
         """Return the change of a function, if it has one."""
@@ -72,6 +78,44 @@ class Drift(NamedTuple):
         if kind == "deprecated":
             return f"{function} is deprecated. Use {function}{_VERSION} with the same parameters."
         return None
+
+    def document(self, document: Document) -> list[Document]:
+        """Return the documents of a function after its change."""
+        name, text = document["name"], document["description"]
+        kind = self.draw(name)
+        renamed = {**document, "name": f"{name}{_VERSION}"}
+        if kind == "rename":
+            return [renamed]
+        if kind == "deprecated":
+            return [{**document, "description": f"{text} {self.tell(name)}"}, renamed]
+        if kind == "new-parameter":
+            schema = document["parameters"]
+            parameter = {"type": "integer", "enum": [2], "description": "Version of the function."}
+            changes = {
+                "properties": {**schema["properties"], _PARAMETER: parameter},
+                "required": [*schema.get("required", ()), _PARAMETER],
+            }
+            return [{**document, "parameters": {**schema, **changes}}]
+        return [document]
+
+    def follow(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return a call in the old form as the new documents ask for."""
+        kind = self.draw(name)
+        new = f"{name}{_VERSION}" if kind in ("rename", "deprecated") else name
+        return new, {**arguments, **({_PARAMETER: 2} if kind == "new-parameter" else {})}
+
+    def find_kind(self, call: str, result: str) -> DriftKind | None:
+        """Return the change of the function that a recorded call reached, if any."""
+        function = call.partition("(")[0]
+        old = function.removesuffix(_VERSION)
+        kind = self.draw(old)
+        if old != function:
+            return kind if kind in ("rename", "deprecated") else None
+        if kind == "deprecated":
+            # The record has results without the notice of a deprecated function.
+            return None if result.startswith('{"error"') else kind
+        is_new = kind == "new-parameter" and f"{_PARAMETER}=" in call
+        return kind if is_new or str(self.tell(function)) in result else None
 
     def refuse(self, call: Call | MalformedCall, tools: Mapping[str, Tool]) -> str | None:
         """Return why a call in the old form is refused, if it is."""

@@ -28,17 +28,22 @@ class FaultsExtension(Extension):
     name = "faults"
 
     def options(self, command: str) -> type | None:
-        """Return the fault options of ``eval``."""
-        return feature.FaultOptions if command == "eval" else None
+        """Return the fault options of ``eval`` and ``env serve``."""
+        if command == "eval":
+            return feature.PairedFaultOptions
+        return feature.FaultOptions if command == "env serve" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
         """Return the run feature of a single run; empty without faults and drift."""
         found = _disturbances(own)
-        return [feature.FaultsFeature(found)] if own.unpaired and _is_on(found) else []
+        return (
+            [feature.FaultsFeature(found)] if _is_on(found) and not self.makes_variants(own) else []
+        )
 
     def makes_variants(self, own: Any) -> bool:
         """Tell whether a run without faults comes first."""
-        return not own.unpaired and _is_on(_disturbances(own))
+        is_paired = isinstance(own, feature.PairedFaultOptions) and not own.unpaired
+        return is_paired and _is_on(_disturbances(own))
 
     def variants(
         self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]

@@ -15,6 +15,7 @@ from envs.session import Session
 from extensions.experiments.axes import Levels
 from extensions.experiments.scripted_model import ScriptedModel
 from extensions.faults.drift import DRIFTS, Drift
+from extensions.faults.drifted_documents import DocumentReader, drift_toolbox
 from extensions.faults.faults import KINDS, Disturbances, FaultSettings, find_kind
 from runner.commands.options import option
 from runner.extension import JsonObject, RunFeature
@@ -37,8 +38,15 @@ class FaultOptions:
         "let calls fail at random: timeout, refusal, partial or stale", "rate=R,kinds=K|K,seed=S"
     )
     drift: str | None = option(
-        "change functions after their documents: rename, new-parameter or deprecated", "K|K,share=S"
+        "change functions: rename, new-parameter or deprecated; documents=old keeps documents",
+        "K|K,share=S",
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedFaultOptions(FaultOptions):
+    """Faults of functions, in one run or in two."""
+
     unpaired: bool = option("skip the run without faults and drift")
 
 
@@ -119,7 +127,10 @@ class FaultsFeature(RunFeature):
         return write_disturbances(self.disturbances)
 
     def style(self, style: ConversationSettings, settings: Settings) -> ConversationSettings:
-        """Return the style with the session that has faults and drift."""
+        """Return the style with the session and the documents that have faults and drift."""
+        drift = self.disturbances.drift
+        if drift.kinds and not drift.has_old_documents:
+            style = style._replace(toolbox=drift_toolbox(style.toolbox, drift))
         return style._replace(session=self.disturbances.wrap)
 
     def observe(self, observe: Observe | None) -> Observe | None:
@@ -142,8 +153,12 @@ class FaultsFeature(RunFeature):
         return show
 
     def model(self, plan: RunPlan) -> Model | None:
-        """Return a scripted model, which trusts all results and never repeats a call."""
-        return ScriptedModel(plan, Levels({}))
+        """Return a scripted model, which trusts all results and never repeats a call.
+
+        The model reads documents: its calls have the form that new documents ask for.
+        """
+        drift, made = self.disturbances.drift, ScriptedModel(plan, Levels({}))
+        return made if drift.has_old_documents else DocumentReader(made, drift)
 
     def kept(self, record: EpisodeRecord) -> ExtensionData | None:
         """Return the faults of an episode."""
@@ -157,14 +172,7 @@ class FaultsFeature(RunFeature):
 
     def _find_kind(self, call: str, result: str) -> str | None:
         faults, drift = self.disturbances
-        function = call.partition("(")[0]
-        told, kind = drift.tell(function), drift.draw(function)
-        # The record has results without the notice of a deprecated function.
-        if kind == "deprecated" and not result.startswith('{"error"'):
-            return kind
-        if told is not None and told in result:
-            return kind
-        return find_kind(result) if faults.rate else None
+        return drift.find_kind(call, result) or (find_kind(result) if faults.rate else None)
 
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]

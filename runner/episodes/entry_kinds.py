@@ -163,7 +163,8 @@ class ExecutedKind(EntryKind):
             script = script_of(answers.turns, profile.replies.decoders[answers.mode], profile)
             limited = limit if profile.execution.limits_recorded_runs else None
             return self.judge_script(prepared, script, profile, limited)
-        outcomes = [turn.outcome for turn in played.turns]
+        judged = played.restated(prepared.template.restated)
+        outcomes = [turn.outcome for turn in judged.turns]
         found = self.judge_outcomes(prepared, outcomes, profile, played.terminated)
         return found._replace(trace=played)
 

@@ -17,6 +17,7 @@ from checkers.causes.trace import Trace
 from checkers.profile import Profile
 from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
+from runner import extension
 from runner.data import errata
 from runner.episodes.script_traces import trace_truth
 from runner.records.episode_record import RecordedEpisode
@@ -115,7 +116,11 @@ class RejudgedMultiTurn(RejudgedEpisode):
             "\n".join(message.content for message in turn.messages)
             for turn in self.trajectory.turns
         ]
-        return diagnose(self.truth, self.model, self.verdict, said)
+        model = self.model
+        if model and self.recorded and self.recorded.record.extensions:
+            session = extension.replay_session(self.prepared.template, self.recorded.record)
+            model = model.restated(session.restated)
+        return diagnose(self.truth, model, self.verdict, said)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -26,12 +26,13 @@ from runner.data.web_services import FIXTURE_ONLY, connect
 from runner.episodes.dialogue import Dialogue, ExecutedAnswer
 from runner.episodes.turn_loop import STEP_LIMIT
 from runner.extension import RunFeature
-from runner.models.conversation import ConversationSettings, Observe
+from runner.live.settings import Settings
+from runner.models.conversation import ConversationSettings
 from runner.models.model_types import ChatMessage, ModelError, Reply, ToolCall, Usage
 from runner.models.prompting import PromptTexts, read_prompts
 from runner.models.reply_reader import read_completion
 from runner.models.settings import Observations
-from runner.models.toolbox import toolbox_of
+from runner.models.toolbox import OWN_FOOTNOTES, toolbox_of
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import PreparedTrajectory, prepare
@@ -338,13 +339,13 @@ def _prepare(
 def _style(
     trajectory: Trajectory, wording: BfclWording | None, features: Sequence[RunFeature]
 ) -> ConversationSettings:
-    observe: Observe | None = wording
+    toolbox = toolbox_of(trajectory, notes=wording.notes() if wording else OWN_FOOTNOTES)
+    prompts = wording.prompts(_prompts()) if wording else _prompts()
+    style = ConversationSettings(toolbox, prompts, "all", observe=wording)
     for feature in features:
-        observe = feature.observe(observe)
-    if wording is None:
-        return ConversationSettings(toolbox_of(trajectory), _prompts(), "all", observe=observe)
-    toolbox = toolbox_of(trajectory, notes=wording.notes())
-    return ConversationSettings(toolbox, wording.prompts(_prompts()), "all", observe=observe)
+        style = style._replace(observe=feature.observe(style.observe))
+        style = feature.style(style, Settings())
+    return style
 
 
 def _with_seed(trajectory: Trajectory, seed: int) -> Trajectory:

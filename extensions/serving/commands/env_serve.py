@@ -6,9 +6,9 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from runner.analysis.figure_lines import summary
 from runner.analysis.figures import RunFigures
 from runner.commands import DONE
 from runner.commands.common_options import JudgingOptions, SampleOptions, note
+from runner.commands.features import add_features
 from runner.commands.options import argument, given_flags, option, port, positive, switch
 from runner.commands.plan_execution import selection_of
 from runner.data import dataset_choice
@@ -95,6 +96,7 @@ class Options(ServedEpisodeOptions):
     idle: int = option(
         "time without requests after which a session ends", "SECONDS", default=1800, read=positive
     )
+    extensions: Mapping[str, Any] = field(default_factory=dict)
 
 
 def run(options: Options) -> int:
@@ -102,7 +104,9 @@ def run(options: Options) -> int:
     choosing = [flag for flag in given_flags(options, SampleOptions) if flag != "--sample-seed"]
     if choosing and options.trajectory is None:
         return _serve_episodes(options)
-    for flag in given_flags(options, ServedEpisodeOptions):
+    settings = add_features(options, options.extensions, Settings())
+    flags = [feature.flag for feature in settings.features]
+    for flag in (*given_flags(options, ServedEpisodeOptions), *flags):
         if flag != "--dataset":
             where = (
                 "leave out --trajectory"
@@ -150,6 +154,7 @@ def _serve_episodes(options: Options) -> int:
         )
         episode_run.require_servable(entries)
     settings = Settings(concurrency=options.max_sessions)
+    settings = add_features(options, options.extensions, settings)
     profile = dataset_choice.profile_for(dataset, options.profile)
     limit = options.step_limit
     plan = RunPlan(options.model, dataset, profile, limit, settings, read_prompts())

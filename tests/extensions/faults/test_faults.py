@@ -13,9 +13,12 @@ from envs.calls import parse_call
 from envs.errors import DataError
 from envs.session import Session
 from extensions.faults.drift import Drift
+from extensions.faults.drifted_documents import drift_toolbox
 from extensions.faults.faults import FINAL, KINDS, TEXTS, Disturbances, FaultSettings, find_kind
+from runner.analysis.replayed_runs import replay_run
 from runner.cli import main
 from runner.episodes.turn_loop import TurnLoop
+from runner.models.toolbox import Toolbox, own_documents
 from runner.records.recorded_run import open_run
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import read_truth_calls
@@ -185,7 +188,9 @@ def drifted(kind):
     return Disturbances(drift=Drift((kind,))).wrap(session, "an_entry")
 
 
-@pytest.mark.parametrize("given", ["", "move", "rename,share=2", "rename,rate=1"])
+@pytest.mark.parametrize(
+    "given", ["", "move", "rename,share=2", "rename,rate=1", "rename,documents=none"]
+)
 def test_other_drift_is_refused(given, capsys):
     assert main(["eval", "--model", "oracle", "--drift", given]) == 2
     assert "--drift" in capsys.readouterr().err
@@ -212,15 +217,72 @@ def test_a_model_that_trusts_fails_exactly_where_a_call_failed(tmp_path, capsys)
     assert "injected: timeout" in out
 
 
-@pytest.mark.parametrize(("kind", "passed"), [("rename", 0), ("deprecated", 40)])
-def test_a_model_that_trusts_fails_where_a_function_has_changed(tmp_path, capsys, kind, passed):
-    _, changed = run(tmp_path / "run", "--drift", kind)
+@pytest.mark.parametrize(
+    ("kind", "documents", "passed"),
+    [
+        ("rename", "old", 0),
+        ("new-parameter", "old", 0),
+        ("deprecated", "old", 40),
+        ("rename", "new", 40),
+        ("new-parameter", "new", 40),
+        ("deprecated", "new", 40),
+    ],
+)
+def test_a_model_fails_where_no_document_shows_the_change(
+    tmp_path, capsys, kind, documents, passed
+):
+    _, changed = run(tmp_path / "run", "--drift", f"{kind},documents={documents}")
     assert sum(each.outcome == "passed" for each in changed) == passed
     assert {fault.kind for each in changed for fault in each.extensions["faults"].injected} == {
         kind
     }
     capsys.readouterr()
     assert main(["verify", str(tmp_path / "run" / "with")]) == 0
+
+
+def test_the_cause_of_a_failure_is_found_behind_changed_functions(tmp_path):
+    data = turnwise.load_dataset(categories="base")
+    causes = []
+    for name in ("without", "with"):
+        options = ["--category", "base", "--limit", "15", "--run-dir", str(tmp_path / "run")]
+        drift = ["--drift", "rename|new-parameter"]
+        if name == "without":
+            assert main(["eval", "--model", "scripted:0.5", *options, *drift]) == 0
+        replayed = replay_run(open_run(tmp_path / "run" / name), data, STRICT, 20)
+        found = {each.trajectory.id: each.examined.diagnosis for each in replayed.episodes}
+        causes.append({id: each and (each.cause, each.turn) for id, each in found.items()})
+    assert causes[0] == causes[1]
+    assert len([each for each in causes[0].values() if each]) > 5
+
+
+def tools_of(drift, offered=("close_ticket", "get_ticket")):
+    toolbox = Toolbox(own_documents(["TicketAPI"]))
+    found = drift_toolbox(toolbox, Drift.read(drift)).tools(frozenset(offered), ()).tools
+    return {tool["function"]["name"]: tool["function"] for tool in found}
+
+
+def test_tools_show_the_new_functions():
+    assert [*tools_of("rename")] == ["get_ticket_v2", "close_ticket_v2"]
+    with_parameter = tools_of("new-parameter")["close_ticket"]["parameters"]
+    assert with_parameter["required"] == ["ticket_id", "api_version"]
+    assert with_parameter["properties"]["api_version"]["enum"] == [2]
+    deprecated = tools_of("deprecated")
+    assert [*deprecated] == ["get_ticket", "get_ticket_v2", "close_ticket", "close_ticket_v2"]
+    assert "close_ticket is deprecated" in deprecated["close_ticket"]["description"]
+    assert "deprecated" not in deprecated["close_ticket_v2"]["description"]
+    assert [*tools_of("rename,share=0")] == ["get_ticket", "close_ticket"]
+
+
+@pytest.mark.parametrize("mode", ["fc", "prompt"])
+@pytest.mark.parametrize("drift", ["rename", "new-parameter", "deprecated", "rename,documents=old"])
+def test_a_rollout_shows_the_same_documents(mode, drift):
+    data = turnwise.load_dataset(categories="base")
+    trajectory = next(each for each in data.trajectories.values() if not each.turns[0].outages)
+    env = turnwise.RolloutEnv(trajectory, mode=mode, extensions={"faults": {"drift": drift}})
+    seen = str(env.reset())
+    first = read_truth_calls(trajectory.turns[0])[0].name
+    assert (f"{first}_v2" in seen) is (drift in ("rename", "deprecated"))
+    assert ("api_version" in seen) is (drift == "new-parameter")
 
 
 class Adapting:
@@ -259,7 +321,7 @@ class Adapting:
     "member",
     [
         {"faults": "rate=0.2"},
-        {"drift": "rename|new-parameter"},
+        {"drift": "rename|new-parameter,documents=old"},
         {"faults": "rate=0.2,seed=3", "drift": "rename|new-parameter|deprecated,share=0.5"},
     ],
     ids=str,

@@ -194,6 +194,21 @@ def test_the_endpoint_plays_an_entry_and_refuses_what_it_cannot_read(tmp_path: P
     assert sorted(map(str, outcomes(tmp_path / "run").values())) == ["failed", "passed"]
 
 
+def test_served_functions_drift_with_their_documents(tmp_path: Path) -> None:
+    options = ("--run-dir", tmp_path / "run", "--limit", 1, "--drift", "rename")
+    with serving_in_process(*options, end=signal.SIGINT) as url:
+        step = post(url)[1]
+        assert all(tool["function"]["name"].endswith("_v2") for tool in step["tools"])
+        said = [
+            message(each.replace("(", "_v2(", 1)) if each != "Done." else each
+            for turn in ENTRIES[step["entry"]].turns
+            for each in (*turn.ground_truth, "Done.")
+        ]
+        assert finish(url, step, said)["verdict"]["valid"]
+    [record] = read_records(tmp_path / "run")
+    assert record.extensions["faults"].injected[0].kind == "rename"
+
+
 @pytest.mark.parametrize(
     ("entries", "clients"), [(12, 6), pytest.param(128, 64, marks=pytest.mark.slow)]
 )
@@ -386,6 +401,8 @@ def test_an_idle_client_is_an_error_that_a_resumed_run_repeats(tmp_path: Path) -
         (["TicketAPI", "--run-dir", "x"], "--run-dir: is for episodes"),
         (["--trajectory", "x", "--limit", "1"], "--limit: is for episodes"),
         (["--category", "base", "--control", "0"], "--control: is for a session"),
+        (["TicketAPI", "--faults", "rate=0.5"], "--faults: is for episodes"),
+        (["--category", "base", "--drift", "move"], "--drift"),
     ],
 )
 def test_options_of_sessions_and_episodes_are_kept_apart(
