@@ -22,9 +22,9 @@ from runner.analysis.figure_lines import summary
 from runner.analysis.figures import RunFigures
 from runner.commands import DONE
 from runner.commands.common_options import JudgingOptions, SampleOptions, note
-from runner.commands.features import add_features
 from runner.commands.options import argument, given_flags, option, port, positive, switch
 from runner.commands.plan_execution import selection_of
+from runner.commands.run_features import add_features
 from runner.data import dataset_choice
 from runner.data.bfcl_wording import wording_of
 from runner.live.live_run import RunPlan
