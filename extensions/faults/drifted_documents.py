@@ -9,7 +9,7 @@ from functools import lru_cache
 from extensions.experiments.scripted_model import ScriptedModel
 from extensions.faults.drift import Drift
 from runner.models.model_types import Reply, Request, ToolCall
-from runner.models.toolbox import Document, FunctionNames, Toolbox
+from runner.models.toolbox import Document, FunctionNameMapping, Toolbox
 
 
 class DriftedToolbox(Toolbox):
@@ -27,7 +27,7 @@ class DriftedToolbox(Toolbox):
             for name, document in self._documents.items()
             for new in drift.document(document)
         }
-        self.names = FunctionNames(shown, shown)
+        self.names = FunctionNameMapping(shown, shown)
 
     def plain(self, offered: frozenset[str]) -> list[Document]:
         """Return the documents of the offered functions, without notes."""
