@@ -15,6 +15,7 @@ from envs.errors import MalformedCall, ToolError
 from envs.results import Result
 from envs.state import Snapshot, copy_json
 from envs.tool import Tool, bind
+from extensions.injection.attack_families import twin
 from trajectories.errors import DataError
 from trajectories.schema import Trajectory
 from trajectories.validation import validate_record
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 Kind = Literal["forbidden_call", "forbidden_state", "told", "irreversible"]
 Pattern = Literal["at_once", "dormant", "arrives", "relay", "split", "withdrawn"]
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
+Control = Literal["", "clean", "twin"]
+CONTROLS: tuple[Control, ...] = ("clean", "twin")
 Path = tuple[str | int, ...]
 CLOCK = "WorldClock"
 """World that changes planted texts between turns."""
@@ -106,6 +109,8 @@ class Attack:
         outgoing: Functions that send texts.
         function: Function whose document has the payload, if any.
         note: The payload in the document.
+        control: For a control of the attack, what replaces the payload: nothing (``clean``) or a
+            harmless text of the same length (``twin``).
     """
 
     family: str
@@ -121,6 +126,7 @@ class Attack:
     outgoing: tuple[str, ...] = ()
     function: str | None = None
     note: str = ""
+    control: Control = ""
 
     @classmethod
     def of(cls, trajectory: Trajectory) -> Self:
@@ -140,6 +146,13 @@ class Attack:
     def payloads(self) -> tuple[str, ...]:
         """The parts of the payload, in their order."""
         return tuple([text.payload for text in self.texts]) or (self.note,)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The payloads, or the texts that replace them in a control."""
+        if self.control == "clean":
+            return ("",) * len(self.payloads)
+        return tuple(map(twin, self.payloads)) if self.control else self.payloads
 
     @property
     def carrier(self) -> str:

@@ -63,7 +63,10 @@ class InjectionExtension(Extension):
 
     def entries(self, dataset: Dataset, own: Any) -> Dataset:
         """Return the attacked entries of a data set."""
-        return feature.attacked(dataset, own.attack) if own.attack else dataset
+        if not own.attack:
+            return dataset
+        found: Dataset = feature.attacked(dataset, own.attack, controls=own.controls)
+        return found
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
         """Return the run feature with attack and defences of the options."""

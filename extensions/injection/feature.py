@@ -10,7 +10,7 @@ from extensions.injection import planting
 from extensions.injection.attack_families import FAMILIES
 from extensions.injection.defences import DEFENCES, Defences
 from extensions.injection.dojo import entries
-from runner.commands.options import option
+from runner.commands.options import option, switch
 from runner.extension import JsonObject, RunFeature
 from runner.models.conversation import Observe
 from runner.records.recorded_run import Run
@@ -33,24 +33,35 @@ class AttackOptions:
         "NAME|MODULE:FUNCTION",
     )
 
+    controls: bool = switch(
+        "also run each attacked entry without attack, and with a harmless text", needs="--attack"
+    )
+
     @property
     def feature(self) -> InjectionFeature | None:
         """The attack and the defences, if given. Raises DataError if a defence does not exist."""
         if self.attack is None and self.defence is None:
             return None
         return InjectionFeature(
-            self.attack, None if self.defence is None else Defences.named(self.defence)
+            self.attack,
+            None if self.defence is None else Defences.named(self.defence),
+            self.controls,
         )
 
 
-def attacked(dataset: Dataset, attack: str) -> Dataset:
-    """Return the attacked entries of a data set.
+def attacked(dataset: Dataset, attack: str, *, controls: bool = False) -> Dataset:
+    """Return the attacked entries of a data set, and their controls if asked for.
 
     Raises DataError if the attack does not exist.
     """
     is_dojo = dataset.name.partition(":")[0] == entries.NAME
     dojo = entries.load(dataset.name, attack) if is_dojo else None
-    found = _planted(dataset, attack) if dojo is None else dojo.trajectories
+    found = _planted(dataset, attack) if dojo is None else dict(dojo.trajectories)
+    if controls and dojo is not None:
+        found |= dataset.trajectories
+    elif controls:
+        pairs = [planting.make_controls(each) for each in found.values()]
+        found |= {each.id: each for pair in pairs for each in pair}
     # The hash stays that of the plain data: the run's definition has the attack beside it.
     return replace(dataset, trajectories=found)
 
@@ -79,6 +90,7 @@ class InjectionFeature(RunFeature):
     is_offline = True
     attack: str | None
     defences: Defences | None = None
+    controls: bool = False
 
     @property
     def flag(self) -> str:  # type: ignore[override]
@@ -88,14 +100,16 @@ class InjectionFeature(RunFeature):
     def definition(self) -> JsonObject:
         """Return the attack and the names of the defences."""
         attack = {} if self.attack is None else {"attack": self.attack}
-        return {**attack, **({"defences": [*self.defences.names]} if self.defences else {})}
+        defences = {"defences": [*self.defences.names]} if self.defences else {}
+        return {**attack, **defences, **({"controls": True} if self.controls else {})}
 
     @classmethod
     def of(cls, definition: JsonObject) -> InjectionFeature:
         """Return the feature of a run's definition. Raises DataError if a defence is missing."""
         attack, names = definition.get("attack"), definition.get("defences")
         defences = Defences.named(",".join(map(str, names))) if names else None
-        return cls(None if attack is None else str(attack), defences)
+        found = None if attack is None else str(attack)
+        return cls(found, defences, definition.get("controls") is True)
 
     def observe(self, observe: Observe | None) -> Observe | None:
         """Return a function that renders results with the defences."""
@@ -111,7 +125,11 @@ class InjectionFeature(RunFeature):
 
     def restored(self, dataset: Dataset) -> Dataset:
         """Return the attacked entries of a recorded run's data set, with the run's policies."""
-        found = dataset if self.attack is None else attacked(dataset, self.attack)
+        found = (
+            dataset
+            if self.attack is None
+            else attacked(dataset, self.attack, controls=self.controls)
+        )
         return self.defences.with_policies(found) if self.defences else found
 
     def restored_offers(

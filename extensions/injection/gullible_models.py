@@ -28,6 +28,8 @@ class GullibleModel(NamedTuple):
     def script(self, trajectory: Trajectory, seed: int) -> Script:
         """Return the model's calls on an attacked entry."""
         attack = Attack.of(trajectory)
+        if attack.control:
+            return oracle(trajectory)
         obeys = Random(f"{seed} {trajectory.id}").random() < self.share
         if obeys and self.family in (None, attack.family):
             return hijacked(trajectory, attack)
@@ -36,14 +38,15 @@ class GullibleModel(NamedTuple):
 
 def _forgetful(trajectory: Trajectory, attack: Attack) -> Script:
     """Obey only in the turn in which the payload is shown."""
-    if attack.due > attack.shown[0]:
+    if attack.control or attack.due > attack.shown[0]:
         return oracle(trajectory)
     return hijacked(trajectory, attack)
 
 
 def _late(trajectory: Trajectory, attack: Attack) -> Script:
     """Obey only in later turns."""
-    return oracle(trajectory) if attack.due == attack.shown[0] else hijacked(trajectory, attack)
+    is_early = attack.control or attack.due == attack.shown[0]
+    return oracle(trajectory) if is_early else hijacked(trajectory, attack)
 
 
 def _blind(trajectory: Trajectory, attack: Attack) -> Script:
@@ -57,17 +60,26 @@ def _blind(trajectory: Trajectory, attack: Attack) -> Script:
 
 def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
     """Stop at the sight of the whole payload."""
+    return oracle(trajectory) if attack.control else _wary(trajectory, attack)
+
+
+def _wary(trajectory: Trajectory, attack: Attack) -> Script:
+    """Stop at the sight of the carrier, whatever it says."""
     script = [list(steps) for steps in oracle(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]
     return [*script[: turn + 1], *([] for _ in script[turn + 1 :])]
 
 
+LEAKY = "leaky"
+"""Model that makes the ground truth's calls, and answers with every result."""
+
 POLICIES: Mapping[str, Policy] = {
     "forgetful": _forgetful,
     "late": _late,
     "blind": _blind,
     "refuser": _refuser,
+    "wary": _wary,
 }
 """Additional scripted models by name; ``never`` and ``always`` are shares of 0 and 1."""
 

@@ -15,6 +15,7 @@ from extensions.injection import attack_families
 from extensions.injection.attack import (
     CLOCK,
     CLOCK_FUNCTIONS,
+    CONTROLS,
     PATTERNS,
     Attack,
     Path,
@@ -276,6 +277,15 @@ def _labelled(dataset: Dataset, trajectory: Trajectory) -> Trajectory | None:
     extensions = {**trajectory.extensions, "injection": attack.to_json()}
     made = replace(trajectory, extensions=extensions)
     return None if next(prove(dataset, made), None) else made
+
+
+def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
+    """Yield an attacked entry's controls: without a planted text, and with a harmless text."""
+    for control in CONTROLS:
+        attack = replace(Attack.of(trajectory), control=control)
+        extensions = {**trajectory.extensions, "injection": attack.to_json()}
+        made = replace(trajectory, id=f"{trajectory.id}~{control}", extensions=extensions)
+        yield attack.planted(made, attack.parts)
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:

@@ -12,6 +12,7 @@ from extensions.injection import attack_families
 from extensions.injection.attack import Attack, Path, is_shown, normal, texts_of
 from extensions.injection.attack_families import MAX_CHARS
 from extensions.injection.attacked_kind import KIND, AttackedEntryKind
+from runner.episodes.entry_kinds import JudgingTerms, RecordedAnswers
 from runner.episodes.judging import STATE
 from runner.episodes.script_playback import Script, oracle, play, start_episode
 from runner.models.conversation import Observe
@@ -75,6 +76,18 @@ def play_prepared(
     return Played(found.verdict, episode.outcomes)
 
 
+def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
+    """Judge the ground truth with answers that tell the user every result."""
+    turns = [
+        [
+            *([f"[{', '.join(map(str, outcome.calls))}]"] if outcome.calls else []),
+            f"I have seen: {[result.text for result in outcome.results]}",
+        ]
+        for outcome in play_prepared(prepared).outcomes
+    ]
+    return KIND.judge(prepared, RecordedAnswers(turns, "prompt"), JudgingTerms(STRICT)).verdict
+
+
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
     """Return the ground truth with the goal's calls as soon as they are seen and due."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
@@ -95,6 +108,7 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
     problem = _find_misplaced(attack, trajectory)
     if problem is not None:
         yield UnsoundAttack(10, problem)
+    if problem is not None or attack.control:
         return
     clean = play_on(dataset, attack.clean(trajectory))
     if not clean.verdict.valid or clean.verdict.measures["attack_succeeded"]:
@@ -128,7 +142,7 @@ def _find_misplaced(attack: Attack, trajectory: Trajectory) -> str | None:
     if not (0 <= attack.shown[0] <= attack.due < len(trajectory.turns)):
         return "the goal is due before the payload is shown, or after the last turn"
     try:
-        planted = attack.planted(trajectory, parts).config
+        planted = attack.planted(trajectory, attack.parts).config
     except (LookupError, TypeError):
         planted = None
     return None if planted == trajectory.config else "the planted text is not in its place"

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from checkers.causes.diagnosis import Cause, Diagnosis
 from checkers.profile import Profile
 from checkers.statistics import EntryPair, RunDifference, TrialCounts, cluster_test, compare
-from runner.analysis.figure_table import figures_json
+from runner.analysis.figure_table import figures_json, rows_of
 from runner.analysis.figures import RunFigures
 from runner.analysis.replayed_runs import ReplayedEpisode, replay_episodes, restore_entries
 from runner.records.episode_record import EpisodeRecord, Key
@@ -80,6 +80,8 @@ class RunComparison:
     categories: Mapping[Category, RunDifference]
     causes: Sequence[CauseCount]
     """Largest differences first."""
+    measures: Mapping[str, RunDifference]
+    """Differences of the shares of episodes that extensions measure, by label."""
     readings: CorrectedEntries
     """The errata, or ``AS_PUBLISHED``."""
     figures: Sequence[RunFigures]
@@ -124,28 +126,13 @@ class RunComparison:
             **{key: [side[key] for side in sides] for key in sides[0]},
             "overall": _difference_json(self.overall),
             "categories": {c.value: _difference_json(d) for c, d in self.categories.items()},
+            "measures": {name: _difference_json(d) for name, d in self.measures.items()},
             "causes": [{**count._asdict(), "cause": count.cause.value} for count in self.causes],
             "lost": [_entry_json(entry) for entry in self.lost],
             "gained": [_entry_json(entry) for entry in self.gained],
             "errata": None if self.readings is AS_PUBLISHED else self.readings.name,
             "mended": self.mended and self.mended.to_json(),
         }
-
-
-def compare_runs(
-    runs: tuple[Run, Run],
-    dataset: Dataset,
-    profile: Profile,
-    step_limits: tuple[int, int],
-    readings: CorrectedEntries = AS_PUBLISHED,
-    *,
-    require_info: bool = False,
-) -> RunComparison:
-    """Compare two runs, as ``compare_each`` does."""
-    (found,) = compare_each(
-        runs, dataset, profile, step_limits, readings, require_info=require_info
-    )
-    return found
 
 
 def compare_each(
@@ -169,7 +156,7 @@ def compare_each(
     """
     ids = [set(run.ids) for run in runs]
     shared = set.intersection(*ids)
-    common = _common(shared, runs[0], dataset, readings)
+    common = _common(shared, runs[0], restore_entries(runs[0], dataset), readings)
     again = partial(replay_episodes, profile=profile, readings=readings, require_info=require_info)
     trials = [
         _trials(
@@ -197,10 +184,13 @@ def compare_each(
             overall=compare([entry.pair for entry in compared]),
             categories=_by_category(compared),
             causes=_by_cause(compared),
+            measures=_by_measure([common[id] for id in judged], trials[0], of),
             readings=readings,
             figures=(figures[0], theirs),
         )
-        for run, compared, left, theirs in zip(runs[1:], sides, left_out, figures[1:], strict=True)
+        for run, of, compared, left, theirs in zip(
+            runs[1:], trials[1:], sides, left_out, figures[1:], strict=True
+        )
     ]
 
 
@@ -280,6 +270,26 @@ def _by_cause(entries: Sequence[ComparedEntry]) -> list[CauseCount]:
         if cause in first or cause in second
     ]
     return sorted(counts, key=lambda count: (count.p_value, -count.first - count.second))
+
+
+def _by_measure(
+    entries: Sequence[Trajectory], first: _Trials, second: _Trials
+) -> dict[str, RunDifference]:
+    records = [trial.judged for of in (first, second) for each in entries for trial in of[each.id]]
+    found = {}
+    for label, holds in [(row.label, row.holds) for row in rows_of([RunFigures(records)])]:
+        if holds is None:
+            continue
+        pairs = []
+        for each in entries:
+            sides = [[holds(trial.judged) for trial in of[each.id]] for of in (first, second)]
+            known = [[value for value in side if value is not None] for side in sides]
+            if all(known):
+                counts = [TrialCounts(each.base, len(side), sum(side)) for side in known]
+                pairs.append(EntryPair(*counts))
+        if pairs:
+            found[label] = compare(pairs)
+    return found
 
 
 def _with_cause(entries: Iterable[ComparedEntry], cause: Cause) -> list[EntryPair]:

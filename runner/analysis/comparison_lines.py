@@ -12,6 +12,7 @@ from runner.analysis.figure_table import beside_scores
 from runner.show.terminal import OutputLine, fitted, table
 
 _WIDTH = 160
+_HEADING = ("entries", "A", "B", "B minus A", "95%")
 
 
 def lines(comparison: RunComparison) -> Iterator[OutputLine]:
@@ -21,6 +22,11 @@ def lines(comparison: RunComparison) -> Iterator[OutputLine]:
     yield from _flips("B passes more often than A", comparison.gained)
     yield OutputLine("")
     yield from map(OutputLine, table(_category_rows(comparison)).splitlines())
+    if comparison.measures:
+        yield OutputLine("")
+        rows = [["measure", *_HEADING, "A higher", "B higher", "p"]]
+        rows += [_row(name, difference) for name, difference in comparison.measures.items()]
+        yield from map(OutputLine, table(rows).splitlines())
     if comparison.causes:
         yield OutputLine("")
         yield from map(OutputLine, table(_cause_rows(comparison)).splitlines())
@@ -84,7 +90,7 @@ def _flips(title: str, entries: Sequence[ComparedEntry]) -> Iterator[OutputLine]
 
 
 def _category_rows(comparison: RunComparison) -> list[list[str]]:
-    rows = [["category", "entries", "A", "B", "B minus A", "95%", "A better", "B better", "p"]]
+    rows = [["category", *_HEADING, "A better", "B better", "p"]]
     mended = _differences(comparison.mended) if comparison.mended else {}
     for name, difference in _differences(comparison).items():
         rows.append(_row(name, difference))

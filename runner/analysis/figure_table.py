@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from runner import extension
 from runner.analysis.figures import ActCounts, RunFigures
+from runner.records.episode_record import EpisodeRecord
 
 Value = float | ActCounts | None
 """Value of a figure; None if unknown."""
@@ -52,6 +53,8 @@ class FigureRow:
         form: Format of the value.
         of: Denominator of a share.
         unit: Plural noun for the denominator.
+        holds: For a share of episodes, whether an episode has the property; None if it does not
+            count. ``compare`` tests the difference.
         optional: Whether the column is left out if the figure is unknown for all runs.
         json: Key of the value in JSON (default: ``name``), or a function that returns the JSON
             fields.
@@ -68,6 +71,7 @@ class FigureRow:
     form: Form
     of: Callable[[RunFigures], int | None] = lambda _: None
     unit: str = "episodes"
+    holds: Callable[[EpisodeRecord], bool | None] | None = None
     optional: bool = False
     json: str | Callable[[RunFigures], Mapping[str, Any]] = ""
     phrase: Phrase = ", {label} {text}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from runner.analysis.comparison import RunComparison, compare_runs
+from runner.analysis.comparison import RunComparison, compare_each
 from runner.analysis.comparison_lines import lines
 from runner.analysis.replayed_runs import describe_data_change, load_plain_dataset
 from runner.analysis.report.pages import comparison_page
@@ -128,9 +128,9 @@ def _compare(options: Options) -> RunComparison:
         message = f"{first.path} was judged by {profile.name}, {second.path} by {other.name}"
         raise DataError("--profile", f"{message}; name one profile for both")
     pair = (first, second), dataset, profile, (limit, other_limit)
-    comparison = compare_runs(*pair, require_info=options.require_info)
+    (comparison,) = compare_each(*pair, require_info=options.require_info)
     readings = open_errata(options.errata, dataset, note)
     if readings is None:
         return comparison
-    corrected = compare_runs(*pair, readings, require_info=options.require_info)
+    (corrected,) = compare_each(*pair, readings, require_info=options.require_info)
     return replace(comparison, mended=corrected)

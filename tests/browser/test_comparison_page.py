@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from checkers.profile import BFCL
-from runner.analysis.comparison import compare_runs
+from runner.analysis.comparison import compare_each
 from runner.analysis.report.pages import comparison_page
 from tests.browser.conftest import becomes, check_with_axe
 from tests.runner.analysis.report.making import call, source_of
@@ -28,7 +28,7 @@ def visit_comparison(show, dataset_of, folders):
         entries = [replace(folders, id=f"entry_{n}", provenance={}) for n in range(len(others))]
         ids = [entry.id for entry in entries]
         runs = source_of(dict.fromkeys(ids, RIGHT)), source_of(dict(zip(ids, others, strict=True)))
-        compared = compare_runs(runs, dataset_of(*entries), BFCL, (20, 20))
+        compared = compare_each(runs, dataset_of(*entries), BFCL, (20, 20))[0]
         return show(comparison_page(compared), **settings)
 
     return open_page

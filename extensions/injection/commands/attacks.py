@@ -9,14 +9,14 @@ from pathlib import Path
 from checkers.profile import STRICT
 from extensions.injection import gullible_models, proof
 from extensions.injection.defences import DEFENCES, Defences
-from extensions.injection.scores import AttackedEpisode, score_lines
+from extensions.injection.scores import AttackedEpisode, score_lines, scores_json
 from runner.analysis.replayed_runs import dataset_of
 from runner.commands import DONE
 from runner.commands.common_options import note
-from runner.commands.options import argument, index, option
+from runner.commands.options import argument, index, option, switch
 from runner.data import dataset_choice
 from runner.records.recorded_run import open_run
-from runner.show.terminal import say
+from runner.show.terminal import say, say_json
 from trajectories.dataset import Dataset
 from trajectories.errors import DataError
 from trajectories.prepared_trajectory import prepare
@@ -31,7 +31,7 @@ class Options:
     path: Path = argument("file of attacked entries, or run on attacked entries", "PATH")
     model: str | None = option(
         "scripted model for a file: never, always, a share such as 0.3, only:FAMILY, forgetful, "
-        "late, blind or refuser",
+        "late, blind, refuser, wary or leaky",
         "NAME",
     )
     seed: int = option("seed of the scripted model", "S", default=0, read=index)
@@ -41,6 +41,7 @@ class Options:
         "NAME|MODULE:FUNCTION",
         needs="--model",
     )
+    json: bool = switch("print one JSON object")
 
 
 def run(options: Options) -> int:
@@ -53,6 +54,9 @@ def run(options: Options) -> int:
         episodes = [*_recorded(options.path)]
     if not episodes:
         raise DataError(str(options.path), "has no judged episode of an attacked entry")
+    if options.json:
+        say_json(scores_json(episodes))
+        return DONE
     for line in score_lines(episodes):
         say(line)
     return DONE
@@ -71,13 +75,17 @@ def played(
     for trajectory in dataset.trajectories.values():
         if "injection" not in trajectory.extensions:
             continue
+        prepared = prepare(dataset, trajectory, STRICT)
+        if model == gullible_models.LEAKY:
+            values = proof.judge_leaky(prepared).measures
+            yield AttackedEpisode.of(trajectory, values)
+            continue
         script = gullible_models.script_of(model, trajectory, seed)
         if script is None:
             raise DataError("--model", f"{model!r:.80} is not a scripted model; see --help")
-        prepared = prepare(dataset, trajectory, STRICT)
         if observe is not None:
             seen = proof.play_prepared(prepared, observe=observe)
-            script = script if seen.verdict.measures["exposed"] else None
+            script = script if seen.verdict.measures.get("exposed") else None
         found = proof.play_prepared(prepared, script, observe)
         yield AttackedEpisode.of(trajectory, found.verdict.measures)
 

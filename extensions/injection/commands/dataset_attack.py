@@ -33,6 +33,7 @@ class Options(EntriesOptions):
         default=",".join(FAMILIES),
     )
     each_family: bool = switch("attack each entry with every family, not only with one in turn")
+    controls: bool = switch("also write each entry without attack, and with a harmless text")
     seed: int = option("seed of places, goals and wording", "S", default=0, read=index)
     output: Path = option(
         "file of attacked entries", "FILE", required=True, flags=("--output", "-o")
@@ -61,8 +62,10 @@ def run(options: Options) -> int:
     clashing = {id for id, _ in planting.clashes(dataset, made)}
     made = [each for each in made if each.id not in clashing]
     skipped = len({each.id for each in chosen} - {each.id.rpartition("~")[0] for each in made})
+    pairs = [planting.make_controls(each) for each in made if options.controls]
+    controls = [control for pair in pairs for control in pair]
     with written(options.output) as file:
-        file.write(lines(made))
+        file.write(lines([*made, *controls]))
     for line in _counts(made):
         say(line)
     say(f"{len(made)} attacked entries in {options.output}; {skipped} entries are not injectable")

@@ -119,7 +119,7 @@ def test_a_masked_payload_is_not_exposed(own: str) -> None:
     ):
         parts = [text.payload for text in Attack.of(entry).texts]
         hidden = any(w in part for part in parts for w in ("TODO", "directory agent_"))
-        assert each.exposed is not hidden
+        assert each.values["exposed"] is not hidden
         assert each.succeeded is not hidden
 
 

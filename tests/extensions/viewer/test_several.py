@@ -6,7 +6,7 @@ import pytest
 
 from checkers.profile import BFCL
 from extensions.viewer.viewer_pages import flips, several_json
-from runner.analysis.comparison import compare_each, compare_runs
+from runner.analysis.comparison import compare_each
 from tests.runner.analysis.report.making import call, source_of
 from trajectories.errors import DataError
 
@@ -65,5 +65,5 @@ def test_runs_without_a_common_entry(compared):
 def test_two_of_several_are_as_the_two_alone(dataset_of, folders):
     dataset = dataset_of(*[replace(folders, id=f"e{n}", provenance={}) for n in range(2)])
     runs = source_of({"e0": RIGHT, "e1": LAZY}), source_of({"e0": LAZY, "e1": LAZY})
-    alone = compare_runs(runs, dataset, BFCL, (20, 20))
+    alone = compare_each(runs, dataset, BFCL, (20, 20))[0]
     assert alone == compare_each([*runs, runs[0]], dataset, BFCL, [20] * 3)[0]

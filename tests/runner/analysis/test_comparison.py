@@ -8,7 +8,7 @@ import pytest
 
 from checkers.causes.diagnosis import Cause
 from checkers.profile import BFCL, STRICT
-from runner.analysis.comparison import compare_runs
+from runner.analysis.comparison import compare_each
 from runner.analysis.comparison_lines import lines
 from runner.records.recorded_run import Run
 from tests.runner.analysis import entries
@@ -54,7 +54,7 @@ def compared(data):
     """Compare two runs."""
 
     def compare(first, second):
-        return compare_runs((first, second), data, BFCL, (20, 20))
+        return compare_each((first, second), data, BFCL, (20, 20))[0]
 
     return compare
 
@@ -108,11 +108,11 @@ def test_single_turns_are_compared_too(dataset_of, single_turn):
         run("one", **{entry.id: [[[step]]]})
         for step in (entries.RIGHT, entries.WRONG, "Error during inference: 500")
     )
-    found = compare_runs((right, wrong), dataset_of(entry), BFCL, (20, 20))
+    found = compare_each((right, wrong), dataset_of(entry), BFCL, (20, 20))[0]
     assert found.categories.keys() == {Category.SIMPLE_PYTHON}
     assert found.lost[0].diagnosis.cause is Cause.WRONG_ARGUMENT
     with pytest.raises(DataError, match="has no judged entry in common"):
-        compare_runs((right, failed), dataset_of(entry), STRICT, (20, 20))
+        compare_each((right, failed), dataset_of(entry), STRICT, (20, 20))[0]
 
 
 def test_trials_are_compared_by_pass_rate(compared):
@@ -165,7 +165,7 @@ def test_a_clear_difference_is_named(dataset_of, folders):
     entries = [replace(folders, id=f"e{n}", provenance={}) for n in range(8)]
     sides = [{entry.id: [turns] for entry in entries} for turns in (RIGHT, LAZY)]
     data = dataset_of(*entries)
-    found = compare_runs((run("one", **sides[0]), run("two", **sides[1])), data, BFCL, (20, 20))
+    found = compare_each((run("one", **sides[0]), run("two", **sides[1])), data, BFCL, (20, 20))[0]
     assert "A is better than B by 100.0 points" in shown(found)
     assert "To settle it" not in shown(found)
 

@@ -9,7 +9,7 @@ import pytest
 
 from checkers.profile import STRICT
 from runner.analysis import comparison_lines, figure_table
-from runner.analysis.comparison import compare_runs
+from runner.analysis.comparison import compare_each
 from runner.analysis.figure_lines import csv_rows, lines, summary, table_lines
 from runner.analysis.figure_table import FIGURES, REQUESTS, FigureRow, FigureSection
 from runner.analysis.figures import ActCounts, RunFigures, UsageTotals
@@ -119,7 +119,7 @@ def test_a_row_beside_scores_is_in_a_comparison(dataset_of, help_desk):
         replace(source_of({help_desk.id: turns}), name=name)
         for name, turns in (("right", RIGHT), ("wrong", WRONG))
     )
-    found = compare_runs(runs, dataset, STRICT, (20, 20))
+    (found,) = compare_each(runs, dataset, STRICT, (20, 20))
     shown = [line.text.split() for line in comparison_lines.lines(found)]
     assert ["A", "100.0%"] in shown
     assert ["B", "0.0%"] in shown

@@ -11,15 +11,17 @@ function showComparison(found) {
   if (found.flips) return showSeveral(found);
   const names = found.runs.map((run) => run.name);
   document.getElementById("heading").replaceChildren(el("span.run", names.join(" and ")));
+  const measured = Object.entries(found.measures);
   main.replaceChildren(
     summary(found, names),
-    card("Difference by category", differencesTable(found)),
+    card("Difference by category", categoriesTable(found)),
     found.mended
       ? card(
           `Difference by category, corrected by ${found.mended.errata}`,
-          differencesTable(found.mended),
+          categoriesTable(found.mended),
         )
       : "",
+    measured.length > 0 ? card("Further measures", differencesTable("measure", measured)) : "",
     ...found.cards.map(figureCard),
     found.causes.length > 0 ? card("Why episodes failed", causesTable(found.causes)) : "",
     flipsFilter(),
@@ -73,14 +75,18 @@ function about({ overall, trials, left_out: out, dataset, profile }) {
   ].join(" ");
 }
 
-function differencesTable({ categories, overall }) {
+function categoriesTable({ categories, overall }) {
   const rows = Object.entries(categories);
   if (rows.length > 1) rows.push(["all", overall]);
+  return differencesTable("category", rows, "better");
+}
+
+function differencesTable(heading, rows, more = "higher") {
   const widest = Math.max(...rows.flatMap(([, row]) => row.interval.map(Math.abs)));
-  const columns = ["category", ["entries"], ["A"], ["B"], ["B minus A"], "95% interval"];
+  const columns = [heading, ["entries"], ["A"], ["B"], ["B minus A"], "95% interval"];
   return inScroll(
-    "Difference by category",
-    [...columns, ["A better"], ["B better"], ["p"]],
+    `Difference by ${heading}`,
+    [...columns, [`A ${more}`], [`B ${more}`], ["p"]],
     rows.map(([name, row]) => differenceRow(name, row, widest)),
     "differences",
   );

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from checkers.profile import BFCL
-from runner.analysis.comparison import compare_runs
+from runner.analysis.comparison import compare_each
 from runner.analysis.report.pages import comparison_page
 from tests.runner.analysis.report.making import call, source_of, unpacked
 
@@ -20,7 +20,7 @@ def page(dataset_of, folders):
 
     def write(turns):
         runs = source_of({folders.id: RIGHT}), source_of({folders.id: turns})
-        return comparison_page(compare_runs(runs, dataset_of(folders), BFCL, (20, 20)))
+        return comparison_page(compare_each(runs, dataset_of(folders), BFCL, (20, 20))[0])
 
     return write
 
