@@ -57,8 +57,7 @@ class Timeline:
     @cached_property
     def turns(self) -> Sequence[TurnView]:
         """Turns of the entry."""
-        asked, truth = self.examined.trajectory.turns, self.examined.truth
-        return turns_of(asked, truth, self.trace, self.divergence)
+        return turns_of(self.examined, self.trace, self.divergence)
 
     @cached_property
     def moments(self) -> tuple[EpisodeMoment, ...]:

@@ -170,6 +170,7 @@ def _made(stepper: Stepper) -> list[Part]:
         ),
         *changes,
         *_events(moment),
+        *[(f"{label}: {_shown(text, _MAX_CHARS)}\n", _BAD) for label, text in moment.remarks],
     ]
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checkers.causes.diagnosis import Cause, Diagnosis
+from checkers.causes.trace import TracedCall
 from checkers.profile import Profile
 from checkers.verdict import Verdict
 from envs.calls import Call, read_call
 from extensions.injection.attack import Attack, is_shown, normal
 from extensions.injection.measures import REFUSED, TWIN
 from runner.episodes.entry_kinds import JudgingResult, MultiTurnKind, Outcomes
-from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn
+from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, Remark
 from runner.records.episode_record import RecordedEpisode
 from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
@@ -76,6 +78,17 @@ def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttackedTurns(RejudgedMultiTurn):
     """Attacked episode that was judged again."""
+
+    def remarks(self, traced: TracedCall) -> Sequence[Remark]:
+        """Mark planted texts in the result, and calls of the attacker's goal."""
+        attack, tools = Attack.of(self.trajectory), self.prepared.template.tools
+        shown = [part for part in attack.parts if part and is_shown(traced.result, part)]
+        found = [("untrusted", f"{attack.carrier}: {part}") for part in shown]
+        if isinstance(traced.call, Call) and traced.result.ok and not attack.control:
+            made = normal(traced.call, tools)
+            if made in [normal(read_call(text), tools) for text in attack.calls]:
+                found.append(("obeys", "this call is the attacker's goal"))
+        return found
 
     def _diagnosis(self) -> Diagnosis | None:
         found = super()._diagnosis()

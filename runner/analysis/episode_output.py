@@ -194,6 +194,8 @@ def _call_lines(call: EpisodeMoment) -> Iterator[OutputLine]:
     yield _result_line(call.traced.result)
     yield from _listed(call.changes, f"{_INDENT}changed   ", "new", _change)
     yield from _event_lines(call)
+    for label, text in call.remarks:
+        yield OutputLine(f"{_INDENT}{label:9} {fitted(text, _WIDTH)}", _BAD)
     yield from _listed(call.strays, f"{_INDENT}off path  ", _BAD, str)
     if call.diverges:
         yield OutputLine(f"{_INDENT}cause of the failure", _BAD)
@@ -391,6 +393,7 @@ def _call_json(call: EpisodeMoment) -> Json:
         **executed(call.traced),
         "changes": [each.to_json("before", "after") for each in call.changes],
         **_notices_json([call]),
+        **({"remarks": dict(call.remarks)} if call.remarks else {}),
         "off_path": [each.to_json() for each in call.off_path],
         "diverges": call.diverges,
     }

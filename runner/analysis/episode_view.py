@@ -16,7 +16,7 @@ from checkers.causes.trace import Trace, TracedCall, TracedTurn
 from checkers.verdict import Failure
 from envs.notices import Notice, list_notices
 from envs.state import Difference, Snapshot
-from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
+from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn, Remark
 from trajectories.errors import DataError
 from trajectories.schema import Turn
 
@@ -38,6 +38,7 @@ class EpisodeMoment(NamedTuple):
     """Items of ``off_path`` that this call caused."""
     diverges: bool = False
     """Whether the failure's cause, or the first divergence of a branch, is here."""
+    remarks: Sequence[Remark] = ()
 
     @property
     def notices(self) -> Sequence[Notice]:
@@ -102,21 +103,22 @@ class TurnView(NamedTuple):
 
 def view(examined: RejudgedMultiTurn) -> list[TurnView]:
     """Return the turns of an episode."""
-    asked, verdict = examined.trajectory.turns, examined.verdict
+    verdict = examined.verdict
     failed = verdict.failed_turn
     return [
         turn._replace(
             judged=failed is None or turn.number <= failed,
             failure=verdict.failure if turn.number == failed else None,
         )
-        for turn in turns_of(asked, examined.truth, examined.model, examined.place)
+        for turn in turns_of(examined, examined.model, examined.place)
     ]
 
 
 def turns_of(
-    asked: Sequence[Turn], truth: Trace, model: Trace | None, left: EpisodePlace | None
+    examined: RejudgedMultiTurn, model: Trace | None, left: EpisodePlace | None
 ) -> list[TurnView]:
-    """Return the turns of a trajectory; ``left`` is the place to mark as the divergence."""
+    """Return the turns of a trace; ``left`` is the place to mark as the divergence."""
+    asked, truth = examined.trajectory.turns, examined.truth
     reached = model.turns if model else ()
     ends = [None, *(turn.after for turn in reached)]
     return [
@@ -126,7 +128,12 @@ def turns_of(
             expected,
             actual,
             list(_calls(number, expected, None)),
-            list(_moments(number, expected, actual, left, ends[number])) if actual else (),
+            [
+                each._replace(remarks=examined.remarks(each.traced)) if each.traced else each
+                for each in _moments(number, expected, actual, left, ends[number])
+            ]
+            if actual
+            else (),
         )
         for number, (turn, expected, actual) in enumerate(zip_longest(asked, truth.turns, reached))
     ]

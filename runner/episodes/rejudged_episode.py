@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from checkers.causes.diagnosis import Diagnosis, diagnose, replace_by_stop
 from checkers.causes.episode_place import EpisodePlace
-from checkers.causes.trace import Trace
+from checkers.causes.trace import Trace, TracedCall
 from checkers.profile import Profile
 from checkers.verdict import Verdict
 from envs.lazy_modules import lazy_module
@@ -32,6 +32,8 @@ else:
     toolbox = lazy_module("..models.toolbox", __package__)
 
 Shown = TypeVar("Shown", covariant=True)
+Remark = tuple[str, str]
+"""Label of one word, and text."""
 
 
 class EpisodeRenderer(Protocol[Shown]):
@@ -106,6 +108,10 @@ class RejudgedMultiTurn(RejudgedEpisode):
     def truth(self) -> Trace:
         """Trace of the ground truth."""
         return trace_truth(self.prepared, self.profile)
+
+    def remarks(self, traced: TracedCall) -> Sequence[Remark]:
+        """Return remarks on a call and its result, which all views show below the call."""
+        return ()
 
     def show(self, surface: EpisodeRenderer[Shown]) -> Shown:
         """Return the turns in a layout."""

@@ -185,6 +185,7 @@ class EpisodeCardRenderer:
             "result": self.bounds.cut(result.observation),
             "changes": self._pairs(moment.changes),
             **self._events(moment),
+            "remarks": [[label, self.bounds.cut(text)] for label, text in moment.remarks],
             "state": self._state(moment.before, moment.after),
         }
 

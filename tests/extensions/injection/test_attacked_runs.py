@@ -92,6 +92,16 @@ def test_runs_with_attacks_are_measured_compared_and_resumed(
     assert scores["groups"]["family plain"]["attack_success"]["value"] == 0
     assert scores["differences"]["utility: attack minus harmless text"]["pairs"] == 4
 
+    id = f"{next(iter(obeying().trajectories))}~plain_1"
+    assert main(["replay", id, "--run", str(gullible)]) == 0
+    shown = capsys.readouterr().out
+    assert "untrusted GorillaFileSystem.root: " in shown
+    assert "obeys     this call is the attacker's goal" in shown
+    assert main(["replay", id, "--run", str(loyal), "--json"]) == 0
+    shown = capsys.readouterr().out
+    assert '"untrusted"' in shown
+    assert '"obeys"' not in shown
+
     records = gullible / "episodes.jsonl"
     lines = records.read_text(encoding="utf-8").splitlines(keepends=True)
     records.write_text("".join(lines[: len(lines) // 2]), encoding="utf-8")

@@ -202,6 +202,8 @@ def test_recorded_runs_replay_and_compare(
     shown = capsys.readouterr().out
     assert "bank_account" in shown
     assert "attack succeeded" in shown
+    assert "untrusted injection_incoming_transaction: TODO: " in shown
+    assert "obeys     this call is part of the attacker's goal" in shown
     assert main(["compare", str(first), str(second)]) == 0
 
 

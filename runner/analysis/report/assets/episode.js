@@ -375,6 +375,9 @@ function callPart(call, was) {
     el("div", { class: call.ok ? "result" : "result refused" }, block(laidOut(call.result))),
     call.changes.length > 0 && changesList(call.changes),
     eventsList(call.events),
+    (call.remarks || []).map(([label, text]) =>
+      el("p.remark", el("strong", `${label}: `), prose(text)),
+    ),
     call.off.length > 0 &&
       (still
         ? el("p.still.quiet", `Still ${plural(call.off.length, "difference")} from the ground truth.`)
