@@ -139,7 +139,7 @@ def test_errors_are_neither_success_nor_resistance(tmp_path: Path) -> None:
     line = episode(error="server error", utility=False, security=True, ends_with="tool")
     found = scored(packed(tmp_path, line), tmp_path, status=3)[ID]
     assert found["valid"] is found["utility"] is found["attack_succeeded"] is None
-    assert "given up: server error" in found["error"]
+    assert "gave up: server error" in found["error"]
     assert found["agentdojo"]["agrees"] is True
 
 
@@ -179,7 +179,7 @@ def test_a_text_of_no_version_is_refused(tmp_path: Path) -> None:
         ({"suite": "garden"}, "garden"),
         ({"version": "v9"}, "v9"),
         ({"user_task": "user_task_99"}, "user_task_99"),
-        ({"steps": 3}, "no run of AgentDojo"),
+        ({"steps": 3}, "is not a run of AgentDojo"),
         ({"injections": {"nowhere": "x"}}, "nowhere"),
     ],
 )
