@@ -95,7 +95,7 @@ class ApiCollection(NamedTuple):
         write_whole(path, [text.encode("utf-8", "backslashreplace"), b"\n"], named=True)
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
-        """Return the collection without unusable answers, and without functions left without an answer."""
+        """Return the collection without unusable answers and functions with only such answers."""
         kept = [
             answer
             for answer in self.answers

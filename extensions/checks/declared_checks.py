@@ -1,4 +1,4 @@
-"""Checks declared in JSON: conditions on calls, arguments, states and answers of an episode."""
+"""Checks declared in JSON, which are conditions on an episode's calls, states and answers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class CheckedEpisode:
         ]
 
     def state(self, turn: int | None) -> Mapping[str, Any]:
-        """Return the state at the end of a turn, or of the episode."""
+        """Return the state at the end of a turn, or at the end of the episode."""
         last = len(self.outcomes) - 1 if turn is None else min(turn, len(self.outcomes) - 1)
         state: Mapping[str, Any] = self.outcomes[last].snapshot.to_json() if last >= 0 else {}
         return state
@@ -78,13 +78,13 @@ class CheckedEpisode:
 
 @dataclass(frozen=True)
 class DeclaredCheck:
-    """One check.
+    """One declared check.
 
     Attributes:
         kind: Field that names the kind, such as ``must_call``.
         subject: Value of this field.
         details: Other fields of the check.
-        weight: Share in the partial credit.
+        weight: Weight of the check in the partial credit.
         turn: Index of the checked turn; None for the whole episode.
     """
 
@@ -144,7 +144,6 @@ class DeclaredCheck:
                 yield from self._misworded(episode)
 
     def _outside(self, calls: Sequence[ParsedCall]) -> Iterator[CheckFailure]:
-        """Yield the calls whose argument is outside the limits."""
         name, _, parameter = self.subject.partition(".")
         for made in calls:
             if made.call.name != name or parameter not in made.call.kwargs:
@@ -154,7 +153,6 @@ class DeclaredCheck:
                 yield CheckFailure(made.turn, f"{made.call}: {parameter} must be {limit}")
 
     def _limit(self, value: object) -> str | None:
-        """Return the limit that a value exceeds, or None."""
         allowed = self.details.get("one_of")
         if allowed is not None and value not in allowed:
             return f"one of {brief(allowed)}"
@@ -179,7 +177,6 @@ class DeclaredCheck:
             yield CheckFailure(places[0], f"the answer says {self.subject!r}")
 
     def _failed(self, episode: CheckedEpisode, message: str) -> CheckFailure:
-        """Return a failure in the check's turn, or in the last turn."""
         last = max(len(episode.outcomes) - 1, 0)
         return CheckFailure(last if self.turn is None else self.turn, message)
 
@@ -188,7 +185,6 @@ class DeclaredCheck:
         return str(Call(self.subject, (), self.details.get("with", {})))
 
     def _fits(self, call: Call) -> bool:
-        """Tell whether a call has the given function and arguments."""
         wanted = self.details.get("with", {})
         return call.name == self.subject and all(
             name in call.kwargs and call.kwargs[name] == value for name, value in wanted.items()
@@ -200,7 +196,6 @@ _STEP = re.compile(r"\[(\d{1,9})\]|\[(['\"])(.*?)\2\]|\.?([^.\[\]]+)")
 
 
 def _member(state: Mapping[str, Any], path: str) -> Any:
-    """Return the value at a path such as ``Shop.orders[0].status``, or ABSENT."""
     # A backend module:Class may have dots in its name.
     name = max((each for each in state if path.startswith(f"{each}.")), key=len, default="")
     value: Any = state[name] if name else state
@@ -251,8 +246,6 @@ def remember(path: str, check: EpisodeCheck) -> None:
 
 
 class _Reader:
-    """Reader of one check, which knows the JSON path for messages."""
-
     def __init__(self, where: str) -> None:
         self._where = where
 
@@ -310,7 +303,6 @@ class _Reader:
             self._refuse("state needs equals, the expected value")
 
     def _load(self, path: str) -> EpisodeCheck:
-        """Return a function marked with ``turnwise.check``; import its module if necessary."""
         if path in _KNOWN:
             return _KNOWN[path]
         try:

@@ -1,4 +1,4 @@
-"""Run feature of checks: checks for every episode, and a policy that starts conversations."""
+"""Run feature that adds checks to every episode, and a policy to the start of conversations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CheckOptions:
 
     @property
     def feature(self) -> ChecksFeature | None:
-        """Run feature for the options, or None without them.
+        """Run feature for the options, or None without these options.
 
         Raises DataError for an unusable file.
         """
@@ -59,7 +59,7 @@ def _read(path: Path) -> str:
 
 @dataclass(frozen=True)
 class ChecksFeature(RunFeature):
-    """Checks of every episode, and a policy."""
+    """Run feature with checks of every episode, and a policy."""
 
     extension = NAME
     flag = "--checks"
@@ -109,7 +109,6 @@ def feature_of(checks: Sequence[Any], policy: str | None) -> ChecksFeature:
 
 
 def _path(own: EpisodeCheck) -> str:
-    """Return the name of a check: registered in this process, and often importable elsewhere."""
     module, _, name = own.path.partition(":")
     if module == "__main__":
         # Other processes import a script under the name of its file.
@@ -128,7 +127,6 @@ def recorded(definition: JsonObject, where: str) -> ChecksFeature:
 
 
 def _credit(figures: RunFigures) -> float | None:
-    """Return the mean partial credit of judged episodes with checks."""
     verdicts = [each.verdict for each in figures.judged if each.verdict]
     shares = [share for each in verdicts if (share := each.measures.get(NAME)) is not None]
     return sum(shares) / len(shares) if shares else None

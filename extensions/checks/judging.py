@@ -1,4 +1,4 @@
-"""Judging of entries by checks, in addition to the ground truth or instead."""
+"""Judging of entries by checks, in addition to or in place of the ground truth."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class EntryChecks(NamedTuple):
 
 
 class _ReachedEnd(MultiTurnKind):
-    """Entry kind without a ground truth: an episode passes if it reached its last turn."""
+    """Entry kind for entries without a ground truth; an episode passes if it ends."""
 
     def judge_outcomes(
         self, prepared: PreparedTrajectory, outcomes: Outcomes, profile: Profile, terminated: bool
@@ -117,7 +117,6 @@ class CheckedEntryKind(MultiTurnKind):
     def _checked(
         self, prepared: PreparedTrajectory, found: JudgingResult, words: Sequence[str] | None
     ) -> Verdict:
-        """Return a verdict extended by the results of the checks."""
         episode = CheckedEpisode(prepared.trajectory.id, found.outcomes, words)
         results = [(each, each.judge(episode)) for each in self.own.checks]
         measures: dict[str, Any] = {
@@ -144,5 +143,4 @@ class CheckedEntryKind(MultiTurnKind):
 
 
 def _words(turns: Sequence[Sequence[Step]]) -> list[str]:
-    """Return the texts of each turn's answers."""
     return ["\n".join(step for step in steps if isinstance(step, str)) for steps in turns]

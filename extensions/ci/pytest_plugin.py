@@ -1,6 +1,7 @@
-"""Plugin for pytest: a fixture that runs agents, and a marker that creates one test per entry.
+"""Plugin for pytest, with a fixture that runs agents and a marker that creates a test per entry.
 
-pytest loads this module in every environment with Turnwise, so it imports other modules lazily.
+pytest loads this module in every environment with Turnwise. The module therefore imports other
+modules lazily.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ class AgentTester:
         self._runs = 0
 
     def evaluate(self, agent: Any, dataset: Any = None, **options: Any) -> Evaluation:
-        """Run an agent like ``turnwise.evaluate``."""
+        """Run an agent as ``turnwise.evaluate`` does."""
         self._runs += 1
         options.setdefault("run_dir", self._folder / f"run-{self._runs}")
         return evaluation.evaluate(agent, dataset, **options)
 
     def require_pass(self, agent: Callable[..., Any], entry: Trajectory, **options: Any) -> None:
-        """Run an agent on one entry, and fail the test with the cause if it does not pass."""
+        """Run an agent on one entry; if the episode fails, fail the test with the cause."""
         run = self.evaluate(agent, rollout_env.single_dataset(entry), **options)
         bad = [record for record in run.records() if record.outcome != "passed"]
         if bad:
@@ -54,7 +55,7 @@ class AgentTester:
 
 @pytest.fixture(name="turnwise")
 def agent_tester(tmp_path: Path) -> AgentTester:
-    """Run agents on entries in a test."""
+    """Provide a runner of agents to a test."""
     return AgentTester(tmp_path)
 
 

@@ -96,7 +96,6 @@ def _type(record: EpisodeRecord) -> str:
 
 
 def _add_properties(case: ElementTree.Element, entry: Trajectory | None) -> None:
-    """Add the tags and the comment of an entry."""
     if entry is None or not (entry.tags or entry.comment):
         return
     properties = ElementTree.SubElement(case, "properties")
@@ -115,7 +114,6 @@ def _counts(records: Sequence[EpisodeRecord]) -> dict[str, str]:
 
 
 def _xml(text: str) -> str:
-    """Return a text without the characters that XML forbids."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -130,7 +128,6 @@ def make_annotations(records: Sequence[EpisodeRecord]) -> Iterator[str]:
 
 
 def _escape(text: str) -> str:
-    """Escape a text for a workflow command, so that it cannot start another command."""
     text = text.encode("utf-8", "replace").decode()
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
@@ -155,6 +152,5 @@ def step_summary(records: Sequence[EpisodeRecord]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Escape a text for a table cell, so that it has no effect as Markdown or HTML."""
     shown = text.encode("utf-8", "replace").decode()
     return "<br>".join(_SPECIAL.sub(r"\\\1", line) for line in shown.splitlines())

@@ -1,7 +1,9 @@
-"""Compression of long results before a model reads them; states and verdicts do not change.
+"""Compression of long results before a model reads them.
+
+States and verdicts do not change.
 
 A token is four characters, or a token of a tokenizer file. A mark states the number of omitted
-tokens. Its own tokens count towards the limit.
+tokens. The tokens of the mark count towards the limit.
 """
 
 from __future__ import annotations
@@ -79,10 +81,9 @@ class Compression(NamedTuple):
         return len(load_tokenizer(self.tokenizer)(text))
 
     def shown(self, text: str, keep: tuple[str, ...] | None = None) -> str:
-        """Compress a result; a result within the limit is returned unchanged.
+        """Compress a result that exceeds the limit; return other results unchanged.
 
-        ``keep`` lists the paths of the fields that ``keys`` keeps; None without a file of such
-        paths.
+        ``keep`` lists the paths of the fields that the way ``keys`` keeps, or is None.
         """
         if self.tokens(text) <= self.limit:
             return text
@@ -105,7 +106,6 @@ class Compression(NamedTuple):
         return text[: self.limit] if self.tokens(text[: self.limit]) <= self.limit else ""
 
     def _fitting(self, forms: Iterable[str]) -> str | None:
-        """Return the first form within the limit; None if all forms exceed it."""
         return next((each for each in forms if self.tokens(each) <= self.limit), None)
 
     def _shorten(self, text: str, room: int) -> str:
@@ -128,7 +128,7 @@ class Compression(NamedTuple):
 def compress_observations(
     observe: Observe | None, compression: Compression | None
 ) -> Observe | None:
-    """Return an observer that compresses the results that a model reads."""
+    """Return a function that renders results for the model and compresses them."""
     if compression is None:
         return observe
 
@@ -168,7 +168,6 @@ def load_kept_members(backend: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _escape_span(text: str, place: int) -> tuple[int, int]:
-    """Return the span of the escape sequence at a position; empty without an escape sequence."""
     for start in range(max(0, place - _MAX_ESCAPE_CHARS), place):
         before = len(text[:start]) - len(text[:start].rstrip("\\"))
         found = _ESCAPE.match(text, start) if before % 2 == 0 else None
@@ -178,7 +177,6 @@ def _escape_span(text: str, place: int) -> tuple[int, int]:
 
 
 def _select(text: str, keep: tuple[str, ...]) -> str:
-    """Return a result with only the listed fields; unchanged if no listed field exists."""
     value, write = parse_structure(text)
     if not isinstance(value, dict | list):
         return text
@@ -204,7 +202,6 @@ def _walk_paths(value: Any, path: str) -> Iterator[str]:
 
 
 def _select_members(value: Any, paths: list[list[str]]) -> Any:
-    """Return a value with only the fields on the paths. Each kept field keeps its whole value."""
     paths = [[step for step in path if step] for path in paths]
     if any(not path for path in paths):
         return value

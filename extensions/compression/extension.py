@@ -40,11 +40,11 @@ class CompressionExtension(Extension):
         return feature.CompressOptions if command in ("eval", "search") else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the compression of the options."""
+        """Return the compression feature that the options describe."""
         return [own.feature] if own.feature else []
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the compression of a run."""
+        """Return the compression feature of a recorded run."""
         made = compression.Compression.named(
             str(definition.get("compress")), definition.get("tokenizer")
         )

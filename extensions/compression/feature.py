@@ -21,7 +21,7 @@ class CompressOptions:
 
     @property
     def feature(self) -> CompressionFeature | None:
-        """The compression feature, if ``--compress`` is given.
+        """Compression feature, or None without ``--compress``.
 
         Raises DataError if the limit is invalid, or the tokenizer cannot be read.
         """

@@ -18,7 +18,7 @@ _MIN_CHARS = 3
 
 
 class Saving(NamedTuple):
-    """Token counts over the results of the ground truth's calls."""
+    """Token counts of the results of the ground truth's calls."""
 
     results: int = 0
     over: int = 0
@@ -72,13 +72,11 @@ def _measure_entry(dataset: Dataset, entry: Trajectory, compression: Compression
 
 
 def _is_in(value: str, texts: Iterable[str]) -> bool:
-    """Tell whether a text contains a value as a whole word."""
     pattern = re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)")
     return any(pattern.search(text) for text in texts)
 
 
 def _values(call: object) -> Iterator[str]:
-    """Yield the values in a call's arguments that are long enough to be found in a text."""
     if isinstance(call, Call):
         for value in (*call.args, *call.kwargs.values()):
             yield from _leaves(value)

@@ -1,4 +1,4 @@
-"""Shortening of structured results: first strings, then lists.
+"""Shortening of structured results, in which strings are shortened first, then lists.
 
 A shortened result is still a JSON or Python literal. Objects in a list become rows of a table, with
 equal fields stated once. If the result is still too long, the largest fields are omitted, and the
@@ -28,7 +28,7 @@ def shorten_texts(text: str) -> Iterator[str]:
 
 
 def shorten(text: str) -> Iterator[str]:
-    """Yield values with shorter strings, then values with fewer fields of listed objects."""
+    """Yield versions with shorter strings, then versions with fewer fields of listed objects."""
     yield from shorten_texts(text)
     value, write = parse_structure(text)
     before = tabulate_lists(value)

@@ -1,1 +1,1 @@
-"""The contract of environments: checks of rules that every backend must keep."""
+"""Contract of environments, that is, checks of rules that every backend must follow."""

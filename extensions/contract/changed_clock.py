@@ -1,6 +1,6 @@
-"""Shifted clock and changed environment variables for a test process.
+"""Shift of the clock and of environment variables in a test process.
 
-The parent process sets the time zone (``ZONE``). Each read of clock or variable by the
+The parent process sets the time zone (``ZONE``). Each read of the clock or of a variable by the
 environment's source is recorded with its line.
 """
 
@@ -67,8 +67,6 @@ def _shift_time(noted: Callable[[Callable[..., Any]], Callable[..., Any]]) -> No
 
 
 class _Kind(type):
-    """Metaclass for which instances of the replaced class count as instances of the new one."""
-
     def __instancecheck__(cls, value: object) -> bool:
         return isinstance(value, cls.__mro__[1])
 

@@ -136,7 +136,6 @@ class CheckedEnvironment:
 
     @cached_property
     def _example_file_configs(self) -> Mapping[str, Mapping[str, Any]]:
-        """The configs in the example file: for this backend, and possibly for its worlds."""
         try:
             config: Mapping[str, Any] = json.loads(self.example_file.read_text(encoding="utf-8"))
         except OSError:
@@ -156,7 +155,7 @@ class CheckedEnvironment:
 
     @cached_property
     def starts(self) -> Sequence[StartState]:
-        """Initial states: example, example with long-context material, empty config, and others."""
+        """Initial states, such as the example config and the empty config."""
         valid = [each for each in self._configs if not self.backend.check_config(each)]
         # The largest ones have the most to play with.
         others = sorted(valid, key=lambda config: -len(repr(config)))[:_MAX_CONFIGS]
@@ -164,7 +163,7 @@ class CheckedEnvironment:
         return *own, *map(StartState, others)
 
     def excepts(self, check: str, tool: Tool) -> bool:
-        """Tell whether a function is an exception from a check."""
+        """Tell whether a function is exempt from a check."""
         return not {(check, self.name), (check, f"{self.name}.{tool.name}")}.isdisjoint(EXCEPTIONS)
 
     def exceptions(self) -> list[str]:
@@ -183,10 +182,10 @@ class CheckedEnvironment:
         ]
 
     def session(self, start: StartState | None = None, **options: bool) -> TimedSession:
-        """Return a new session in an initial state, by default in the example's state.
+        """Return a new session in an initial state (default: the example's state).
 
         Raises:
-            ContractViolation: It does not load.
+            ContractViolation: The session does not load.
             CallTimeout: Loading does not end.
         """
         config, pack = start or self.starts[0]
@@ -222,7 +221,7 @@ class CheckedEnvironment:
         return written
 
     def in_time(self, what: str, run: Callable[[], Value]) -> Value:
-        """Run a function with a time limit, unless an earlier run exceeded it."""
+        """Run a function with a time limit, unless an earlier run exceeded the limit."""
         if self.endless is not None:
             raise self.endless
         try:
@@ -238,7 +237,7 @@ class CheckedEnvironment:
         of: Of | None = None,
         part: str | None = None,
     ) -> ContractViolation:
-        """Return a finding about a function, a call, an attribute of the class, or the class.
+        """Return a finding about a function, a call, the class or an attribute of the class.
 
         A ``part`` of a function is a part that ``source_places.function`` finds.
         """
@@ -282,7 +281,7 @@ class CheckedEnvironment:
             raise self.broken(f"cannot be described: {error}", tool) from None
 
     def fits(self, tool: Tool, given: Mapping[str, Any]) -> bool:
-        """Tell whether each value fits the parameter of its name."""
+        """Tell whether each value fits the parameter with its name."""
         try:
             for name, value in given.items():
                 check_value(tool, name, value)

@@ -154,12 +154,12 @@ def state(session: Session) -> dict[str, Any]:
 
 
 def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
-    """Make a call, assert that it succeeds and changes only the given fields, and return its value.
+    """Make a call, assert that the call succeeds with the given changes, and return its value.
 
     Args:
         session: A session of one backend, perhaps with worlds.
         name: Name of the function.
-        args: Its arguments.
+        args: Arguments of the function.
         changes: New values by field; all other compared fields must not change.
     """
     expected = {**state(session), **changes}
@@ -171,14 +171,14 @@ def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
 
 
 def refuse(session: Session, kind: type[ToolError], message: str, name: str, *args: Any) -> Any:
-    """Make a call, assert that it is refused without a change of state, and return its value.
+    """Make a call, assert that the call is refused without a change of state, and return its value.
 
     Args:
         session: A session.
         kind: Class of the error.
-        message: Part of its message.
+        message: Part of the error's message.
         name: Name of the function.
-        args: Its arguments.
+        args: Arguments of the function.
     """
     before = session.snapshot()
     written = repr(before.states)

@@ -43,8 +43,6 @@ def _is_code(value: object) -> bool:
 
 
 class _ReadKeys(dict[str, Any]):
-    """A config that records which keys are read."""
-
     def __init__(self, config: Mapping[str, Any], names: set[str]) -> None:
         super().__init__(config)
         self._names = names
@@ -63,7 +61,6 @@ class _ReadKeys(dict[str, Any]):
 
 
 def _read_by_load(subject: CheckedEnvironment) -> set[str]:
-    """Return the keys that ``_load`` reads or mentions."""
     if subject.backend._load is Backend._load:
         return set()
     names: set[str] = set()
@@ -130,7 +127,6 @@ def _at_load(subject: CheckedEnvironment, field: str, message: str) -> ContractV
 
 
 def _parts(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the lists and objects in a value, including itself, with their paths."""
     if isinstance(value, Mapping):
         yield path, value
         for key, member in value.items():

@@ -30,7 +30,6 @@ _UNDESCRIBED = re.compile(r"(?:does not describe|parameter) '?(\w+)")
 
 
 def _part(tool: Tool, defect: str) -> str:
-    """Return the line or parameter with a docstring error."""
     if more := _DESCRIBED.search(defect):
         return f"{more[1]}:"
     if missing := _UNDESCRIBED.search(defect):
@@ -89,7 +88,6 @@ def _line(example: ExampleCall) -> str:
 
 
 def _agree(example: ExampleCall, result: Result) -> bool:
-    """Tell whether a result equals the shown result, or succeeds where no result is shown."""
     if not example.shown:
         return result.ok
     pattern = ".*".join(re.escape(part.strip()) for part in example.shown.split("..."))
@@ -121,7 +119,6 @@ def outcomes(subject: CheckedEnvironment) -> None:
 
 
 def _shown_outcomes(subject: CheckedEnvironment, tool: Tool) -> set[bool]:
-    """Return for each example in a function's docstring whether it succeeds."""
     session = subject.session()
     found = set()
     for example in subject.spec(tool).examples:

@@ -1,4 +1,4 @@
-"""Generated arguments: values that fit schemas and mostly reuse values from states and results."""
+"""Generation of arguments that fit schemas and mostly reuse values from states and results."""
 
 from __future__ import annotations
 
@@ -110,7 +110,6 @@ def _objects(
 def _likely(
     schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> st.SearchStrategy[Any]:
-    """Return a strategy that prefers shown values with a similar name, then other shown values."""
     wanted = _words(name)
     fitting: dict[str | int | float, int] = {}
     for words, value in known:
@@ -143,7 +142,6 @@ def _new(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
 
 
 def _patterned(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
-    """Return a strategy for strings that match a pattern; most are ASCII, as models write."""
     pattern, fits = schema["pattern"], partial(_fits, schema=schema)
     found = [st.from_regex(pattern, alphabet=_LETTERS).filter(fits)]
     if pattern.isascii():
@@ -206,7 +204,7 @@ def _words(name: object) -> frozenset[str]:
 
 
 def inline_references(schema: Mapping[str, Any], depth: int = 4) -> dict[str, Any]:
-    """Return a schema with its definitions inlined; recursive definitions end as null."""
+    """Return a schema with its definitions inlined; a recursive definition ends in null."""
     definitions = schema.get("$defs", {})
 
     def inlined(value: Any, depth: int) -> Any:

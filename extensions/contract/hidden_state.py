@@ -1,4 +1,4 @@
-"""Checks for state outside of the fields: caches, memos, objects that cannot be copied."""
+"""Checks for state outside of the fields, such as caches and objects that cannot be copied."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CACHES = (type(lru_cache(len)), cached_property)
 
 
 def caches(subject: CheckedEnvironment) -> None:
-    """Check that no method has a cache, which would return results of an earlier state."""
+    """Check that no method has a cache, because a cache would return results of earlier states."""
     for base in subject.backend.__mro__:
         for name, member in vars(base).items() if base is not Backend else ():
             inner = getattr(member, "__func__", member)
@@ -48,7 +48,6 @@ def caches(subject: CheckedEnvironment) -> None:
 
 
 def _find_wrapped_cache(member: object) -> bool:
-    """Tell whether a decorated function wraps a cached one."""
     while member is not None:
         if isinstance(member, _CACHES):
             return True
@@ -85,8 +84,6 @@ _REFUSAL = '{"error": '
 
 
 class _Probe(NamedTuple):
-    """Calls that are made after a play, with their results."""
-
     script: RecordedPlay
     config: Mapping[str, Any]
     calls: Sequence[Call]
@@ -111,7 +108,7 @@ def memory(subject: CheckedEnvironment) -> None:
 
 
 def _probe(subject: CheckedEnvironment, script: RecordedPlay) -> _Probe | None:
-    """Play a script, and compare copies of its last state; None if no config gives this state."""
+    """Play a script, and compare copies of the last state; None if no config gives this state."""
     calls = _choose(subject, script)
     live = subject.session(script.start)
     with suppress(BackendFault):
@@ -147,7 +144,6 @@ def _played(live: TimedSession, script: RecordedPlay) -> TimedSession:
 
 
 def _text(session: TimedSession, call: Call) -> str:
-    """Return the result of a call in a fork, or the error that a bug raised."""
     # Not in a fork of a fork: a cache may belong to the object.
     before = session.snapshot()
     try:
@@ -159,7 +155,6 @@ def _text(session: TimedSession, call: Call) -> str:
 
 
 def _choose(subject: CheckedEnvironment, script: RecordedPlay) -> list[Call]:
-    """Return calls to compare: reads of written values, and calls of each function."""
     made = [
         (text.startswith(_REFUSAL), call)
         for each in (*scripts(subject)[:_PLAYS], script)
@@ -209,7 +204,6 @@ def _remembered(
 
 
 def _ask_elsewhere(subject: CheckedEnvironment, probes: Sequence[_Probe]) -> list[list[str]]:
-    """Return the results of probes in a new process, which loads their states as configs."""
     asked = [
         [
             [probe.config, probe.script.start.pack is not None],

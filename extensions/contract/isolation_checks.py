@@ -1,6 +1,6 @@
-"""Isolation checks: the same plays in other processes and in 10,000 concurrent sessions.
+"""Isolation checks, which repeat plays in other processes and in 10,000 concurrent sessions.
 
-One of the processes has another clock, another zone and other environment variables.
+One of the processes has another clock, time zone and environment variables.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class _OtherProcess(NamedTuple):
 
 
 def processes(subject: CheckedEnvironment) -> None:
-    """Compare plays in processes with other hash seeds, one process with another clock.
+    """Compare plays in two processes with other hash seeds, one of which has another clock.
 
-    Both processes play the same scripts before, so this check does not find state that sessions
-    share.
+    Both processes play the same scripts before. This check therefore does not find state that
+    sessions share.
     """
     shifted, same = (_elsewhere(subject, shifts).forth for shifts in (True, False))
     for script, theirs, others in zip(_whole(subject), shifted, same, strict=True):
@@ -73,7 +73,6 @@ def processes(subject: CheckedEnvironment) -> None:
 def _asking(
     subject: CheckedEnvironment, script: RecordedPlay, index: int, line: str
 ) -> ContractViolation:
-    """Return the finding that a result depends on the clock or an environment variable."""
     call = script.calls[min(index, len(script.calls) - 1)]
     message = "with another clock, time zone or os.environ; keep this value in a field"
     return ContractViolation(
@@ -84,7 +83,6 @@ def _asking(
 def _unlike(
     subject: CheckedEnvironment, script: RecordedPlay, index: int, text: str, other: str
 ) -> ContractViolation:
-    """Return the finding that two processes differ, with the first line that differs."""
     found = _other(subject, script, index, text, other, "in another process")
     once, again = (_followed(subject, script, shifts) for shifts in (True, False))
     return ContractViolation(parting_line(once, again) or found.place, found.message)
@@ -98,7 +96,6 @@ def _elsewhere(subject: CheckedEnvironment, shifts: bool) -> _OtherProcess:
 
 
 def _followed(subject: CheckedEnvironment, script: RecordedPlay, shifts: bool) -> list[list[Step]]:
-    """Return the lines that each call of a script executes, traced in a new process."""
     steps: list[list[Step]] = _in_process(subject, [script], shifts, follows=True)
     return steps
 
@@ -158,7 +155,6 @@ def answer() -> None:
 def _answered(
     subject: CheckedEnvironment, start: list[Any], calls: list[Any], readings: list[str], made: int
 ) -> _PlayResult:
-    """Play a script. The first recorded reads happen during the module's import."""
     del readings[made:]
     session = subject.session(_read_start(start), tolerant=True)
     texts, read = [], []
@@ -199,7 +195,6 @@ def interleaved(subject: CheckedEnvironment) -> None:
 
 
 def _shared(subject: CheckedEnvironment, found: _DifferentPlay) -> ContractViolation:
-    """Return the finding, with the first line that differs from a play in a new process."""
     session = subject.session(found.script.start, tolerant=True)
     calls = found.script.calls
     here = [steps_of(subject.source, partial(session.call, call)) for call in calls]
@@ -228,12 +223,10 @@ def _many_at_once(subject: CheckedEnvironment, played: Sequence[RecordedPlay]) -
 
 
 def _whole(subject: CheckedEnvironment) -> list[RecordedPlay]:
-    """Return the plays in which the backend raises no bug."""
     return [script for script in scripts(subject) if len(script.texts) == len(script.calls)]
 
 
 def _short(subject: CheckedEnvironment, script: RecordedPlay) -> RecordedPlay:
-    """Return the outcome of a play's first calls, executed alone."""
     session, calls = subject.session(script.start), script.calls[:_STEPS]
     texts = [result.text for result in session.play(calls)]
     return RecordedPlay(script.start, calls, texts, session.snapshot())
@@ -249,14 +242,12 @@ def _parts(scripts: Sequence[RecordedPlay]) -> list[list[RecordedPlay]]:
 
 
 def _in_turns(subject: CheckedEnvironment, scripts: Sequence[RecordedPlay]) -> None:
-    """Play scripts in this thread, one call of each script in turn."""
     playing = [_playing(subject, script, "among other threads") for script in scripts]
     while playing:
         playing = [play for play in playing if next(play, None)]
 
 
 def _playing(subject: CheckedEnvironment, script: RecordedPlay, where: str) -> Iterator[bool]:
-    """Play a script, yield after each call, and compare the outcome at the end."""
     session = subject.session(script.start, tolerant=True)
     texts = []
     for call in script.calls:
@@ -267,7 +258,6 @@ def _playing(subject: CheckedEnvironment, script: RecordedPlay, where: str) -> I
 
 
 def _compare(script: RecordedPlay, ours: Sequence[str], theirs: Sequence[str], where: str) -> None:
-    """Return the first call whose outcome differs."""
     for index, (text, other) in enumerate(zip(ours, theirs, strict=True)):
         if text != other:
             raise _DifferentPlay(script, index, text, other, where)

@@ -1,4 +1,4 @@
-"""Random plays: sequences of calls that hypothesis generates from the schemas.
+"""Random plays, that is, sequences of calls that hypothesis generates from the schemas.
 
 Plays are generated once per environment, and every check replays them. A failing play is shortened.
 The first plays begin in the given states, later plays in the largest states that earlier plays
@@ -65,7 +65,7 @@ class RecordedPlay(NamedTuple):
 
 
 class RandomPlay:
-    """A session and its calls; ``choose`` returns the next call, or None at the end.
+    """Session with its calls; ``choose`` returns the next call, or None at the end.
 
     If the last call caused a BackendFault, it has no result.
     """
@@ -92,7 +92,7 @@ class RandomPlay:
             yield call, self.results[-1]
 
     def state(self) -> dict[str, Any]:
-        """Return a copy of the state, including worlds and fields that are not compared."""
+        """Return a copy of the state, including worlds and uncompared fields."""
         return self.state_of(self.session)
 
     @staticmethod
@@ -160,7 +160,6 @@ def _richest_start(
 
 
 def _generated_starts(subject: CheckedEnvironment) -> list[StartState]:
-    """Return a few valid configs that are generated from the schema, the largest ones."""
     found: dict[int, StartState] = {}
 
     @_quietly(_CONFIGS)
@@ -209,7 +208,6 @@ def _is_error(begun: tuple[RecordedPlay, int]) -> bool:
 def _play_on(
     subject: CheckedEnvironment, start: StartState, before: Sequence[Call], calls: Sequence[Call]
 ) -> Iterator[RecordedPlay]:
-    """Yield scripts extended by calls. A BackendFault ends a script."""
     while calls:
         planned = RecordedPlay(start, [*before, *calls[:_EDGES_IN_PLAY]], (), Snapshot({}))
         play = RandomPlay(subject, start, planned.next_call)
@@ -235,7 +233,6 @@ def _quietly(examples: int) -> settings:
 def _record(
     subject: CheckedEnvironment, starts: Sequence[StartState], number: int, *, grows: bool = False
 ) -> list[RecordedPlay]:
-    """Record random plays, optionally of calls that make the state grow."""
     choose = _make_growing if grows else _make_up
     recorded: list[RecordedPlay] = []
 
@@ -274,7 +271,7 @@ def _finding(
 def _shortest(
     subject: CheckedEnvironment, examine: Examine, script: RecordedPlay, found: ContractViolation
 ) -> tuple[RecordedPlay, ContractViolation]:
-    """Remove every call without which the finding remains."""
+    """Remove every call that the finding does not need."""
     for index in reversed(range(len(script.calls))):
         shorter = script._replace(calls=[*script.calls[:index], *script.calls[index + 1 :]])
         again = _finding(subject, examine, shorter)
@@ -284,7 +281,6 @@ def _shortest(
 
 
 def _line(subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation) -> str:
-    """Return the line of the last call that causes the finding, else the line of the finding."""
     if found.of is None or not script.calls:
         return found.place
     if found.of == "again":
@@ -309,7 +305,6 @@ def _line(subject: CheckedEnvironment, script: RecordedPlay, found: ContractViol
 
 
 def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
-    """Return the first line that differs when the calls run in a second fork."""
     session = subject.session(script.start)
     fork = session.fork()
     once, again = (
@@ -322,7 +317,6 @@ def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
 def _make_growing(
     subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay
 ) -> Call | None:
-    """Return a call that adds values to the state, of the function with the fewest calls."""
     size, growing = _count_values(play.session.snapshot()), []
     for _ in range(_TRIES):
         call = _make_up(subject, data, play)
@@ -344,7 +338,6 @@ def _count_values(snapshot: Snapshot) -> int:
 
 
 def _make_up(subject: CheckedEnvironment, data: st.DataObject, play: RandomPlay) -> Call | None:
-    """Return a call whose arguments come from the state of a play and from earlier results."""
     if len(play.calls) == _STEPS:
         return None
     tool = data.draw(st.sampled_from(subject.tools))

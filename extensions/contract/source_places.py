@@ -12,7 +12,7 @@ from envs.tool import place
 
 
 def member(owner: type, name: str | None) -> str:
-    """Return the line that defines an attribute of a class, else the line of the class."""
+    """Return the line that defines an attribute of a class, or else the line of the class."""
     file, line = place(owner).rsplit(":", 1)
     for node in ast.walk(_tree(owner)):
         target = node.target if isinstance(node, ast.AnnAssign) else node
@@ -35,7 +35,7 @@ def assigned(method: Callable[..., Any], word: str) -> str:
 def function(method: Callable[..., Any], part: str | None = None) -> str:
     """Return the line of a method's ``def``, or the line of a part of the method.
 
-    A part is a parameter, or the beginning of a line in the docstring.
+    A part is the name of a parameter, or the beginning of a line in the docstring.
     """
     file, line = place(method).rsplit(":", 1)
     return f"{file}:{int(line) + _line(_tree(method), part) - 1}"
@@ -61,7 +61,6 @@ def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef, part: str) -> Iterator[
 
 
 def _tree(thing: Any) -> ast.Module:
-    """Return the syntax tree of a class or function; empty if its source cannot be read."""
     with suppress(OSError, SyntaxError):
         return ast.parse(inspect.cleandoc("\n" + inspect.getsource(thing)))
     return ast.Module([], [])

@@ -90,7 +90,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
 
 @on_plays
 def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that calls do not change config, bulky material, defaults and arguments."""
+    """Check that calls change neither config, bulky material, defaults nor arguments."""
     before = _inputs(subject, play)
     for call, _ in play.steps():
         _check_arguments(subject, play, call)
@@ -101,7 +101,6 @@ def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 
 def _check_arguments(subject: CheckedEnvironment, play: RandomPlay, call: Call) -> None:
-    """Call a function again without the session, because the session protects the arguments."""
     given = copy_json(dict(call.kwargs))
     before = copy_json(given)
     if not any(isinstance(value, (list, dict)) for value in given.values()):
@@ -139,7 +138,6 @@ def arguments(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 
 def _unfit(tool: Tool, call: Call) -> str | None:
-    """Return the parameter whose argument the schema refuses."""
     for name, value in call.kwargs.items():
         try:
             check_value(tool, name, value)
@@ -223,7 +221,6 @@ def _oddities(state: Mapping[str, Any]) -> list[str]:
 
 
 def _odd(value: Any) -> object:
-    """Return the first value in a state that is neither plain data nor a collection."""
     if isinstance(value, Mapping):
         inside: Collection[Any] = [*value, *value.values()]
     elif isinstance(value, (list, tuple, set, frozenset)):
@@ -293,7 +290,6 @@ def _change_by_read(
 
 
 def _changes(play: RandomPlay) -> Iterator[tuple[Call, Result, str | None]]:
-    """Yield each call of a play with the first field that it changes."""
     before = play.state()
     for call, result in play.steps():
         after = play.state()

@@ -21,10 +21,10 @@ Value = TypeVar("Value")
 
 
 class CallTimeout(BaseException):
-    """A function did not end in time. ``except Exception`` in an environment cannot catch this.
+    """A function did not end in time; ``except Exception`` cannot catch this exception.
 
     Attributes:
-        line: The environment's line at the timeout, or None if none of its code was running.
+        line: The environment's line at the timeout, or None if other code was running.
         what: Interrupted action.
     """
 
@@ -62,7 +62,7 @@ class TimedSession(WorldSession):
 
 
 def in_time(source: str, what: object, run: Callable[[], Value]) -> Value:
-    """Run a function for at most ``CALL_SECONDS``. The limit holds in the main thread only.
+    """Run a function for at most ``CALL_SECONDS``; the limit holds only in the main thread.
 
     Raises CallTimeout if the function did not end in time.
     """

@@ -1,4 +1,4 @@
-"""Screen of the debugger: maps keys to stepper actions and draws the views."""
+"""Screen of the debugger, which maps keys to actions of the stepper and draws the views."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Debugger(PaneScreen):
         self.action_view(_VIEWS[following % len(_VIEWS)])
 
     def action_edit(self) -> None:
-        """Prompt for a call that replaces the current one in a branch."""
+        """Prompt for a call that replaces the current call in a branch."""
         traced = self.stepper.moment.traced
         if traced is None:
             self.draw("No call here to edit; j and k go to calls.")
@@ -152,8 +152,6 @@ class Debugger(PaneScreen):
         return self.query_one("#views", ContentSwitcher).current or _VIEWS[0]
 
     def _ask_call(self, question: str, text: str, then: Callable[[str], str]) -> None:
-        """Prompt for a call until it can be parsed, then pass it on."""
-
         def made(typed: str) -> str:
             problem = self.stepper.slip(typed)
             if not problem:
@@ -164,8 +162,6 @@ class Debugger(PaneScreen):
         self._ask(InputPrompt(question, text, self.stepper.completions), made)
 
     def _ask(self, prompt: InputPrompt, then: Callable[[str], str]) -> None:
-        """Prompt for a text, pass it on, and show the returned message."""
-
         def answered(text: str | None) -> None:
             if text is not None:
                 self.draw(then(text))

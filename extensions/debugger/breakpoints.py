@@ -1,8 +1,8 @@
-"""Breakpoints of ``turnwise replay``: stop in pdb right before a call of an episode.
+"""Breakpoints of ``turnwise replay``, which stop in pdb right before a call of an episode.
 
 A first execution of the episode finds the stops, their states and all results. In the second
-execution, a wrapper stops before the function; one step of the debugger leads into the backend's
-code.
+execution, a wrapper stops before the function. One step of the debugger then leads into the
+backend's code.
 """
 
 from __future__ import annotations
@@ -93,8 +93,6 @@ class StopPoint(NamedTuple):
 
 
 class _Scope(NamedTuple):
-    """Variables available in the debugger."""
-
     session: Session
     call: Call | MalformedCall | None
     result: Result | None
@@ -146,7 +144,8 @@ def stops(
     Args:
         examined: The episode.
         places: Calls to stop before.
-        events: Each is ``divergence`` (the place of the cause), ``error`` or ``call:NAME``.
+        events: Events to stop at: ``divergence`` (the place of the cause), ``error`` or
+            ``call:NAME``.
     """
     everything = [StopPoint(moment, turn) for turn in view(examined) for moment in turn.moments[1:]]
     made = {stop.moment.place for stop in everything}
@@ -186,7 +185,6 @@ def visit(examined: RejudgedMultiTurn, stop: StopPoint) -> None:
 
 
 def _call_with_stop(scope: _Scope, call: Call | MalformedCall) -> bool:
-    """Execute a call and stop before its function. Return False if the call reaches no function."""
     tools = scope.session.tools
     tool = None if isinstance(call, MalformedCall) else tools.get(call.name)
     if tool is None:
@@ -214,7 +212,6 @@ def _call_with_stop(scope: _Scope, call: Call | MalformedCall) -> bool:
 
 
 def _pause(scope: _Scope) -> None:
-    """Stop at the end of a turn or at a refused call, where no function is called."""
     session, call, result, truth = scope  # noqa: RUF059
     breakpoint()
 

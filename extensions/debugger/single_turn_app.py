@@ -1,4 +1,4 @@
-"""Debugger for single-turn entries: compares calls with the expected ones, and judges edits."""
+"""Debugger for single-turn entries, which compares calls with expected calls and judges edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""State at one moment as a tree, with the call's changes and the ground truth's values."""
+"""Tree of the state at one moment, with the call's changes and the ground truth's values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class StateNode(NamedTuple):
 
     @property
     def noteworthy(self) -> bool:
-        """Whether some, but not all, descendants changed or differ from the ground truth."""
+        """Whether some but not all descendants changed or differ from the ground truth."""
         return self.off_below or (self.changed and bool(_members(self.was)))
 
 
@@ -55,7 +55,7 @@ def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> StateNode:
 
 
 def children(node: StateNode, off: Iterable[Difference]) -> list[StateNode]:
-    """Return the child nodes: nodes that exist, were removed by the call, or are missing.
+    """Return the child nodes, including those that the call removed or that are missing.
 
     ``off`` has the differences of the whole state from the ground truth.
     """

@@ -1,4 +1,4 @@
-"""State of the debugger, apart from its screen: timeline, position, search and branches."""
+"""State of the debugger without its screen: timeline, position, search and branches."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StepText(NamedTuple):
 class Stepper:
     """Position within the timelines of one entry, with one method per key.
 
-    Methods return a message for the status line, empty if the screen shows the result.
+    Methods return a message for the status line, which is empty if the screen shows the result.
     Without a recorded episode, the ground truth is the only timeline.
     """
 
@@ -152,7 +152,6 @@ class Stepper:
         return f"Deleted {branch.name}."
 
     def _branch(self, make: Callable[[str], Timeline]) -> str:
-        """Show a new or extended branch at its last call."""
         name = f"branch {self._branches + 1}"
         try:
             branch = make(name)
@@ -167,7 +166,6 @@ class Stepper:
         return ""
 
     def _find(self, start: int, by: int) -> str:
-        """Go to the next match, wrapping around at the ends."""
         wanted, count = self.wanted.casefold(), len(self.timeline.moments)
         for index in ((start + by * offset) % count for offset in range(count)):
             if any(wanted in text.casefold() for text in self._texts(index)):
@@ -179,7 +177,6 @@ class Stepper:
         return f"No match for {brief(self.wanted, 40)}."
 
     def _texts(self, index: int) -> Iterator[str]:
-        """Yield the searchable texts of a moment: messages, calls, results, state changes."""
         moment = self.timeline.moments[index]
         turn = self.timeline.turns[moment.place.turn]
         if moment.traced is not None:
@@ -205,7 +202,7 @@ def _timelines(examined: RejudgedMultiTurn) -> Iterator[Timeline]:
 def said(examined: RejudgedMultiTurn) -> dict[tuple[int, int], StepText]:
     """Return the model's texts beside its calls, by turn and step index.
 
-    Turns whose number of steps differs from the record are skipped, for example under another
+    A turn is skipped if its number of steps differs from the record, for example under another
     profile.
     """
     if examined.recorded is None or examined.model is None:

@@ -49,7 +49,7 @@ class Timeline:
 
     @cached_property
     def divergence(self) -> EpisodePlace | None:
-        """In a recording, the place of the cause; in other timelines, the first divergence."""
+        """Place of the cause in a recording, or of the first divergence in another timeline."""
         if self.source is CallOrigin.RECORDING:
             return self.examined.place
         return find_divergence(self.examined.truth, self.trace)
@@ -66,7 +66,7 @@ class Timeline:
 
     @cached_property
     def failures(self) -> tuple[Failure | None, ...]:
-        """Failure of each reached turn, judged on its own; None if the turn passes."""
+        """Failure of each reached turn, which is judged separately; None if the turn passes."""
         prepared, played = self.examined.prepared, [turn.outcome for turn in self.trace.turns]
         reached = min(len(played), len(prepared.truth))
         return tuple(
@@ -109,7 +109,10 @@ def with_call(
 
 
 def with_turn_ended(origin: Timeline, place: EpisodePlace, name: str) -> Timeline:
-    """Return a branch that ends a turn here, like ``with_call``. The last turn cannot be ended."""
+    """Return a branch that ends a turn at a place.
+
+    The last turn cannot be ended.
+    """
     done, rest = _split(_script(origin.trace), place)
     goes_on = origin.source is CallOrigin.BRANCH and rest == [[]]
     further = _join(rest, origin.rest)[1:]
@@ -124,7 +127,6 @@ def with_rest(branch: Timeline) -> Timeline:
 
 
 def _played(origin: Timeline, script: Script, rest: Script, turn: int) -> Timeline:
-    """Return a branch that equals the original before a turn and then follows a script."""
     played = trace(origin.examined.prepared, script, origin.profile, None)
     turns = (*origin.trace.turns[:turn], *played.turns[turn:])
     return replace(origin, source=CallOrigin.BRANCH, trace=Trace(turns), rest=rest)
@@ -135,7 +137,6 @@ def _script(played: Trace) -> Script:
 
 
 def _split(script: Script, place: EpisodePlace, *, without: bool = False) -> tuple[Script, Script]:
-    """Split a script after a place. Its turn is in both halves; its call can be removed."""
     turn = script[place.turn]
     if place.kind == "start":
         head, tail = [], [*turn]
@@ -150,5 +151,4 @@ def _split(script: Script, place: EpisodePlace, *, without: bool = False) -> tup
 
 
 def _join(first: Script, second: Script) -> Script:
-    """Join two scripts; merge the first's last turn with the second's first turn."""
     return [*first[:-1], [*first[-1], *second[0]], *second[1:]]

@@ -53,7 +53,7 @@ def rows(stepper: Stepper) -> list[Content]:
 
 
 def heading(stepper: Stepper, source: str) -> Content:
-    """Return two lines: entry, position and origin of the calls; timeline and verdict."""
+    """Return two lines: entry, position and origin of calls; then timeline and verdict."""
     timeline, all_of_them = stepper.timeline, stepper.timelines
     which = f" {timeline.name} ({all_of_them.index(timeline) + 1} of {len(all_of_them)}) "
     place = f"{stepper.moment.place} ({stepper.cursor + 1} of {len(timeline.moments)})"
@@ -96,7 +96,7 @@ def call_view(stepper: Stepper) -> Content:
 
 
 def truth_view(stepper: Stepper) -> Content:
-    """Compare the state with the ground truth's and list the ground truth's calls of the turn."""
+    """Return the ground truth's calls of the turn, and the state compared with its state."""
     calls = stepper.turn.truth.calls
     return Content.assemble(
         *_against_truth(stepper),
@@ -175,7 +175,6 @@ def _made(stepper: Stepper) -> list[Part]:
 
 
 def _events(moment: EpisodeMoment) -> list[Part]:
-    """Return what happened by itself in a world, and the reader of each notice."""
     return [
         (f"event, to {each.to or 'nobody'}: {_shown(str(each), _MAX_CHARS)}\n", _NEW)
         for each in moment.notices
@@ -198,7 +197,6 @@ def _asked(turn: TurnView) -> list[Part]:
 
 
 def _labelled(said: Iterable[tuple[str, str | None]], longest: int = _MAX_CHARS) -> list[Part]:
-    """Return labels with their texts; missing texts are skipped."""
     return [
         part
         for what, text in said
@@ -208,7 +206,6 @@ def _labelled(said: Iterable[tuple[str, str | None]], longest: int = _MAX_CHARS)
 
 
 def _said(stepper: Stepper, place: EpisodePlace, longest: int) -> list[Part]:
-    """Return the model's reasoning and text before the first call of a recorded step."""
     found = stepper.said.get((place.turn, place.step))
     if found is None or place.call or stepper.timeline.source is not CallOrigin.RECORDING:
         return []
@@ -230,7 +227,6 @@ def _call_and_result(traced: TracedCall, longest: int = _MAX_CHARS) -> list[Part
 
 
 def _leaving(stepper: Stepper) -> list[Part]:
-    """Return the differences from the ground truth at the marked moment."""
     moment = stepper.moment
     if not moment.diverges:
         return []
@@ -240,7 +236,6 @@ def _leaving(stepper: Stepper) -> list[Part]:
 
 
 def _why(stepper: Stepper) -> list[Part]:
-    """Return the cause of the recording's failure in the failed turn."""
     why = stepper.examined.diagnosis
     here = why is not None and why.turn in (None, stepper.moment.place.turn)
     if why is None or not here or stepper.timeline.source is not CallOrigin.RECORDING:
@@ -257,7 +252,6 @@ def _against_truth(stepper: Stepper) -> list[Part]:
 
 
 def _against_recording(stepper: Stepper) -> list[Part]:
-    """Compare a branch with the recording."""
     moment = stepper.counterpart
     if moment is None:
         return []
@@ -273,7 +267,6 @@ def _against_recording(stepper: Stepper) -> list[Part]:
 def _differences(
     differences: Sequence[Difference], first: str = "expected", second: str = "got"
 ) -> list[Part]:
-    """Return differences, each with its path and both values."""
     shown = [
         part
         for path, left, right in differences[:_MAX_ITEMS]
@@ -298,7 +291,6 @@ def _failed(failure: Failure) -> list[Part]:
 
 
 def _outcome(stepper: Stepper) -> list[Part]:
-    """Return the verdict on the recording, with the cause of a failure."""
     verdict, why = stepper.examined.verdict, stepper.examined.diagnosis
     failure = verdict.failure
     if failure is None:
@@ -307,7 +299,6 @@ def _outcome(stepper: Stepper) -> list[Part]:
 
 
 def _so_far(stepper: Stepper) -> list[Part]:
-    """Return the outcome so far and the number of remaining calls."""
     timeline, turns = stepper.timeline, len(stepper.timeline.turns)
     left = sum(len(step) for turn in timeline.rest for step in turn)
     rest = (f"  (calls left to play with r: {left})" if left else "", _FAINT)
@@ -326,7 +317,6 @@ def _reason(failure: Failure) -> str:
 
 
 def _shown(text: str, longest: int = _MAX_CHARS) -> str:
-    """Keep line breaks and escape other terminal control characters."""
     left = len(text) - longest
     lines = "\n".join(map(visible, text[:longest].split("\n")))
     return lines if left <= 0 else f"{lines}... and {left} more characters"

@@ -125,7 +125,7 @@ class PaneScreen(App[None]):
         self.draw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave Home and End to an open dialog."""
+        """Disable the keys Home and End while a dialog is open."""
         return not (isinstance(self.screen, ModalScreen) and parameters in self.FAR_ACTIONS)
 
     def action_help(self) -> None:
@@ -186,7 +186,6 @@ class StateView(Vertical):
     def _add_below(
         self, parent: TreeNode[StateNode], state: StateNode
     ) -> list[TreeNode[StateNode]]:
-        """Add the visible nodes below a node; return them in the tree's order."""
         added = []
         for node in children(state, self._off):
             is_open = self._opened.get(node.path, node.noteworthy or not state.path)
@@ -198,7 +197,6 @@ class StateView(Vertical):
 
 
 def _to_look_at(lines: list[StateNode], at: str) -> int:
-    """Return the line to select: the first change, else the previous line, else a difference."""
     for wanted in (
         [node for node in lines if node.changed and not node.noteworthy],
         [node for node in lines if node.path == at],

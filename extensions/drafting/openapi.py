@@ -41,7 +41,7 @@ class Operation(NamedTuple):
 def read_yaml(text: str, where: str) -> object:
     """Return the value of a YAML text.
 
-    Raises DataError if the text is not YAML, or is too large with all aliases replaced.
+    Raises DataError if the text is not YAML, or is too large after aliases are replaced.
     """
     import yaml
 
@@ -58,7 +58,7 @@ def read_yaml(text: str, where: str) -> object:
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
-    """Count a YAML node and the nodes below it; infinite if the node contains itself."""
+    """Count a YAML node and its descendants; the count is infinite if the node contains itself."""
     if (known := counts.get(id(node))) is not None:
         return known
     counts[id(node)] = inf
@@ -71,7 +71,7 @@ def _count_nodes(node: Any, counts: dict[int, float]) -> float:
 def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
     """Yield the operations of an OpenAPI file of version 2 or 3.
 
-    Raises DataError if the file has no paths, or its schemas are too large with all references
+    Raises DataError if the file has no paths, or its schemas are too large after references are
     replaced.
     """
     paths = value.get("paths")
@@ -100,7 +100,6 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
 
 
 def _server(value: Mapping[str, Any]) -> str:
-    """Return the address of the first server; empty if the file names none."""
     first, *_ = [*_listed(value, "servers"), {}]
     if isinstance(first, Mapping) and isinstance(url := first.get("url"), str):
         return url.rstrip("/")
@@ -109,7 +108,6 @@ def _server(value: Mapping[str, Any]) -> str:
 
 
 def _find_example(operation: Mapping[str, Any], root: Mapping[str, Any]) -> object:
-    """Return the example of a successful JSON response, or None."""
     responses = operation.get("responses")
     for status, raw in responses.items() if isinstance(responses, Mapping) else ():
         response = _resolved(raw, root)
@@ -131,17 +129,11 @@ def _find_example(operation: Mapping[str, Any], root: Mapping[str, Any]) -> obje
 
 
 def written_out(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema with its references replaced; self-references are cut off."""
+    """Return a schema with its references replaced; a self-reference is cut off."""
     return _Function(schema).plain(schema, _DEPTH)
 
 
 class _Function:
-    """Conversion of one operation to a function document.
-
-    Args:
-        root: The whole file, to which references point.
-    """
-
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._root = root
         self._left = _MAX_PARTS
@@ -150,7 +142,6 @@ class _Function:
 
     @property
     def parts(self) -> int:
-        """Parts of the schemas whose references were replaced."""
         return _MAX_PARTS - max(self._left, 0)
 
     def document(
@@ -184,10 +175,6 @@ class _Function:
             self._required += [name] if parameter.get("required") is True else []
 
     def _take_body(self, schema: object) -> None:
-        """Add the fields of a request body as parameters.
-
-        A body of another type becomes ``body``.
-        """
         plain = self.plain(schema, _DEPTH)
         members = plain.get("properties")
         if not isinstance(members, Mapping):
@@ -201,7 +188,6 @@ class _Function:
         self._required += [name for name in names if name in members]
 
     def plain(self, schema: object, depth: int) -> dict[str, Any]:
-        """Return a schema without references."""
         found = _resolved(schema, self._root)
         self._left -= 1
         if depth == 0 or self._left < 0:
@@ -240,7 +226,6 @@ def _listed(value: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def _resolved(value: object, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the target of a reference within the file; empty if the target does not exist."""
     for _ in range(_DEPTH):
         if not isinstance(value, Mapping):
             return {}

@@ -130,7 +130,6 @@ class TypeConverter:
         return _ANY
 
     def _union(self, members: Sequence[object], name: str, depth: int) -> PythonType:
-        """Return a union of a few short types, with None last."""
         found: dict[str, PythonType] = {}
         null = False
         for member in members[:5]:
@@ -156,7 +155,6 @@ class TypeConverter:
         return whole.or_none() if null else whole
 
     def _choice(self, choices: Sequence[Any], name: str) -> PythonType:
-        """Return the type of an enum: its plain values, or the common type of other values."""
         null = None in choices
         plain = list(
             dict.fromkeys((type(c), c) for c in choices if isinstance(c, (str, bool, int)))
@@ -183,7 +181,6 @@ class TypeConverter:
         return found.or_none() if null else found
 
     def _number(self, schema: Mapping[str, Any], kind: str) -> PythonType:
-        """Return the type of a number with its valid bounds."""
         source, sample = _SIMPLE[kind]
         bounds = {
             mark: value
@@ -235,7 +232,6 @@ class TypeConverter:
         )
 
     def _title(self, name: str, code: str, definition: str) -> str:
-        """Return the name of a class; equal classes are defined once."""
         if code not in self._known:
             words = "".join(word[:1].upper() + word[1:] for word in name.split("_"))[:60]
             title = f"{self._prefix}{words}"

@@ -1,7 +1,7 @@
 """Typed stub modules, drafted from untrusted function documents.
 
-Descriptions become only sanitized names, types from a fixed set, and docstrings. A module that does
-more than define stubs is refused before use.
+From descriptions, a module takes only sanitized names, types of a fixed set, and docstrings. A
+module with other code than stubs is refused before use.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _HARMLESS = (
 
 
 class FunctionSignature(NamedTuple):
-    """A function as its description declares it."""
+    """Signature of a function, as declared in its description."""
 
     document: Mapping[str, Any]
     """Name, description and parameters of a function; parameters are a JSON Schema without
@@ -133,7 +133,6 @@ def check_harmless(code: str) -> None:
 
 
 def _function_name(text: str, prefix: str) -> str:
-    """Return an identifier that resembles a text and is not reserved."""
     name = identifier(text, "function")
     if keyword.iskeyword(name) or name in _TAKEN:
         name = f"{prefix}_{name}"[:_LONGEST].rstrip("_")
@@ -148,7 +147,6 @@ def identifier(text: str, otherwise: str) -> str:
 
 
 def _free(name: str, used: set[str]) -> str:
-    """Return an unused name, and mark it as used."""
     new, number = name, 2
     while new in used:
         new, number = f"{name}_{number}", number + 1
@@ -248,7 +246,6 @@ def _default(schema: Mapping[str, Any], kind: PythonType) -> str:
 
 
 def _prose(text: object, most: int) -> str:
-    """Return a text for a docstring: one line, without special characters of docstrings."""
     words = plain_text(text, most) if isinstance(text, str) else ""
     words = _HEADING.sub(r"\1", words).replace(">>>", "> > >").replace('"""', "'''")
     return words.strip('" ')

@@ -345,7 +345,7 @@ def find_carried_values(edge: Edge, result: Any) -> list[Any]:
 
 
 def fill(template: Call, value: Any) -> Call | None:
-    """Return a template with its placeholder replaced by a value; None if the value does not fit."""
+    """Return a template whose placeholder is a value now; None if the value does not fit."""
     try:
         arguments = {name: _fill_argument(inner, value) for name, inner in template.kwargs.items()}
     except ValueError:

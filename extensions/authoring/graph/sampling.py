@@ -129,7 +129,7 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths with consecutive seeds until they cover all names in ``missing`` , if reachable."""
+    """Sample paths with consecutive seeds until they cover the reachable names in ``missing``."""
     paths: list[Path] = []
     left = list(missing)
     while left and (limit is None or len(paths) < limit):

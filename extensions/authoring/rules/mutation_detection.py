@@ -93,7 +93,7 @@ class MutantCounts(NamedTuple):
 
 
 def check_null(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding if an entry passes without calls, or an extension rejects the ground truth."""
+    """Yield a finding if an entry passes without calls, or an extension rejects the truth."""
     message = "a model that makes no call passes"
     if not entry.trajectory.extensions:
         if not any(entry.calls):

@@ -1,4 +1,4 @@
-"""Command ``turnwise compress``: measures what compressed results save and lose."""
+"""Command ``turnwise compress``: measures the savings and losses of compressed results."""
 
 from __future__ import annotations
 

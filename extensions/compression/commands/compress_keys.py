@@ -1,4 +1,4 @@
-"""Command ``turnwise compress-keys``: drafts the fields that compressed results keep."""
+"""Command ``turnwise compress-keys``: drafts lists of the fields that compressed results keep."""
 
 from __future__ import annotations
 
@@ -91,7 +91,6 @@ def run(options: Options) -> int:
 def _find_long_results(
     dataset: Dataset, entries: list[Trajectory], backend: str, limit: Compression
 ) -> list[LongResult]:
-    """Return the longest structured result of each function, if it exceeds the limit."""
     longest: dict[str, str] = {}
     for entry in entries:
         if entry.judged_by is not JudgingMethod.CALLS and backend in entry.environments:

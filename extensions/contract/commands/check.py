@@ -64,7 +64,6 @@ def run(options: Options) -> int:
 
 
 def _list_configs(name: str) -> dict[str, list[Mapping[str, Any]]]:
-    """Return the configs of a data set's entries by backend, without repetitions."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for trajectory in dataset_choice.load_dataset(name).trajectories.values():
         for backend, config in trajectory.config.items():
@@ -73,7 +72,6 @@ def _list_configs(name: str) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def _check(checks: Sequence[BoundCheck]) -> int:
-    """Check one environment, print the outcomes and return the number of failed checks."""
     subject = checks[0].subject
     say(f"{subject.name}  ({place(subject.backend)})", flush=True)
     outcomes = [_outcome(check) for check in checks]
@@ -86,7 +84,6 @@ def _check(checks: Sequence[BoundCheck]) -> int:
 
 
 def _outcome(bound: BoundCheck) -> bool | None:
-    """Run a check and print its outcome. Return whether it passed, or None if it was skipped."""
     promise = f"{bound.check.name:14}  {bound.check.promise}"
     try:
         # Output of the environment must not mix with the lines of this command.

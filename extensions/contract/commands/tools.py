@@ -83,7 +83,6 @@ def _openai_tools(backends: Iterable[type[Backend]]) -> list[dict[str, Any]]:
 
 
 def _lines(backends: Sequence[type[Backend]]) -> Iterator[str]:
-    """Yield a heading per environment and a line per function: call, access and summary."""
     rows = []
     for tool in _all_tools(backends):
         about = make_spec(tool)
@@ -99,7 +98,6 @@ def _lines(backends: Sequence[type[Backend]]) -> Iterator[str]:
 
 
 def _page(backend: type[Backend]) -> Iterator[str]:
-    """Yield the lines of the reference page of an environment."""
     yield from (f"# {backend.__name__}", "", (backend.__doc__ or "").partition("\n")[0], "")
     for tool in backend.TOOLS.values():
         yield from _section(tool)
@@ -126,7 +124,6 @@ def _section(tool: Tool) -> Iterator[str]:
 
 
 def _type_of(schema: Mapping[str, Any]) -> str:
-    """Describe a JSON Schema in one line."""
     if "anyOf" in schema:
         return " or ".join(map(_type_of, schema["anyOf"]))
     if "enum" in schema:

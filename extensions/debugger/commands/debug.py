@@ -44,7 +44,6 @@ def run(options: Options) -> int:
 
 
 def _make_screen(options: Options) -> App[None]:
-    """Return the screen of the chosen episode."""
     if options.run is None:
         name = options.dataset or "ground truth"
         return execute_truth(options).show(_Screen(name, name))

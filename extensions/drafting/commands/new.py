@@ -130,7 +130,7 @@ class ListEnvironmentFiles:
 
 
 class StubEnvironmentFiles(ListEnvironmentFiles):
-    """File contents of an environment of stubs; ``title`` names the source of the stubs."""
+    """File contents of an environment made of stubs; ``title`` names the source of the stubs."""
 
     def __init__(self, draft: StubModule, title: str) -> None:
         self.draft = draft
@@ -179,10 +179,6 @@ def _json(value: object) -> str:
 
 
 def _make_contents(options: Options) -> ListEnvironmentFiles:
-    """Return the contents of the new environment's files.
-
-    Raises DataError if the name or the description is invalid.
-    """
     words = _words(options.name)
     if options.from_openapi is not None:
         found, title = (
@@ -261,10 +257,6 @@ def in_package(name: str, folder: Path, parts: ListEnvironmentFiles | None = Non
 
 
 def _words(name: str) -> dict[str, str]:
-    """Return the template values for a class name.
-
-    Raises DataError if the name is invalid or taken.
-    """
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         advice = "use 3 to 30 letters and digits, such as CalendarAPI"
         raise DataError("NAME", f"{name!r:.60} is not a class name; {advice}")
