@@ -96,7 +96,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("config types", _CONFIG_TYPE, (("    next_id: int\n", "    next_id: datetime.datetime\n"),), "JSON cannot express datetime", "next_id: datetime"),
     Mutant("example config", _EXAMPLE, (('"next_id": 3', '"next_id": 2'),), "items[1].id: 2 is taken", "{", "NAME.json"),
     Mutant("example config", _EXAMPLE, (('"next_id": 3', '"next": 3'),), "next: unknown key", "{", "NAME.json"),
-    Mutant("example config", _EXAMPLE, (("{", ""),), "is no JSON", "", "NAME.json"),
+    Mutant("example config", _EXAMPLE, (("{", ""),), "is not valid JSON", "", "NAME.json"),
     Mutant("example config", _HOOK, (("next_id, seen = config.get(", "next_id, seen = 1 / 0, config.get("),), "raises ZeroDivisionError: division by zero", "next_id, seen = 1 / 0"),
     Mutant("example config", _HOOK, _load("self.next_id = {}[0]"), "KeyError", "self.next_id = {}[0]"),
     Mutant("example config", _HOOK, _load("sys.exit(3)"), "loading raised SystemExit: 3", "sys.exit(3)"),
