@@ -1,7 +1,7 @@
 """Presentation of functions: their order, names and descriptions.
 
-All functions here are pure and seeded by the entry, so every process arranges the list of an entry
-equally.
+All functions in this module are pure and seeded by the entry. Every process therefore arranges the
+list of an entry equally.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Arrangement(NamedTuple):
     def arranged(
         self, documents: Sequence[Document], need: Collection[str], key: str
     ) -> list[Document]:
-        """Return the documents in the order and with the descriptions of the arrangement."""
+        """Return the documents with the arrangement's order and descriptions."""
         shown = [self._describe(document) for document in documents]
         if self.order == "alphabetical":
             shown.sort(key=lambda document: str(document["name"]))
@@ -65,7 +65,7 @@ class Arrangement(NamedTuple):
     ) -> dict[str, str]:
         """Return the shown name of each function by its real name.
 
-        Functions in ``need`` are not swapped; ``key`` names the entry.
+        Names of functions in ``need`` are not swapped. ``key`` identifies the entry.
         """
         names = [str(document["name"]) for document in documents]
         source = Random(f"names/{self.seed}/{key}")
@@ -111,7 +111,6 @@ def _to_snake_case(name: str) -> str:
 
 
 def _spread_evenly(needed: Sequence[Document], others: Sequence[Document]) -> Iterator[Document]:
-    """Merge both lists in order, with the needed functions at even distances."""
     total, taken, left = len(needed) + len(others), iter(needed), iter(others)
     places = {number * total // len(needed) for number in range(len(needed))}
     for place in range(total):
@@ -130,7 +129,6 @@ def _paraphrase(document: Document, description: str, known: Mapping[str, str]) 
 
 @lru_cache(maxsize=4096)
 def _shorten(shown: IdentityKey, words: Words) -> Document:
-    """Return a document with at most one sentence, and with parameters without descriptions."""
     document = shown.value
     text = first_sentence(document.get("description", "")) if words == "first" else ""
     schema = _strip_descriptions(document["parameters"], is_schema=True)
@@ -138,7 +136,6 @@ def _shorten(shown: IdentityKey, words: Words) -> Document:
 
 
 def _strip_descriptions(value: Mapping[str, Any], *, is_schema: bool) -> dict[str, Any]:
-    """Return a schema, or schemas by field name, without descriptions at any depth."""
     found: dict[str, Any] = {}
     for name, member in value.items():
         if is_schema and name == "description":

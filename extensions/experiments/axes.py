@@ -1,6 +1,7 @@
 """Axes of experiments on the list of functions: their levels, designs and varied data.
 
-``function_counts`` changes the entries for a level; ``arrangement`` changes the presentation.
+The module ``function_counts`` changes the entries for a level. The module ``arrangement`` changes
+the presentation of functions.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Axis(NamedTuple):
 
 
 class Levels(NamedTuple):
-    """Level of a run on each axis; part of the run's definition."""
+    """Level of a run on each axis, as part of the run's definition."""
 
     axes: Mapping[str, str]
     """Level by axis."""
@@ -88,7 +89,7 @@ class Levels(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name of the run and its folder."""
+        """Name of the run and of its folder."""
         return ",".join(f"{axis}={_label(level)}" for axis, level in self.axes.items())
 
     @property
@@ -108,7 +109,7 @@ class Levels(NamedTuple):
 
     @property
     def varies_data(self) -> bool:
-        """Whether the entries differ from those of the data set."""
+        """Whether the levels change the entries of the data set."""
         as_is = self.axes.get("words", "as-is") == "as-is"
         return self.latin is not None or not {"tools", "context"}.isdisjoint(self.axes) or not as_is
 
@@ -190,8 +191,8 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
 def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[AxisRuns]:
     """Return the runs of an experiment, grouped by the axis that they vary.
 
-    By default each axis varies alone, and the other axes stay at their first level. If this offers
-    only needed functions, the largest number of tools is used.
+    By default, only one axis varies at a time, and the other axes stay at their first level. If the
+    first level of the axis ``tools`` offers only needed functions, its largest number is used.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]
@@ -226,10 +227,10 @@ def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
 
 
 def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -> VariedData:
-    """Return the data of a run: the given entries, by default all, at the run's levels.
+    """Return the data of a run: some entries (default: all) at the run's levels.
 
-    Raises DataError if a file cannot be used, or more functions would be offered than any
-    provider accepts.
+    Raises DataError if a file cannot be used, or more functions would be offered than any provider
+    accepts.
     """
     chosen = [*dataset.trajectories] if ids is None else [*ids]
     if levels.latin is not None:
@@ -268,7 +269,7 @@ def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = N
 
 
 def vary_recorded_dataset(dataset: Dataset, levels: Levels) -> Dataset:
-    """Return the data set of a run at some levels, made from the data set that it names."""
+    """Return the data set of a recorded run at the run's levels."""
     if not levels.varies_data:
         return dataset
     if "context" in levels.axes:
@@ -288,7 +289,7 @@ def _widening(levels: Levels) -> Widening:
 
 
 def _deal_out(dataset: Dataset, ids: Sequence[str], levels: Levels) -> list[str]:
-    """Return the entries of a level. Entries and scenarios are divided evenly among the levels."""
+    """Return the entries of a level; entries and scenarios are divided evenly among the levels."""
     ordered = sorted(ids, key=lambda id: (dataset.trajectories[id].base, id))
     start = Random(f"latin/{levels.seed}/{levels.latin}").randrange(len(levels.dealt))
     place = levels.dealt.index(levels.axes[cast(str, levels.latin)])
@@ -297,7 +298,6 @@ def _deal_out(dataset: Dataset, ids: Sequence[str], levels: Levels) -> list[str]
 
 
 def _score_similarity(documents: Sequence[Document]) -> Sequence[Sequence[float]]:
-    """Score documents by the default ranking, each with its own text as the query."""
     with require_extra("lexical", f"{FLAG} distractors=near"):
         found = [DescribedFunction("", document) for document in documents]
         texts = function_texts.make_texts(found)
@@ -306,7 +306,6 @@ def _score_similarity(documents: Sequence[Document]) -> Sequence[Sequence[float]
 
 
 def _keeps_values(dataset: Dataset, id: str, rewording: RewordedMessages) -> bool:
-    """Tell whether reworded messages still state all values of the ground truth."""
     plain = dataset.trajectories[id]
     if plain.expects is not None:
         return True
@@ -321,7 +320,6 @@ def _keeps_values(dataset: Dataset, id: str, rewording: RewordedMessages) -> boo
 
 
 def _check_level(axis: str, level: str) -> None:
-    """Check that an axis has a level. Raises DataError if it does not."""
     if axis == "tools" and level.isdecimal():
         if not 1 <= int(level[:9]) <= MAX_FUNCTIONS:
             limit = (
@@ -349,7 +347,6 @@ def _is_file(axis: str, level: str | None) -> bool:
 
 
 def _label(level: str) -> str:
-    """Return the display name of a level; for a file its name without folders and suffix."""
     return Path(level).stem if level.endswith((".json", ".jsonl")) or "/" in level else level
 
 

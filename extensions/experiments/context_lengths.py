@@ -28,9 +28,9 @@ _resized: dict[tuple[str, str, int], Trajectory | None] = {}
 
 
 class ContextEntries(Mapping[str, Trajectory]):
-    """Entries of a data set at a length, each generated on first use.
+    """Entries of a data set at a wanted length, each of which is generated on first use.
 
-    Other entries do not change.
+    Entries of other categories do not change.
     """
 
     def __init__(self, dataset: Dataset, level: str) -> None:

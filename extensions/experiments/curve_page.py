@@ -25,7 +25,6 @@ def curve_page(experiments: Sequence[Experiment]) -> str:
 
 
 def _make_panels(experiments: Sequence[Experiment]) -> list[dict[str, Any]]:
-    """Return one panel for each axis; null stands for a model without the axis."""
     blocks = [{_key(axis): place for place, axis in enumerate(e.axes)} for e in experiments]
     keys = dict.fromkeys(key for of_one in blocks for key in of_one)
     axes = [experiment_json(found)["axes"] for found in experiments]

@@ -1,4 +1,4 @@
-"""Experiment on the list of functions as text: a table for each axis, slopes, CSV."""
+"""Output of an experiment as text and CSV, with a table and slopes for each axis."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _make_row(each: LevelScore) -> list[str]:
 
 
 def csv_rows(experiments: Sequence[Experiment]) -> Iterator[Sequence[object]]:
-    """Yield the rows of a CSV file: one per level and measure, and per slope."""
+    """Yield the rows of a CSV file, one for each measure of a level and one for each slope."""
     yield CSV_HEADING
     for found in experiments:
         for axis in found.axes:

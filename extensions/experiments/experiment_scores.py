@@ -119,7 +119,6 @@ def read_vary_file(folder: Path) -> VaryFile:
 
 
 def _find_problems(file: VaryFile) -> Iterator[tuple[str, str]]:
-    """Yield the JSON path and problem of each invalid value."""
     if file.trials < 1:
         yield ".trials", "must be at least 1"
     for index, block in enumerate(file.blocks):
@@ -213,8 +212,6 @@ def load_experiment(folder: Path, *, allow_errors: bool = False) -> Experiment:
 
 
 class _Runs:
-    """Runs of an experiment, each read once."""
-
     def __init__(self, folder: Path, file: VaryFile, allow_errors: bool) -> None:
         self.folder = folder
         self.file = file
@@ -222,7 +219,6 @@ class _Runs:
         self._figures: dict[str, RunFigures] = {}
 
     def describe(self) -> tuple[str, Path, str, str]:
-        """Return model, folder, data and profile of the first run."""
         for name in self.file.sizes:
             if is_run(self.folder / name):
                 definition = open_run(self.folder / name).definition
@@ -232,7 +228,6 @@ class _Runs:
         raise DataError(str(self.folder), "contains no run that has started")
 
     def figures(self, name: str) -> RunFigures:
-        """Return the figures of a run, which are empty before it starts."""
         if name not in self._figures:
             place = self.folder / name
             records = list(open_run(place).records) if is_run(place) else []
@@ -242,11 +237,9 @@ class _Runs:
         return self._figures[name]
 
     def base(self, id: str) -> str:
-        """Return the scenario of an entry."""
         return self.file.bases.get(id, id)
 
     def attempts(self, figures: RunFigures) -> dict[str, TrialCounts]:
-        """Return the trials by entry, clustered by scenario."""
         found = figures.attempts_by_id
         return {id: each._replace(cluster=self.base(id)) for id, each in found.items()}
 
@@ -301,7 +294,7 @@ def _compute_share(figures: RunFigures, runs: _Runs, counted: str, things: str) 
 
 
 def _compare_levels(first: LevelScore, second: LevelScore, runs: _Runs) -> RunDifference | None:
-    """Compare two levels entry by entry, or as independent samples in a latin design."""
+    """Compare two levels, entry by entry or (in a latin design) as independent samples."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
     if runs.file.design == "latin":
@@ -319,7 +312,6 @@ MEASURES = {
 
 
 def _fit_slopes(levels: Sequence[LevelScore], runs: _Runs) -> dict[str, Slope]:
-    """Return the growth of each measure per doubling of the offered functions."""
     points: dict[str, dict[tuple[str, str], list[tuple[float, float]]]] = {}
     for each in levels:
         sizes = runs.file.sizes.get(each.run, {})
@@ -335,7 +327,6 @@ def _fit_slopes(levels: Sequence[LevelScore], runs: _Runs) -> dict[str, Slope]:
 
 
 def _measure_episode(record: EpisodeRecord) -> dict[str, float]:
-    """Return the measures that apply to an episode."""
     found = {"passed": float(record.outcome == "passed")}
     chosen = record.verdict and record.verdict.selected
     if chosen and chosen.needed:
@@ -347,7 +338,7 @@ def _measure_episode(record: EpisodeRecord) -> dict[str, float]:
 
 
 def _measure_bias(levels: Sequence[LevelScore]) -> float | None:
-    """Return how far the right choices deviate from equal shares of all list positions."""
+    """Return the deviation of the right choices from equal shares of all list positions."""
     right = [each.function_right[0] for each in levels if each.function_right]
     if len(right) < len(levels) or not sum(right):
         return None

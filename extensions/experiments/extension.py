@@ -41,7 +41,7 @@ class ExperimentsExtension(Extension):
     }
 
     def options(self, command: str) -> type | None:
-        """Return the experiment options of ``eval``."""
+        """Return the options of ``eval`` for experiments."""
         return feature.VaryOptions if command == "eval" else None
 
     def makes_variants(self, own: Any) -> bool:
@@ -58,7 +58,7 @@ class ExperimentsExtension(Extension):
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the levels of a run."""
+        """Return the feature with the levels of a recorded run."""
         levels = axes.Levels.from_json(definition.get("vary") or {}, where)
         found: RunFeature = feature.VaryFeature(levels)
         return found

@@ -1,4 +1,4 @@
-"""Run feature of experiments: varies the functions that a model is offered."""
+"""Run feature of experiments, which varies the functions that a model is offered."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class VaryFeature(RunFeature):
     def toolbox(
         self, trajectory: Trajectory, folder: Path | None, notes: FunctionNotes, trial: int
     ) -> Toolbox | None:
-        """Return the functions with the order, names and descriptions of the levels."""
+        """Return the functions with the order, names and descriptions that the levels select."""
         how = self.levels.arrangement
         if how is None:
             return None

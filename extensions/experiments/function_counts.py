@@ -1,4 +1,4 @@
-"""Entries with another number of functions: the needed ones and distractors.
+"""Entries with another number of functions: needed functions and distractors.
 
 A distractor can be called: its backend is added with its example config. A state change by a
 distractor is a state mismatch. User messages and ground truth do not change.
@@ -90,8 +90,6 @@ def example_config(environment: str) -> Mapping[str, Any]:
 
 
 class _DistractorPool:
-    """Functions of a data set that can be distractors."""
-
     def __init__(self, dataset: Dataset, similar: Similar) -> None:
         self.dataset = dataset
         self._similar = similar
@@ -101,7 +99,7 @@ class _DistractorPool:
     def nearness(
         self, kind: str, documents: Sequence[Document], need: Iterable[str]
     ) -> Callable[[str], float]:
-        """Return a function that scores a name by its similarity to the nearest needed function.
+        """Return a function that scores a function by its similarity to the nearest needed function.
 
         ``kind`` identifies the documents in the cache.
         """
@@ -118,7 +116,6 @@ class _DistractorPool:
         return near
 
     def documents(self, language: str) -> list[Document]:
-        """Return the documents of all entries in a language, with one document per signature."""
         if language not in self._documents:
             known: dict[str, Document] = {}
             for each in self.dataset.trajectories.values():
@@ -153,8 +150,6 @@ def _is_raised(widening: Widening, need: int) -> bool:
 
 
 class _Candidate(NamedTuple):
-    """Possible distractor."""
-
     name: str
     far: bool
     """Whether the function belongs to a backend that the entry does not have."""
@@ -180,7 +175,6 @@ def _find_candidates(
 
 @cache
 def _plain_backends() -> tuple[str, ...]:
-    """Return the environments of plain functions, except the environment with web requests."""
     functions = Counter(tool for each in load_library().values() for tool in each.TOOLS)
     return tuple(
         [
@@ -195,7 +189,6 @@ def _plain_backends() -> tuple[str, ...]:
 def _load_session(
     trajectory: Trajectory, others: Sequence[str], dataset: Dataset
 ) -> Session | None:
-    """Return a session with all possible distractors; None if the entry sends web requests."""
     if "RestClient" in trajectory.environments:
         return None
     added = tuple([name for name in others if name not in trajectory.environments])
@@ -203,7 +196,6 @@ def _load_session(
 
 
 def _right_results(trajectory: Trajectory, session: Session) -> list[tuple[Call, str]]:
-    """Return the successful calls of the ground truth with their results."""
     found = []
     for turn in trajectory.turns:
         for call in read_truth_calls(turn):
@@ -214,7 +206,6 @@ def _right_results(trajectory: Trajectory, session: Session) -> list[tuple[Call,
 
 
 def _is_equivalent(name: str, right: Sequence[tuple[Call, str]], session: Session) -> bool:
-    """Tell whether a function returns the result of a right call for the same arguments."""
     # A forked session keeps the call out of the episode and its limits.
     others = ((session.fork().call(call._replace(name=name)), text) for call, text in right)
     return any(other.ok and other.text == text for other, text in others)
@@ -223,7 +214,6 @@ def _is_equivalent(name: str, right: Sequence[tuple[Call, str]], session: Sessio
 def _draw(
     trajectory: Trajectory, others: Sequence[_Candidate], widening: Widening, pool: _DistractorPool
 ) -> list[str]:
-    """Return the names of candidates in the order in which they are added."""
     order = [*others]
     Random(f"{widening.seed}/{trajectory.id}").shuffle(order)
     if widening.distractors == "far":
@@ -235,13 +225,11 @@ def _draw(
 
 @cache
 def _backend_documents(plain: bool) -> Sequence[Document]:
-    """Return the documents of all backends, or of all plain functions."""
     names = [*load_library()] if plain else [*BACKENDS]
     return [schema.make_spec(tool).document() for tool in list_tools(tuple(names)).values()]
 
 
 def _offer(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:
-    """Return an entry that offers exactly the named functions."""
     own = list_tools(trajectory.environments)
     distractors = {name for name in names if name not in own}
     others = [
@@ -264,7 +252,7 @@ def _offer(trajectory: Trajectory, names: Sequence[str]) -> Trajectory:
 
 
 def add_backends(trajectory: Trajectory, environments: Iterable[str]) -> Trajectory:
-    """Return an entry with further backends, in their example configs, after its own backends."""
+    """Return an entry with further backends, which start from their example configs."""
     added = [name for name in environments if name not in trajectory.environments]
     if not added:
         return trajectory
@@ -280,7 +268,6 @@ def _add_documents(
     widening: Widening,
     pool: _DistractorPool,
 ) -> WidenedEntry:
-    """Return an entry with expected calls that offers further documents after its own documents."""
     need = needed(trajectory)
     own = [document for document in expects.functions if document["name"] in need]
     everything = pool.documents(trajectory.language)
@@ -310,7 +297,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether a document's name or parameters would allow a second right answer."""
+    """Tell whether an entry can offer a document without a second right answer."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)
@@ -324,7 +311,6 @@ def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -
 
 
 def _accepts(document: Document, given: Sequence[str], right: Document) -> bool:
-    """Tell whether a function accepts the arguments that the right function got."""
     accepted, expected = _properties(document), _properties(right)
     if not {*_required(document)} <= {*given} or not {*given} <= accepted.keys():
         return False
@@ -342,7 +328,6 @@ def _required(document: Document) -> Sequence[str]:
 
 
 def _plain(name: str) -> str:
-    """Return a name in lower case without dots, to compare names across calling formats."""
     return name.replace(".", "_").lower()
 
 

@@ -1,4 +1,4 @@
-"""Statistics of levels: slopes, shares of items, and comparisons of runs on different entries."""
+"""Statistics of levels: slopes, shares of items, and comparison of runs on different entries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from checkers.statistics import (
 
 
 def share_interval(parts: Iterable[tuple[str, int, int]]) -> tuple[float, float]:
-    """Return the 95% percentile interval of a share of items, computed by resampling clusters.
+    """Return the 95% percentile interval of a share of items, from resampled clusters.
 
     Args:
         parts: Cluster, counted items and all items; at least one item in total.
@@ -40,7 +40,7 @@ class Slope(NamedTuple):
 
 
 def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> Slope | None:
-    """Return the least-squares slope of y over x within entries; None if x never varies."""
+    """Return the least-squares slope of y on x within entries; None if x never varies."""
     clusters: dict[str, complex] = {}
     for (cluster, _), found in sorted(points.items()):
         middle = sum(x for x, _ in found) / len(found)
@@ -62,7 +62,7 @@ def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]
 def compare_unpaired(first: Sequence[TrialCounts], second: Sequence[TrialCounts]) -> RunDifference:
     """Compare two runs on different entries; each run has at least one entry.
 
-    The interval is Newcombe's. The p-value is that of Fisher's exact test over clusters. A cluster
+    The interval is Newcombe's. The p-value is from Fisher's exact test on clusters. A cluster
     passes if at least half of its trials pass.
     """
     ours, theirs = pass_at_1(first), pass_at_1(second)

@@ -1,4 +1,4 @@
-"""Drafts of paraphrased functions: written by a live model, checked, and reviewed by people."""
+"""Drafts of paraphrased functions, which a live model writes and people review."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def draft_paraphrases(
 ) -> tuple[list[ParaphraseDraft], str | None]:
     """Return the paraphrases of functions, and the reason if the model stopped early.
 
-    ``names`` lists all functions; a paraphrase must not name any of them. A function without a
+    ``names`` lists all functions. A paraphrase must not contain such a name. A function without a
     valid paraphrase keeps its description.
     """
 
@@ -72,7 +72,7 @@ async def draft_paraphrases(
 
 
 def own_words(document: Document) -> Paraphrase:
-    """Return the descriptions in a document."""
+    """Return the descriptions in a function document."""
     members = document["parameters"].get("properties", {})
     known = {name: str(member.get("description", "")) for name, member in members.items()}
     words = {name: text for name, text in known.items() if text}

@@ -27,7 +27,7 @@ _UNITS = re.compile(
 
 
 class RewordedMessages(NamedTuple):
-    """User messages of an entry in other words, by turn."""
+    """Reworded user messages of an entry, by turn."""
 
     turns: Sequence[Sequence[str]]
     where: str
@@ -134,10 +134,6 @@ def _find_changes(name: str, before: str, after: str, schema: Mapping[str, Any])
 
 
 def _find_named(text: str, before: str, names: Sequence[str]) -> Iterator[str]:
-    """Yield the functions that only the new text names.
-
-    A function whose name may be an English word counts only if it is written as code.
-    """
     words, code = _words(text), {"".join(found) for found in _CODE.findall(text)}
     before_words = _words(before)
     for name in names:
@@ -151,6 +147,5 @@ def _words(text: str) -> set[str]:
 
 
 def _may_be_word(name: str) -> bool:
-    """Tell whether a name may be an English word, unlike ``get_user``, ``getUser`` or ``ls``."""
     letters = {*name}
     return not letters & {"_", "."} and name == name.lower() and bool(letters & {*"aeiouy"})

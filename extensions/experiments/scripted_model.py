@@ -1,7 +1,9 @@
-"""Models that know the ground truth. They have the interface of live models, but no server.
+"""Models that know the ground truth.
 
-They see the functions that a live model would see. Their errors are seeded by the entry, so a
-resumed episode has the same ones.
+They have the interface of live models, but no server.
+
+The models see the functions that a live model would see. Their errors are seeded by the entry, so a
+resumed episode has the same errors.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ _DONE = "Done."
 
 
 class ScriptedModel:
-    """The model ``oracle``, ``null`` or ``scripted:...`` for the entries of a plan."""
+    """Model ``oracle``, ``null`` or ``scripted:...`` for the entries of a plan."""
 
     def __init__(self, plan: RunPlan, levels: Levels) -> None:
         self._plan = plan
@@ -60,7 +62,7 @@ class ScriptedModel:
         return Reply(None, calls, None, "tool_calls", usage, 0.0)
 
     async def close(self) -> None:
-        """Do nothing; there is no connection."""
+        """Do nothing, because no connection exists."""
 
     def _steps(self, entry: str, trial: int) -> Steps:
         trajectory = self._plan.dataset.trajectories.get(entry)

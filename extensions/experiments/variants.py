@@ -74,7 +74,7 @@ def make_vary_variants(
 
 
 def _drop_unequal(dataset: Dataset, axes: Sequence[Axis], ids: list[str]) -> Iterator[str]:
-    """Remove the ids that do not reach every length, so that all levels have the same entries."""
+    """Remove the ids of entries that lack a length, so that all levels have the same entries."""
     for axis in axes:
         if axis.name == "context":
             lengths = [ContextEntries(dataset, level) for level in axis.levels]
@@ -90,7 +90,6 @@ def _result_lines(options: EvalOptions, folder: Path) -> Iterator[str]:
 
 
 def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
-    """Yield the differences between a run's entries and the requested entries."""
     if made.raised:
         mean = sum(made.sizes.values()) / len(made.sizes)
         yield (
@@ -103,7 +102,6 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
 
 
 def _check_words(levels: Levels, made: VariedData, plan: RunPlan) -> None:
-    """Check that a file describes every offered function well. Raises DataError if it does not."""
     arrangement = levels.arrangement
     if arrangement is None or arrangement.paraphrases is None:
         return

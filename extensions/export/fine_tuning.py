@@ -20,14 +20,15 @@ _SEARCH_ENDED = ("give_up", "exhausted")
 
 
 def was_ended_by_search(transcript: TuningTranscript) -> bool:
-    """Tell whether a search ended a turn, so that the model's last message is missing."""
+    """Tell whether a search ended a turn; the model's last message is then missing."""
     return any(end.why in _SEARCH_ENDED for end in transcript.record.turn_ends)
 
 
 def to_trl(transcript: TuningTranscript) -> Json:
     """Convert a transcript for ``SFTTrainer`` and chat templates.
 
-    Arguments become objects, results get their function's name, and ``tools`` becomes JSON text.
+    Arguments become objects, results get the name of their function, and ``tools`` becomes JSON
+    text.
     """
     line = transcript.line
     tools = {"tools": json.dumps(line["tools"])} if "tools" in line else {}
@@ -37,8 +38,8 @@ def to_trl(transcript: TuningTranscript) -> Json:
 def to_sharegpt(transcript: TuningTranscript) -> Json:
     """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
-    User messages or results alternate with the model's texts or calls. The format cannot hold texts
-    beside calls, or reasoning.
+    User messages or results alternate with the model's texts or calls. The format does not support
+    reasoning, or a text beside calls.
 
     Raises DataError if the model speaks twice in a row.
     """

@@ -34,8 +34,8 @@ def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = N
     Args:
         run: The run.
         folder: Parent of ``<model>/<group>/``.
-        trial: The trial to write; result files hold one.
-        model: Another name for the model; BFCL scores only names that it knows.
+        trial: The trial to write; a result file can hold only one trial.
+        model: Another name for the model, because BFCL scores only known names.
 
     Raises:
         DataError: The run has no finished episode of that trial, or a file cannot be written.
@@ -66,7 +66,7 @@ def export_openai_messages(run: Run, path: Path, *, only_passed: bool, named: bo
         run: The run.
         path: The file.
         only_passed: Whether failed episodes are left out.
-        named: Whether the user named the file, so that a link is followed.
+        named: Whether the user named the file; links are then followed.
 
     Raises:
         DataError: A tool call and its result do not match, or a file cannot be read or written.
@@ -87,9 +87,9 @@ class TuningTranscript(NamedTuple):
 def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]:
     """Return the conversations of a run for fine-tuning.
 
-    Each has the messages as sent and the tools offered at the end. Reasoning becomes
+    Each conversation has the messages as sent and the tools offered at the end. Reasoning becomes
     ``reasoning_content``, without signatures. Episodes that ended in an error or a rejected request
-    are left out. A search contributes the branch that it kept.
+    are left out. For a search, the kept branch is returned.
 
     Raises DataError if a tool call and its result do not match, or a file cannot be read.
     """
@@ -101,7 +101,7 @@ def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]
 
 
 def add_causes(run: Run, transcripts: Sequence[TuningTranscript], notify: Notify) -> None:
-    """Add the cause of each failure to the metadata, or a notice if the data set is missing."""
+    """Add the cause of each failure to the metadata; print a notice if the data set is missing."""
     failed = [each for each in transcripts if each.record.outcome == "failed"]
     if not failed:
         return
@@ -119,7 +119,6 @@ def add_causes(run: Run, transcripts: Sequence[TuningTranscript], notify: Notify
 
 
 def _folder_name(model: str) -> str:
-    """Return a model's name in the spelling of BFCL's folders."""
     name = re.sub(r"[^\w.:+=@-]+", "-", model.replace("/", "_"))[:_MAX_NAME_CHARS]
     return name if name.strip(".") else "model"
 
@@ -161,7 +160,6 @@ def _total(figures: Sequence[Any]) -> Any:
 def _nested(
     steps: Sequence[StepRecord], count: int, figure: Callable[[StepRecord], Any]
 ) -> list[list[Any]]:
-    """Group the values of a metric, one for each step, by turn."""
     turns: list[list[Any]] = [[] for _ in range(count)]
     for step in steps:
         turns[step.turn].append(figure(step))
@@ -184,7 +182,6 @@ def _transcript(run: Run, record: EpisodeRecord, tools: Mapping[str, Any]) -> di
 
 
 def _rewards(verdict: Verdict | None) -> dict[str, Any]:
-    """Return reward, reason and the verdict of each turn; null for turns after a failure."""
     if verdict is None:
         return {}
     turns: list[bool | None] = [True] * verdict.turns_passed
@@ -202,13 +199,11 @@ def _rewards(verdict: Verdict | None) -> dict[str, Any]:
 
 
 def _name_of(tool: Mapping[str, Any]) -> object:
-    """Return the name of a tool that is declared for chat completions or for another API."""
     function = tool.get("function")
     return function.get("name") if isinstance(function, dict) else tool.get("name")
 
 
 def _readable(record: EpisodeRecord) -> list[Mapping[str, Any]]:
-    """Return the messages of an episode without fields that only its server reads."""
     # An answer follows the messages of its request.
     replies = {step.request_messages: step.reply for step in record.steps}
     pairs = [(message, replies.get(place)) for place, message in enumerate(record.messages)]
@@ -230,7 +225,6 @@ def _readable_answer(message: Mapping[str, Any], reply: ReplyRecord) -> dict[str
 
 
 def _paired(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether all tool calls are followed by their results in order."""
     awaited: list[str] = []
     for message in messages:
         if message.get("role") == "tool":
@@ -244,7 +238,6 @@ def _paired(messages: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _category(run: Run, record: EpisodeRecord) -> Category:
-    """Return the category of an episode. Raises DataError if the category does not exist."""
     try:
         return Category(record.category)
     except ValueError:
@@ -253,7 +246,6 @@ def _category(run: Run, record: EpisodeRecord) -> Category:
 
 
 def _natural(id: str) -> list[str | int]:
-    """Return a sort key that orders ids by the numbers in them."""
     return [int(x) if i % 2 else x for i, x in enumerate(re.split(r"(\d+)", id))]
 
 

@@ -1,1 +1,1 @@
-"""Faults of functions and changed functions, drawn by a seed."""
+"""Injected faults and changes of functions, which a seed determines."""

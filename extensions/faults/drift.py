@@ -23,7 +23,7 @@ _BITS = 2**64
 
 
 class Drift(NamedTuple):
-    """Kinds, share and seed of changed functions; none without kinds."""
+    """Kinds, share and seed of changed functions; without kinds, no function changes."""
 
     kinds: tuple[DriftKind, ...] = ()
     share: float = 1.0
@@ -57,19 +57,19 @@ class Drift(NamedTuple):
         return found
 
     def __str__(self) -> str:
-        """Return the text that ``read`` reads."""
+        """Return the settings in the form that ``read`` accepts."""
         documents = ",documents=old" if self.has_old_documents else ""
         return f"{'|'.join(self.kinds)},share={self.share:g},seed={self.seed}{documents}"
 
     def draw(self, function: str) -> DriftKind | None:
-        """Return the change of a function, if it has one."""
+        """Return the change of a function, or None."""
         digest = sha256(f"{self.seed}\n{function}".encode()).digest()
         if not self.kinds or int.from_bytes(digest[:8], "big") >= self.share * _BITS:
             return None
         return self.kinds[digest[8] % len(self.kinds)]
 
     def tell(self, function: str) -> str | None:
-        """Return the text that tells the change of a function, if it has one."""
+        """Return the message about the change of a function, or None."""
         kind = self.draw(function)
         if kind == "rename":
             return f"{function} is now called {function}{_VERSION}. Its parameters are the same."
@@ -118,7 +118,7 @@ class Drift(NamedTuple):
         return kind if is_new or str(self.tell(function)) in result else None
 
     def refuse(self, call: Call | MalformedCall, tools: Mapping[str, Tool]) -> str | None:
-        """Return why a call in the old form is refused, if it is."""
+        """Return the refusal of a call in the old form, or None."""
         if not isinstance(call, Call) or call.name not in tools:
             return None
         kind = self.draw(call.name)
@@ -130,7 +130,7 @@ class Drift(NamedTuple):
     def restate(
         self, call: Call | MalformedCall, tools: Mapping[str, Tool]
     ) -> Call | MalformedCall:
-        """Return a call in the new form as one in the old form; others as they are."""
+        """Convert a call in the new form to the old form; return other calls unchanged."""
         if not isinstance(call, Call):
             return call
         old = call.name.removesuffix(_VERSION)

@@ -34,14 +34,14 @@ class FaultsExtension(Extension):
         return feature.FaultOptions if command == "env serve" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the run feature of a single run; empty without faults and drift."""
+        """Return the run feature of a single run, if the options select faults or drift."""
         found = _disturbances(own)
         return (
             [feature.FaultsFeature(found)] if _is_on(found) and not self.makes_variants(own) else []
         )
 
     def makes_variants(self, own: Any) -> bool:
-        """Tell whether a run without faults comes first."""
+        """Tell whether the options select a run without faults before the run with faults."""
         is_paired = isinstance(own, feature.PairedFaultOptions) and not own.unpaired
         return is_paired and _is_on(_disturbances(own))
 
@@ -55,7 +55,7 @@ class FaultsExtension(Extension):
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the faults and the drift of a run."""
+        """Return the feature with the faults and the drift of a recorded run."""
         found = feature.read_disturbances(definition, where)
         made: RunFeature = feature.FaultsFeature(found)
         return made

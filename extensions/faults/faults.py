@@ -1,9 +1,9 @@
-"""Faults: some calls time out, are refused, or return an incomplete or old result.
+"""Faults of calls: timeouts, refusals, and incomplete or old results.
 
-A fault is drawn from the seed, the entry and the text of the call, not from the order of calls.
-Only the first such call of an episode has the fault, unless the fault is final. The text of the
-fault says whether to make the same call again. Writing functions never have incomplete or old
-results, and a call that times out changes nothing.
+A fault depends on the seed, the entry and the text of the call, but not on the order of calls. Only
+the first equal call of an episode has the fault, unless the fault is final. The message of the
+fault says whether to repeat the call. Writing functions never have incomplete or old results, and a
+call that times out changes nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BITS = 2**64
 
 
 class FaultSettings(NamedTuple):
-    """Rate, kinds and seed of faults, and the share of failing calls that fail for good."""
+    """Rate, kinds and seed of faults, and the share of faults that are final."""
 
     rate: float
     kinds: tuple[Kind, ...] = KINDS
@@ -69,19 +69,19 @@ class FaultSettings(NamedTuple):
         return found
 
     def __str__(self) -> str:
-        """Return the text that ``read`` reads."""
+        """Return the settings in the form that ``read`` accepts."""
         final = f",final={self.final:g}" if self.final else ""
         return f"rate={self.rate:g},kinds={'|'.join(self.kinds)},seed={self.seed}{final}"
 
     def draw(self, entry: str, call: str) -> Kind | None:
-        """Return the fault of a call of an entry, if any."""
+        """Return the fault of a call in an entry, or None."""
         digest = sha256(f"{self.seed}\n{entry}\n{call}".encode()).digest()
         if int.from_bytes(digest[:8], "big") >= self.rate * _BITS:
             return None
         return self.kinds[digest[8] % len(self.kinds)]
 
     def is_final(self, entry: str, call: str) -> bool:
-        """Tell whether a call that fails does so for good."""
+        """Tell whether a failing call always fails."""
         digest = sha256(f"final\n{self.seed}\n{entry}\n{call}".encode()).digest()
         return int.from_bytes(digest[:8], "big") < self.final * _BITS
 
@@ -93,7 +93,7 @@ class Disturbances(NamedTuple):
     drift: Drift = Drift()
 
     def wrap(self, session: Session, entry: str) -> Session:
-        """Return a session with faults and drift; the unchanged session without both."""
+        """Return a session with faults and drift, or the same session if there are none."""
         if not (self.faults.rate or self.drift.kinds):
             return session
         kind = _CLASSES.get(type(session)) or _make_class(type(session))
@@ -106,7 +106,7 @@ class Disturbances(NamedTuple):
 
 
 def find_kind(text: str) -> Kind | Literal["final"] | None:
-    """Return the fault that a result shows, if any."""
+    """Return the fault that a result's text shows, or None."""
     if FINAL in text:
         return "final"
     return next((kind for kind, said in TEXTS.items() if said in text), None)
@@ -116,17 +116,12 @@ _CLASSES: dict[type[Session], Any] = {}
 
 
 def _make_class(base: type[Session]) -> Any:
-    """Return a subclass of a class of sessions whose calls have faults and drift."""
-
     class FaultySession(base):  # type: ignore[misc, valid-type]
-        """Session whose calls have faults and drift."""
-
         __slots__ = ("_disturbances", "_entry", "_made", "_start")
 
         def begin(
             self, disturbances: Disturbances, entry: str, start: Session, made: frozenset[str]
         ) -> None:
-            """Set the disturbances, the state for old results, and the earlier calls."""
             self._disturbances, self._entry = disturbances, entry
             self._start, self._made = start, made
 
@@ -170,7 +165,6 @@ def _make_class(base: type[Session]) -> Any:
 
 
 def _halve(value: Any) -> Any:
-    """Return the first half of a list, or an object whose fields are halved."""
     if isinstance(value, (list, tuple)):
         return [*value[: len(value) // 2]]
     if isinstance(value, dict):

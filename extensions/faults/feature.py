@@ -1,4 +1,4 @@
-"""Run feature of faults and drift: only the model's session has them."""
+"""Run feature of faults and drift, which affect only the model's session."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PairedFaultOptions(FaultOptions):
 
 
 class InjectedFault(NamedTuple):
-    """One injected fault, or one call that read of a changed function."""
+    """One injected fault, or one call that was told about a changed function."""
 
     turn: int
     step: int
@@ -94,12 +94,15 @@ class InjectedFaults(NamedTuple):
         yield from ()
 
     def verdict_members(self, verdict: object) -> JsonObject:
-        """Return the faults for the line of the verdict."""
+        """Return the faults as fields of a verdict line."""
         return {"faults": [f"{each.kind}: {each.call}" for each in self.injected]}
 
 
 def read_disturbances(member: Mapping[str, Any], where: str) -> Disturbances:
-    """Read the definition of faults and drift. Raises DataError if it is invalid."""
+    """Read the definition of faults and drift.
+
+    Raises DataError if the definition is invalid.
+    """
     faults, drift = member.get("faults"), member.get("drift")
     is_option = where == "--faults"
     return Disturbances(
@@ -109,7 +112,7 @@ def read_disturbances(member: Mapping[str, Any], where: str) -> Disturbances:
 
 
 def write_disturbances(disturbances: Disturbances) -> dict[str, str]:
-    """Return the definition that ``read_disturbances`` reads."""
+    """Return the definition in the form that ``read_disturbances`` reads."""
     drift = {"drift": str(disturbances.drift)} if disturbances.drift.kinds else {}
     return {"faults": str(disturbances.faults), **drift}
 
@@ -184,7 +187,7 @@ class FaultsFeature(RunFeature):
 
 
 def count_injected(records: Sequence[EpisodeRecord]) -> str:
-    """Return the number of faults in records by kind, as words."""
+    """Return a phrase with the number of faults in records by kind."""
     kinds = Counter(
         fault.kind
         for each in records
@@ -195,7 +198,6 @@ def count_injected(records: Sequence[EpisodeRecord]) -> str:
 
 
 def _add_notice(text: str, notice: str) -> str:
-    """Return the text of a result with a notice; objects stay objects."""
     if text.startswith("{") and text.endswith("}"):
         comma = ", " if len(text) > len("{}") else ""
         return f'{text[:-1]}{comma}"notice": {json.dumps(notice)}}}'

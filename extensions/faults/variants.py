@@ -1,4 +1,4 @@
-"""Two runs of one command, without and with faults and drift, compared entry by entry."""
+"""Two runs of one command: without and with faults and drift."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trajectories.schema import Trajectory
 def make_variants(
     disturbances: Disturbances, plan: RunPlan, trajectories: Sequence[Trajectory]
 ) -> VariantSet:
-    """Return a run without and a run with faults and drift."""
+    """Return two variants: a run without faults and drift, and a run with them."""
     members = [
         Variant(name, plan.with_feature(FaultsFeature(how)), trajectories)
         for name, how in (("without", Disturbances()), ("with", disturbances))

@@ -1,4 +1,4 @@
-"""Calling formats with actions, inputs and a final answer: react, toolllama, json_action."""
+"""Calling formats with actions and inputs: ``react``, ``toolllama`` and ``json_action``."""
 
 from __future__ import annotations
 
@@ -40,10 +40,6 @@ _THOUGHT = "what is to be done next, and why"
 
 
 def _only_parameter(name: str, text: str, documents: Documents) -> Call:
-    """Return a call that passes plain text as the function's only parameter.
-
-    Raises MalformedCall if the function has several parameters.
-    """
     parameters = parameters_of(name, documents)
     if not parameters and not text.strip():
         return Call(name, (), {})
@@ -105,7 +101,6 @@ def _refuse_open(name: str) -> None:
 
 
 def _call(name: str, text: str, position: int, documents: Documents) -> tuple[Call, int]:
-    """Return an action's call and the end of its input."""
     begin = after_blanks(text, position)
     fence = text.startswith("```", begin)
     if fence:
@@ -123,7 +118,6 @@ def _call(name: str, text: str, position: int, documents: Documents) -> tuple[Ca
 
 
 def _react_says(text: str) -> ReplyContent:
-    """Split a reply into final answer and preceding thought."""
     thought, word, answer = text.rpartition("Final Answer:")
     if not word:
         return ReplyContent(text)
@@ -156,7 +150,7 @@ def _write_toolllama(calls: Sequence[Call], text: str, _documents: Documents) ->
 
 
 def _finish_arguments(text: str) -> Mapping[str, Any] | None:
-    """Return the arguments of ``Finish``: empty if unreadable, None if it is not called."""
+    """Return the arguments of ``Finish``; empty if unreadable, None without such a call."""
     _, finished, rest = text.rpartition(f"Action: {_FINISH}")
     if not finished or _INPUT not in rest:
         return None
@@ -168,7 +162,7 @@ def _finish_arguments(text: str) -> Mapping[str, Any] | None:
 
 
 def _toolllama_says(text: str) -> ReplyContent:
-    """Split a reply into the answer of ``Finish`` and the thought, which explains a give-up."""
+    """Split a reply into the answer of ``Finish`` and the thought."""
     given = _finish_arguments(text)
     if given is None:
         return ReplyContent(text)
@@ -239,7 +233,6 @@ def _read_objects(text: str, documents: Documents) -> Iterator[Call]:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the objects with an action. Raises MalformedCall if an object is not valid JSON."""
     check_length(text)
     for value in objects_at(_BEGINNING, text, "The action"):
         if isinstance(value.get("action"), str):

@@ -30,7 +30,7 @@ class FormatsExtension(Extension):
         return kinds.get(command)
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the calling format of the options."""
+        """Return the feature for the calling format in the options."""
         if own.calling_format is None:
             return ()
         found: Settings = feature.with_calling_format(settings, own.calling_format)
@@ -43,7 +43,7 @@ class FormatsExtension(Extension):
     def variants(
         self, options: Any, own: Any, plan: RunPlan, trajectories: Sequence[Trajectory]
     ) -> VariantSet | None:
-        """Return a run per format."""
+        """Return one run for each format."""
         found: VariantSet | None = None
         if own.calling_formats is not None:
             found = variants.variants_in_calling_formats(own.calling_formats, plan, trajectories)
@@ -52,7 +52,7 @@ class FormatsExtension(Extension):
         return found
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the format of a run."""
+        """Return the feature for the format of a recorded run."""
         found: RunFeature = feature.RecordedFormat.of(definition, where)
         return found
 

@@ -1,4 +1,4 @@
-"""Run features of calling formats: how a model sees functions and writes calls."""
+"""Run features of calling formats, which define how a model sees functions and writes calls."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class CallingFormatFeature(RunFeature):
         return {"protocol": self.protocol.name}
 
     def request_options(self, options: RequestOptions) -> RequestOptions:
-        """Set the API of the calling format, and for raw text the stop sequences and the length."""
+        """Set the API of the calling format; for raw text, also set stop sequences and length."""
         protocol = self.protocol
         if isinstance(protocol, TextFormat) and protocol.frame is not None:
             # Calls contain control tokens; /completions servers default to very short answers.
@@ -146,10 +146,6 @@ class RecordedFormat(RunFeature):
 
 
 def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
-    """Return a calling format with the first message of a prompt file.
-
-    Raises DataError if the format has no text to replace, or the file cannot be used.
-    """
     if isinstance(protocol, NativeFormat) or not isinstance(protocol.show, SystemMessageWriter):
         why = f"the calling format {protocol.name} has no prompt to replace; leave it out"
         raise DataError("--prompts", why)

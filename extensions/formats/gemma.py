@@ -1,6 +1,6 @@
-"""Calling format of Gemma 4 and FunctionGemma: ``call:f{a:text,n:3}`` between marks.
+"""Calling format of Gemma 4 and FunctionGemma, such as ``call:f{a:text,n:3}`` between marks.
 
-Values are JSON with bare names and the family's marks instead of quotes.
+Values are JSON with unquoted names, and with the family's marks in place of quotes.
 """
 
 from __future__ import annotations
@@ -41,16 +41,10 @@ def _write_key(key: Any) -> str:
 
 
 class _Reader(NamedTuple):
-    """Parser of values whose strings stand between quote marks."""
-
     text: str
     quote: str
 
     def value(self, position: int, depth: int = 0) -> tuple[Any, int]:
-        """Parse the value at a position; return it with its end.
-
-        Raises MalformedCall if no value can be parsed.
-        """
         if depth > MAX_DEPTH:
             raise MalformedCall(f"Arguments are nested more than {MAX_DEPTH} levels deep.")
         text = self.text
@@ -72,7 +66,6 @@ class _Reader(NamedTuple):
         return (_QUOTING.unquoted(shown) if self.quote == _QUOTE else shown), end + len(self.quote)
 
     def _members(self, position: int, closing: str, depth: int) -> tuple[list[Any], int]:
-        """Return the items before the closing bracket; fields of an object are pairs."""
         members: list[Any] = []
         sign = _sign(self.text, position)
         if sign[0] == closing:
@@ -121,7 +114,6 @@ def _show(documents: Documents) -> list[ChatMessage]:
 
 
 def _read(text: str, documents: Documents) -> list[Call]:
-    """Read all calls of either model. Raises MalformedCall if a call cannot be parsed."""
     mark, quote = next((each for each in _MARKS if each[0] in text), _MARKS[0])
     reader = _Reader(text, quote)
 

@@ -30,8 +30,6 @@ def _recipient(header: str) -> str | None:
 
 
 class _Message(NamedTuple):
-    """One message of a reply."""
-
     header: str
     body: str
     begin: int
@@ -39,7 +37,6 @@ class _Message(NamedTuple):
 
     @property
     def channel(self) -> str:
-        """The message's channel."""
         named = self.header.partition(_CHANNEL)[2].split()
         return named[0].partition("<")[0] if named else ""
 

@@ -1,4 +1,4 @@
-"""Calling formats with JSON arguments, in an object with the function's name or after the name."""
+"""Calling formats with JSON arguments, which follow the function's name or are in its object."""
 
 from __future__ import annotations
 
@@ -88,8 +88,6 @@ def _writing_list(mark: str) -> Write:
 
 
 def _reading_list(*openings: str) -> Read:
-    """Return a reader of a list of calls after one of the marks. Other text is prose."""
-
     @reading
     def read(text: str, _documents: Documents) -> list[Call]:
         places = [(text.find(opening), len(opening)) for opening in openings if opening in text]

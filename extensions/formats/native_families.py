@@ -1,4 +1,4 @@
-"""Native calling formats, in which the server parses calls: Responses, functions, single tool."""
+"""Native calling formats, in which the server parses calls."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _show_members(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def _write_members(calls: Sequence[Call], text: str = "") -> ChatMessage:
-    """Write a server's message. The tool's call is split where the order of calls requires this."""
+    """Write a server's message; the tool's call is split if the order of calls requires this."""
     groups: list[dict[str, Any]] = []
     for call in calls:
         given = dict(call.kwargs)

@@ -1,4 +1,4 @@
-"""Shared builders of calling formats: first message, calls, results and prompt frames.
+"""Shared parts of calling formats: writers of first messages, calls, results and prompts.
 
 A frame renders a conversation as one text for ``/completions`` servers.
 """
@@ -97,7 +97,8 @@ class SystemMessageWriter:
 def showing(how: str, write: Write, listing: Listing, thought: str = "") -> SystemMessageWriter:
     """Return a writer of the first message.
 
-    ``how`` names the text with reply instructions. ``thought`` is the thought before its example.
+    ``how`` names the text with reply instructions. ``thought`` is the thought before the example
+    call.
     """
 
     def text() -> str:
@@ -138,9 +139,9 @@ def before(text: str, calls: str) -> str:
 
 
 def answering(form: str, role: str = "user", *, together: bool = True) -> Answer:
-    """Return a function that writes results as messages, or as a single message if ``together``.
+    """Return a function that writes results as messages, or with ``together`` as one message.
 
-    ``form`` has the placeholders ``{name}`` (of the function) and ``{result}``.
+    ``form`` has the placeholders ``{name}`` (function name) and ``{result}``.
     """
 
     def answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage]:
@@ -163,7 +164,7 @@ def name_of(call: Call | MalformedCall) -> str:
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
     """Return a frame whose marks differ only in the ``{role}`` of the form.
 
-    ``others`` lists roles besides system, user and assistant; ``a=b`` writes the role ``a`` as
+    ``others`` lists roles besides system, user and assistant. ``a=b`` writes the role ``a`` as
     ``b``.
     """
     named = (role.partition("=")[::2] for role in ("system", "user", "assistant", *others))
@@ -172,7 +173,7 @@ def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
 
 
 def chatml(*others: str) -> PromptFrame:
-    """Return the ChatML frame with roles besides system, user and assistant."""
+    """Return the ChatML frame; arguments name roles besides system, user and assistant."""
     return framed("<|im_start|>{role}\n", "<|im_end|>\n", *others)
 
 

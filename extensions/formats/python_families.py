@@ -1,4 +1,4 @@
-"""Calling formats with calls in Python (``[f(a=1), g()]``): alone, between marks or fenced."""
+"""Calling formats with Python calls such as ``[f(a=1), g()]``: alone, between marks or fenced."""
 
 from __future__ import annotations
 
@@ -45,10 +45,6 @@ _NO_WORDS = ("[", "(", "`", "{")
 
 
 def _python_calls(text: str) -> list[Call]:
-    """Read the Python calls in a reply.
-
-    Raises MalformedCall if the calls cannot be parsed or are too long.
-    """
     check_length(text)
     if calls := parse_plain_calls(text) or _after_words(text):
         return calls
@@ -66,10 +62,6 @@ def _after_words(text: str) -> list[Call]:
 
 
 def _check_python(text: str) -> None:
-    """Refuse Python that would take seconds to parse.
-
-    Raises MalformedCall if the text is too long.
-    """
     if len(text) > _MAX_PYTHON:
         raise MalformedCall(f"At most {_MAX_PYTHON} characters of Python are read.")
 
@@ -109,10 +101,6 @@ def _answer_prompt(calls: Made, results: Sequence[str], _said: str) -> list[Chat
 
 @reading
 def _read_list(text: str, documents: Documents) -> Iterator[Call]:
-    """Read calls and name their arguments.
-
-    Raises MalformedCall if the calls cannot be parsed or are nested.
-    """
     for call in _python_calls(text):
         yield _with_names(call, documents)
 
@@ -168,7 +156,6 @@ _WORDS = {"true": True, "false": False, "null": None}
 
 @reading
 def _read_lines(text: str, documents: Documents) -> Iterator[Call]:
-    """Read the lines between the tags. Raises MalformedCall if a line is not a call."""
     _, opened, inside = text.partition(_OPENING)
     # A closing tag before the last one is part of a string.
     inside = inside[: inside.rfind(_CLOSING)] if _CLOSING in inside else inside
@@ -195,10 +182,7 @@ def _call_on_line(line: str) -> Call:
 
 
 class _Constants(ast.NodeTransformer):
-    """Replacement of JSON's true, false and null by Python constants."""
-
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Return the constant for ``true``, ``false`` or ``null``, else the name."""
         if node.id not in _WORDS:
             return node
         return ast.copy_location(ast.Constant(_WORDS[node.id]), node)
@@ -231,7 +215,7 @@ _FAR = 300
 
 
 def _without_metadata(text: str) -> str:
-    """Convert a JSON message with ``metadata`` (name) and content to the lines it stands for."""
+    """Convert a JSON message with ``metadata`` (name) and content to lines."""
     if not text.lstrip().startswith("{"):
         return text
     try:

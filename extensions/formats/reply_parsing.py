@@ -1,4 +1,4 @@
-"""Shared parsing of replies: bounds, JSON values, calls in objects and after marks.
+"""Shared parsers of replies, for bounds, JSON values, and calls in objects or after marks.
 
 Replies are untrusted. Each reply is parsed in one pass with ``find`` and the standard library's
 JSON parser. The first error raises an exception.
@@ -30,7 +30,6 @@ _MEANT = re.compile(r"[{(<\[=]")
 
 
 def _no_constant(constant: str) -> NoReturn:
-    """Refuse Infinity and NaN, which the JSON library accepts. Always raises ValueError."""
     raise ValueError(f"{constant} is not JSON")
 
 
@@ -62,13 +61,13 @@ def reading(each: Callable[[str, Documents], Iterable[Call]]) -> Read:
 
 
 def after_blanks(text: str, position: int) -> int:
-    """Return the position of the next non-blank character."""
+    """Return the position of the next character that is not white space."""
     found = _BLANKS.match(text, position)
     return found.end() if found else position
 
 
 def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]:
-    """Return the JSON value at a position, after blanks, and its end.
+    """Return the JSON value at a position, after white space, and the value's end.
 
     Raises MalformedCall if the JSON is invalid.
     """
@@ -79,7 +78,7 @@ def json_at(text: str, position: int, what: str = "The call") -> tuple[Any, int]
 
 
 def call_of(value: object, arguments: str = "arguments") -> Call:
-    """Return the call in an object; its arguments may be an object or JSON text.
+    """Return the call in an object, whose arguments may be an object or JSON text.
 
     Raises MalformedCall if the object has no name or no arguments.
     """
@@ -98,7 +97,7 @@ def listed_calls(value: object) -> list[Call]:
 
 
 def meant(text: str) -> bool:
-    """Tell whether the text between marks was meant as a call."""
+    """Tell whether the model meant the text between marks as a call."""
     return bool(_MEANT.search(text))
 
 
@@ -108,9 +107,9 @@ def is_name(text: str) -> bool:
 
 
 def reading_after(mark: str, one: ReadOne) -> Read:
-    """Return a reader of the calls after each mark.
+    """Return a reader of the calls that follow each mark.
 
-    ``one`` returns the calls at a position, or no calls for prose, and their end.
+    ``one`` returns the calls at a position and their end; prose has no calls.
     """
 
     @reading
@@ -142,7 +141,7 @@ def objects_at(
 
 
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
-    """Return a text's value. Parse JSON, unless a string is expected or the JSON is invalid.
+    """Return the value in a text: parsed JSON, or a string if one is expected or JSON is invalid.
 
     One line break at each end is removed.
     """
@@ -164,14 +163,14 @@ def text_of(value: Any, schema: Mapping[str, Any] | None) -> str:
 
 
 def wrapped(text: str) -> str:
-    """Put a text between line breaks if it begins or ends with a line break."""
+    """Enclose a text in line breaks if it begins or ends with a line break."""
     return f"\n{text}\n" if text[:1] == "\n" or text[-1:] == "\n" else text
 
 
 class Quoting:
-    """Escaping of an end mark inside a value: the mark's ``<`` becomes an entity.
+    """Escaping of an end mark inside a value, in which the mark's ``<`` becomes an entity.
 
-    A text without the mark stays unchanged, and so do its entities.
+    A text without the mark stays unchanged, including its entities.
     """
 
     def __init__(self, mark: str) -> None:
@@ -180,12 +179,12 @@ class Quoting:
         self._entity = re.compile(rf"&(?:amp;)*+lt;{re.escape(mark[1:])}")
 
     def quoted(self, text: str) -> str:
-        """Escape the mark in a text."""
+        """Return a text in which the mark is escaped."""
         text = self._entity.sub(lambda found: f"&amp;{found[0][1:]}", text)
         return text.replace(self._mark, self._quoted)
 
     def unquoted(self, text: str) -> str:
-        """Undo ``quoted``."""
+        """Return the original of a text that ``quoted`` returned."""
         if self._quoted[1:] not in text:
             return text
         return self._entity.sub(self._one, text)

@@ -1,7 +1,7 @@
-"""Calling formats with each argument between tags: qwen_xml, glm, invoke, dsml.
+"""Calling formats with each argument between tags: ``qwen_xml``, ``glm``, ``invoke``, ``dsml``.
 
-Strings stay as they are, other values are JSON, and end tags inside values are escaped. Tags are
-found with ``find``, without an XML parser.
+Strings are written unchanged, and other values as JSON. End tags inside values are escaped. Tags
+are found with ``find``, without an XML parser.
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ _RESPONSE = "<tool_response>\n{result}\n</tool_response>"
 
 @dataclass(frozen=True, kw_only=True)
 class _Tags:
-    """Tags around a call's name and arguments, such as ``<function=`` name ``>``."""
-
     function: str
     """Text before the function name."""
     after_name: str = '">'
@@ -66,7 +64,6 @@ class _Tags:
     """Parser of a value by its schema; may raise MalformedCall."""
 
     def call(self, call: Call, documents: Documents) -> str:
-        """Write one call."""
         schemas, quoting = parameters_of(call.name, documents), Quoting(self.end_parameter)
         arguments = [
             f"{self.parameter}{name}{self.after_parameter}"
@@ -76,7 +73,6 @@ class _Tags:
         return f"{self.function}{call.name}{self.after_name}\n{''.join(arguments)}{self.end}"
 
     def reader(self) -> Read:
-        """Return a reader of the calls in a reply."""
         return reading_after(self.function, self._read_one)
 
     def _read_one(self, text: str, begin: int, documents: Documents) -> tuple[list[Call], int]:
@@ -94,10 +90,6 @@ class _Tags:
     def _arguments(
         self, text: str, position: int, name: str, documents: Documents
     ) -> tuple[dict[str, Any], int]:
-        """Return the arguments of a call and its end.
-
-        Raises MalformedCall if a tag is misplaced or not closed.
-        """
         schemas, quoting = parameters_of(name, documents), Quoting(self.end_parameter)
         arguments: dict[str, Any] = {}
         while True:
@@ -251,7 +243,6 @@ def _glm_arguments(
 
 
 def _between(text: str, position: int, opening: str, closing: str, name: str) -> tuple[str, int]:
-    """Return the text between the next two tags and its end."""
     begin = after_blanks(text, position)
     end = text.find(closing, begin)
     if end < 0 or not text.startswith(opening, begin):

@@ -1,6 +1,6 @@
-"""Model answers of a command, kept in one file so that the command can be resumed.
+"""Log of a command's model answers, from which the command can be resumed.
 
-A resumed command computes its other results again from these answers.
+A resumed command computes its results again from these answers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class AnswerRecord(NamedTuple):
 
 
 class AnswerLog(Ledger[AnswerRecord]):
-    """The answers of one command in all its segments.
+    """Log of the model answers of one command, over all resumes.
 
     ``found`` counts the reused answers. An answer that contains a secret is not kept.
 
@@ -77,7 +77,10 @@ class AnswerLog(Ledger[AnswerRecord]):
         reply: Reply,
         spent: RunSpending,
     ) -> None:
-        """Add an answer durably. Raises DataError if the file cannot be written."""
+        """Write an answer to the file.
+
+        Raises DataError if the file cannot be written.
+        """
         answered = AnswerRecord(request_digest(asked, about, request), *about, reply, spent)
         self._add(answered, self._secrets.of_step(members_of(answered)))
 
@@ -88,7 +91,7 @@ class AnswerLog(Ledger[AnswerRecord]):
 
 
 class CachedModel:
-    """A model behind the answers of this command and the shared cache.
+    """Model that first looks for an answer in the log of the command and in the shared cache.
 
     ``asked`` identifies the model and its settings, without secrets. ``requests`` counts the new
     requests. All models of a command share one budget.

@@ -1,8 +1,8 @@
-"""Entry making: turns tasks into entries in waves, by writing, filtering, solving and checking.
+"""Conversion of tasks to entries, in waves: writing, filtering, solving and checking.
 
 A wave has at most one task per missing entry, which avoids needless requests. Tasks are
-independent, except for the check for duplicates, which follows the order of the tasks. So equal
-answers give equal entries, whatever the order of their arrival.
+independent, except for the check for duplicates, which follows the order of the tasks. Equal
+answers therefore give equal entries, in any order of arrival.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ Align = Callable[[Trajectory], Awaitable[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class MakingPlan:
-    """Number of wanted entries, and limits of their making."""
+    """Number of wanted entries, and limits on tasks and waves."""
 
     settings: Settings
     tasks: TaskSource
@@ -78,7 +78,7 @@ class MakingPlan:
 
 
 class EntryModels(NamedTuple):
-    """The models that write, solve and judge entries, and the entries' provenance."""
+    """Models that write, solve and judge entries, and the entries' provenance."""
 
     write: Write
     solver: Solver | None
@@ -88,7 +88,7 @@ class EntryModels(NamedTuple):
 
 @dataclass
 class TaskOutcome:
-    """The answers to a task, and the entry made from them, if any."""
+    """Answers to a task, and the entry that was made from an answer, if any."""
 
     task: WritingTask
     entry: Trajectory | None = None
@@ -110,7 +110,7 @@ class RejectedAnswer(NamedTuple):
 
 @dataclass
 class MadeEntries:
-    """The entries made so far."""
+    """Entries that have been made so far."""
 
     yields: YieldTable
     entries: list[Trajectory] = field(default_factory=list)
@@ -123,8 +123,8 @@ class MadeEntries:
 class EntryMaker:
     """Maker of the entries of one command.
 
-    The engine of the first model runs the tasks. ``short`` is the reason if suitable tasks ran out
-    too early.
+    The engine of the first model runs the tasks. ``short`` explains why suitable tasks ran out, if
+    they did.
     """
 
     def __init__(
@@ -171,7 +171,6 @@ class EntryMaker:
                 return
 
     def _find_obstacle(self, made: Mapping[str, TaskOutcome]) -> str | None:
-        """Explain why a further wave would be useless; None if it is not."""
         lost = [each.lost for each in made.values()]
         failed = [each.reason for each in lost if each is not None and each.by == ERROR]
         if made and len(failed) == len(made):
@@ -186,7 +185,7 @@ class EntryMaker:
     def _draw_wave(
         self, number: dict[InstructionKind, int], missing: Sequence[str]
     ) -> list[WritingTask]:
-        """Draw a task for each missing entry, up to the size of a wave, and count them."""
+        """Draw a task for each missing entry, up to the size of a wave."""
         wave: list[WritingTask] = []
         kept = self.output.yields.kept
         left = {kind: wanted - kept[kind] for kind, wanted in self._plan.wanted.items()}
@@ -200,7 +199,6 @@ class EntryMaker:
         return wave
 
     async def _run_wave(self, wave: Sequence[WritingTask]) -> dict[str, TaskOutcome]:
-        """Run the tasks of a wave concurrently."""
         made: dict[str, TaskOutcome] = {}
         meter = self._meter(len(wave))
 
@@ -321,7 +319,6 @@ class EntryMaker:
         return replace(entry, provenance=provenance)
 
     def _take(self, made: TaskOutcome) -> bool:
-        """Count the outcome of a task, and keep its entry unless it is a duplicate."""
         output, task = self.output, made.task
         yields, kind = output.yields, task.kind
         yields.tasks[kind] += 1

@@ -244,7 +244,7 @@ class GenerationModels:
 
 
 class GenerationEstimate:
-    """Estimated requests and tokens of a command that keeps every answer."""
+    """Estimated requests and tokens of a command in which every answer passes."""
 
     def __init__(self, order: GenerationOrder) -> None:
         self._asked: defaultdict[str, Counter[str]] = defaultdict(Counter)

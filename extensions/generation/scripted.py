@@ -1,6 +1,6 @@
-"""Scripted writer: makes plain messages from calls, with deliberate errors and without a server.
+"""Scripted writer, which makes simple messages from calls, with deliberate errors.
 
-It demonstrates and tests every filter.
+The writer needs no server, and serves to demonstrate and test every filter.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class ScriptedWriter:
     """Entries to copy questions from, for the error ``DUPLICATE``."""
 
     def fault(self, task: WritingTask) -> Filter | None:
-        """Return the filter that refuses the first answer to a task, or None."""
+        """Return the filter that will refuse the first answer to a task, or None."""
         source = Random(f"{self.seed}/{task.key}/fault")
         if source.random() >= self.shares.faulty:
             return None
@@ -117,7 +117,7 @@ class ScriptedWriter:
         return wanted if self._write(task, wanted) is not None else None
 
     def answer(self, task: WritingTask, attempt: int) -> str:
-        """Return an answer to a task; only the first one can have an error."""
+        """Return an answer to a task; only the first answer can have an error."""
         fault = None if attempt else self.fault(task)
         if fault is Filter.FORM:
             return "Here is what the user says: please see to all of it, and thank you."
@@ -128,7 +128,6 @@ class ScriptedWriter:
         return json.dumps({"turns": turns, "left_out": left_out}, ensure_ascii=False)
 
     def _write(self, task: WritingTask, fault: Filter | None) -> Instruction | None:
-        """Return an instruction with an error; None if the task does not allow the error."""
         plain = self._write_plain(task)
         turns = list(plain.turns)
         first = turns[0]
@@ -186,7 +185,6 @@ class ScriptedWriter:
     def _phrase_arguments(
         self, task: WritingTask, step: PathStep, made: TruthStep, without: object = None
     ) -> Iterator[str]:
-        """Yield a phrase for each argument of a call that the user states."""
         arguments = task.played.arguments(made.call)
         for binding in step.bindings:
             value = arguments[binding.argument]
@@ -205,14 +203,12 @@ class ScriptedWriter:
                 yield f"the {name} is {_phrase_value(value)}"
 
     def _list_facts(self, task: WritingTask, turn: int) -> list[str]:
-        """Return the bare values that the user states in a turn."""
         steps = zip(task.walk.turns[turn], task.played.turns[turn], strict=True)
         told = chain.from_iterable(self._phrase_arguments(task, *each) for each in steps)
         found = [fact.partition(" is ")[2] for fact in told if " is the one" not in fact]
         return [fact for fact in found if fact]
 
     def _list_secrets(self, task: WritingTask) -> Iterator[tuple[int, str, Any]]:
-        """Yield the values that only the user knows, with turn and argument."""
         known = write_documents(task.bare.environments) + json.dumps(task.bare.config)
         known += unescape_text("\n".join(step.result.text for step in task.played.steps))
         for turn, name, value in task.told:
@@ -220,7 +216,6 @@ class ScriptedWriter:
                 yield turn, name, value
 
     def _leave_value_out(self, task: WritingTask, plain: Instruction) -> Instruction | None:
-        """Return an instruction that leaves out a value that only the user knows."""
         if task.origin != "paths":
             return None
         for _, _, value in self._list_secrets(task):
@@ -275,7 +270,6 @@ def _get_call(step: TruthStep) -> Call:
 
 
 def _phrase_function(name: str) -> str:
-    """Turn a function's description into a request."""
     text = make_spec(TOOLS[name]).description.partition(".")[0].partition(";")[0]
     return f"{text[:1].lower()}{text[1:]}".strip()
 

@@ -1,8 +1,8 @@
-"""Solver: plays an entry, or searches for its calls; it sees only user messages and functions.
+"""Solver, which plays an entry or searches for its calls.
 
-Solutions agree if they end every turn in the same state. The ground truth needs the calls that lead
-to these states, and the reads that all solutions share. A read that only some solutions make is not
-needed.
+A solver sees only user messages and functions. Solutions agree if they end every turn in the same
+state. The ground truth then consists of the calls that lead to these states, and the reads that all
+solutions share.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ async def play_entry(entry: Trajectory, solver: Solver, mode: Mode, trials: int)
 async def solutions(
     said: Trajectory, known: Trajectory, solver: Solver, mode: Mode, count: int, most: int
 ) -> list[Solution]:
-    """Search ``count`` times for calls that serve an entry, and return the complete solutions.
+    """Search ``count`` times for the calls of an entry, and return the complete solutions.
 
     ``known`` is the entry with calls, for a scripted solver. A search takes at most ``most``
     requests.
@@ -113,8 +113,6 @@ async def solutions(
 
 
 class _TurnEndings(SearchObserver):
-    """Observer that notes whether a turn of a search ended without an answer."""
-
     def __init__(self) -> None:
         self.gone = False
 
@@ -185,7 +183,6 @@ def _play(template: Session, solution: Solution) -> list[TurnOutcome]:
 
 
 def _list_reads(template: Session, outcome: TurnOutcome) -> set[str]:
-    """Return the results of the reads of a turn."""
     return {
         result.text
         for call, result in zip(outcome.calls, outcome.results, strict=True)

@@ -1,4 +1,4 @@
-"""Requests to the writer, which show calls with results and origins of values, or functions."""
+"""Requests to the writer, which show functions, or calls with results and origins of values."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAX_ANSWER_CHARS = 20_000
 
 
 class WriterPrompts(NamedTuple):
-    """Prompts of one file, whose placeholders are filled in by plain replacement."""
+    """Prompts of one file, whose placeholders are filled by string replacement."""
 
     texts: Mapping[str, str]
     sha256: str
@@ -124,7 +124,7 @@ def _write_example(entry: Trajectory) -> str:
 
 
 def _fill(text: str, **values: object) -> str:
-    """Fill in placeholders in order. A value may contain the text of an earlier placeholder."""
+    """Fill in placeholders in order; a value may contain the text of an earlier placeholder."""
     for name, value in values.items():
         text = text.replace(f"{{{name}}}", str(value))
     return text

@@ -1,4 +1,4 @@
-"""Yield table: number of instructions, by kind, that pass each filter and check."""
+"""Yield table, which counts the instructions of each kind that pass each filter and check."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LostAnswer(NamedTuple):
 
 
 class YieldTable:
-    """Counts of tasks and answers by outcome; a lost task names its rule, as ``RULES EXEC``."""
+    """Counts of tasks and answers by outcome; a lost task counts under its rule."""
 
     def __init__(self, kinds: Sequence[InstructionKind]) -> None:
         self.kinds = kinds
@@ -52,7 +52,7 @@ class YieldTable:
         self.kept: Counter[InstructionKind] = Counter()
 
     def share(self, kind: InstructionKind | None = None) -> float | None:
-        """Return the share of kept tasks, of one kind or all; None without tasks."""
+        """Return the share of kept tasks of one kind or of all kinds; None without tasks."""
         tasks, kept = (
             counter[kind] if kind else counter.total() for counter in (self.tasks, self.kept)
         )

@@ -249,7 +249,6 @@ def _event(number: int, site: Path, turn: int, text: str) -> dict[str, Any]:
 
 
 def _unescaped(text: str) -> str:
-    """Return a rendered result with unescaped line breaks and quotes."""
     for escaped, character in (("\\n", "\n"), ('\\"', '"'), ("\\'", "'")):
         text = text.replace(escaped, character)
     return text

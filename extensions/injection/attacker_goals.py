@@ -41,7 +41,6 @@ def _code(draw: Random) -> int:
 
 
 def _ids(config: Config, backend: str, field: str, **values: Any) -> Sequence[str]:
-    """Return the keys of a field's objects that have these values."""
     items = config.get(backend, {}).get(field, {}).items()
     return [id for id, item in items if all(item.get(name) == v for name, v in values.items())]
 

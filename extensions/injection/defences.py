@@ -110,7 +110,6 @@ class Detector(Defence):
 
 
 def _truth_functions(turn: Turn) -> Iterator[str]:
-    """Yield the functions that the ground truth of a turn calls, also within other calls."""
     for call in list_inner_calls([*read_truth_calls(turn)]):
         yield call.name
 

@@ -67,7 +67,6 @@ def attacked(dataset: Dataset, attack: str, *, controls: bool = False) -> Datase
 
 
 def _planted(dataset: Dataset, attack: str) -> dict[str, Trajectory]:
-    """Return the injectable entries of a data set with attacks of one family."""
     family, _, seed = attack.partition(":")
     if family not in FAMILIES:
         hint = suggest_name(family, FAMILIES) or f"; choose from {', '.join(FAMILIES)}"

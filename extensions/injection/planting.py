@@ -142,7 +142,6 @@ class _Candidate(NamedTuple):
 
     @property
     def delay(self) -> int:
-        """Turns between the sight of the payload and the goal."""
         return self.due - max((text.shown[0] for text in self.texts), default=0)
 
 
@@ -192,7 +191,6 @@ def _document_candidates(trajectory: Trajectory) -> Iterator[_Candidate]:
 def _candidates(
     trajectory: Trajectory, places: Sequence[ReadSite], pattern: Pattern, draw: Random
 ) -> Iterator[_Candidate]:
-    """Yield ways to plant an attack with a turn pattern."""
     last = len(trajectory.turns) - 1
     changes = CLOCK not in with_worlds(trajectory.environments)
     if pattern == "split":

@@ -164,7 +164,6 @@ def _find_difference(clean: Played, other: Played, payloads: Sequence[str]) -> s
 
 
 def _without(value: Any, payloads: Sequence[str]) -> Any:
-    """Return a value whose strings have no payload, nor the line break before it."""
     if isinstance(value, str):
         # The text of one payload may begin with that of another.
         for payload in sorted(payloads, key=len, reverse=True):

@@ -231,7 +231,6 @@ class _TurnEndings:
         self._record = record
 
     def turns(self, examined: RejudgedMultiTurn) -> Sequence[TurnEnding]:
-        """Return the ends of several turns."""
         traced = examined.model.turns if examined.model else ()
         return find_endings(self._record, traced, len(examined.trajectory.turns))
 
@@ -249,7 +248,6 @@ class _ActFinder:
         self._words = tuple([closing.words for closing in closings])
 
     def turns(self, examined: RejudgedMultiTurn) -> EpisodeActions:
-        """Return the actions in several turns."""
         traced = examined.model.turns if examined.model else ()
         milestones = sum(
             len(truth.calls) - len(match_effects(truth, model).missing)
@@ -265,7 +263,6 @@ class _ActFinder:
         return self._count(calls, milestones, good)
 
     def pairs(self, examined: RejudgedSingleTurn) -> EpisodeActions:
-        """Return the actions in a single turn."""
         made = [pair for pair in examined.paired.pairs if pair.call is not None]
         milestones = sum(pair.expected is not None and pair.problem is None for pair in made)
         good = {

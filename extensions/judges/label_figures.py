@@ -205,7 +205,6 @@ class RunLabels:
 
     @cached_property
     def _episodes(self) -> list[LabelledUnit]:
-        """One label of each episode."""
         return list({each.exhibit.key: each for each in self.found}.values())
 
     @property

@@ -68,7 +68,6 @@ def _do_nothing(entry: Entry, _: Random) -> Steps | None:
 
 
 def _repeat_reads(entry: Entry, _: Random) -> Steps | None:
-    """Return the ground truth with each read made twice in a row."""
     turns, repeated = [], 0
     for number, steps in enumerate(entry.turns):
         calls = []
@@ -143,7 +142,6 @@ def probes(
 
 
 def _order(entries: Sequence[Trajectory], wanted: int, seed: int) -> Iterator[Trajectory]:
-    """Yield a stratified sample, then the other entries as spares."""
     first = draw_sample(entries, wanted, seed)
     yield from first
     taken = {entry.id for entry in first}
@@ -182,7 +180,6 @@ def make_probe(
 
 
 def _draw_mutant(entry: Entry, source: Random, *, left_out: bool) -> Mutant | None:
-    """Return a random mutant that the checker rejects."""
     steps = [*entry.steps]
     for step in source.sample(steps, len(steps)):
         found = [
@@ -196,7 +193,6 @@ def _draw_mutant(entry: Entry, source: Random, *, left_out: bool) -> Mutant | No
 
 
 def _play_mutant(entry: Entry, mutant: Mutant, more: str) -> Steps:
-    """Return the mutated ground truth with answers that claim success."""
     changed, instead = mutant.step, []
     if mutant.parameter is not None:
         assert isinstance(changed.call, Call)

@@ -318,7 +318,6 @@ class _Voting(Generic[AnyVote]):
     result: VotingResult[AnyVote] = field(default_factory=VotingResult)
 
     async def draw(self, case: Case[AnyVote], ask: Ask) -> Case[AnyVote]:
-        """Draw and keep the votes that a case lacks."""
         votes = self.store.cast(case.key, case.brief.sha256)
         await asyncio.sleep(0)  # lets other tasks run, such as a stop
         while not case.is_over(votes):

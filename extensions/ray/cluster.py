@@ -227,7 +227,6 @@ class ActorPool:
         return None
 
     def _end_stalled(self, patience: float) -> None:
-        """Check that busy actors are alive, and kill actors that do not answer."""
         now = monotonic()
         for actor in [actor for actor in self._actors if actor.has and not actor.stalled]:
             if actor.asked is None:

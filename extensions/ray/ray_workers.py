@@ -360,7 +360,6 @@ class _BudgetView:
 
 @contextmanager
 def _interruptible(account: _BudgetView) -> Iterator[None]:
-    """Let SIGINT and SIGTERM stop the run instead of ending the process."""
     if threading.current_thread() is not threading.main_thread():
         # Signals are handled in the main thread only.
         yield

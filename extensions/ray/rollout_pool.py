@@ -162,7 +162,6 @@ class RolloutPool:
             yield from self._results(number, call(self._workers[number], [id]), call, [id])
 
     def _worker_with(self, number: int) -> Any:
-        """Return a new worker with the environments of a lost worker."""
         worker = self._new_worker()
         had = [id for id, course in self._courses.items() if course.worker == number]
         begun = worker.hold.remote(*self._origins(had))
@@ -187,7 +186,6 @@ class _EnvHolder:
         self._envs: dict[int, RolloutEnv] = {}
 
     def hold(self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv) -> Any:
-        """Add environments and replay their actions."""
         for (id, some), origin in zip(actions.items(), origins, strict=True):
             # Several may have the same origin.
             env = self._envs[id] = origin.fork()

@@ -68,7 +68,6 @@ def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category)
 
 
 def _literal(text: str) -> str:
-    """Return a call text whose arithmetic arguments are replaced by literals."""
     if not isinstance(text, str):
         raise TypeError(f"{text!r} is not a string with a call")
     if not isinstance(read_call(text), MalformedCall):
@@ -81,7 +80,6 @@ def _literal(text: str) -> str:
 
 
 def _having(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the backends that have functions of these names."""
     tools = list_tools(ENVIRONMENTS)
     having = {tools[name].backend for name in names if name in tools}
     return tuple([environment for environment in ENVIRONMENTS if environment in having])

@@ -182,7 +182,6 @@ def read_file_value(path: Path) -> object:
 
 
 def _read_documents(value: object, path: Path) -> Iterator[Candidate]:
-    """Yield the functions of a file in any of the usual layouts."""
     if isinstance(value, Mapping):
         value = next((value[n] for n in ("tools", "functions", "result") if n in value), [value])
         if isinstance(value, Mapping):
@@ -250,7 +249,6 @@ def _find_problem(document: Document) -> str | None:
 def _read_servers(
     path: Path, value: Mapping[str, Any]
 ) -> Iterator[tuple[str, list[str], dict[str, str] | None]]:
-    """Yield name, command and environment of each server in an MCP client's configuration."""
     servers = value["mcpServers"]
     for name, server in servers.items() if isinstance(servers, Mapping) else ():
         match server:

@@ -165,7 +165,6 @@ class _VectorCache:
         return self._vectors[_key(text)]
 
     def put(self, vectors: Iterator[tuple[str, list[float]]]) -> None:
-        """Add vectors. An error while writing the file is ignored."""
         added = {_key(text): vector for text, vector in vectors}
         self._vectors |= added
         with suppress(WriteError, OSError):

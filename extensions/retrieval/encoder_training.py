@@ -71,7 +71,6 @@ def make(what: str, texts: Sequence[str], schedule: TrainingSchedule, folder: Pa
 def _make_encoder(
     settings: dict[str, Any], texts: Sequence[str], schedule: TrainingSchedule, folder: Path
 ) -> Any:
-    """Return an untrained encoder with a tokenizer that knows the texts."""
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=_train_tokenizer(texts),
         pad_token=_SPECIAL[0],

@@ -206,7 +206,6 @@ class _FeatureSet(NamedTuple):
         return cls(layer.weighted(examples.queries), layer.weighted(texts), target)
 
     def slope(self, matrix: Array, chosen: Array) -> tuple[float, Array]:
-        """Return the loss of some queries and its gradient."""
         queries, target = self.queries[chosen], self.target[chosen]
         query_units, query_length = _unit(queries @ matrix)
         text_units, text_length = _unit(self.documents @ matrix)
@@ -228,7 +227,6 @@ def _unit(vectors: Array) -> tuple[Array, Array]:
 
 
 def _project(push: Array, along: Array) -> Array:
-    """Return the part of a gradient that is orthogonal to unit vectors."""
     return push - along * (push * along).sum(axis=1, keepdims=True)
 
 

@@ -186,7 +186,6 @@ class SearchTool:
 
 
 def _handed_over(trajectory: Trajectory, turn: int) -> frozenset[str]:
-    """Return the functions that the entry has added up to a turn."""
     return frozenset(n for earlier in trajectory.turns[: turn + 1] for n in earlier.offers)
 
 

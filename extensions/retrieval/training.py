@@ -182,7 +182,6 @@ class Training:
                     shutil.rmtree(path)
 
     def _write_folder(self, folder: Path, write: Callable[[Path], None]) -> None:
-        """Write a folder under a temporary name, and rename it once it is complete."""
         part = unfinished_path(folder)
         with report_write_errors(folder):
             shutil.rmtree(part, ignore_errors=True)
@@ -257,7 +256,6 @@ class Training:
 
 
 def _split(settings: TrainingSettings, sets: Sequence[QuerySet]) -> list[QuerySplit]:
-    """Split the queries. Without a split, the training queries are also the held-out queries."""
     if settings.split is None:
         return [QuerySplit(each.queries, each.queries) for each in sets]
     kind = SplitKind(settings.split)

@@ -55,7 +55,6 @@ def split_transcripts(
 def _find_keys(
     transcript: TuningTranscript, data: Dataset, kind: SplitKind, corpus: Corpus
 ) -> frozenset[str]:
-    """Return the keys that an episode may share with others."""
     entry = data.trajectories.get(transcript.record.id)
     if entry is None:
         raise DataError(transcript.record.id, f"{data.name} does not have this entry")
@@ -65,7 +64,6 @@ def _find_keys(
 
 
 def _find_key(name: str, kind: SplitKind, corpus: Corpus) -> str:
-    """Return the backend or group of a function. An unknown function forms a separate group."""
     found = corpus.by_name.get(name)
     if found is None:
         return name
@@ -73,7 +71,6 @@ def _find_key(name: str, kind: SplitKind, corpus: Corpus) -> str:
 
 
 def _find_functions(transcript: TuningTranscript, entry: Trajectory) -> Iterator[str]:
-    """Yield the functions that the ground truth or the episode calls."""
     for turn in entry.turns:
         yield from (call.name for call in read_truth_calls(turn) if isinstance(call, Call))
     for step in transcript.record.steps:

@@ -104,7 +104,6 @@ def _done(tools: ToolList | None) -> Reply:
 
 
 def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]]:
-    """Return the turn and its calls, each with a flag for success."""
     turn = 0
     made: list[tuple[Made, bool]] = []
     results = {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}

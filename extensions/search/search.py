@@ -148,12 +148,10 @@ class _Tree:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the budget is used up."""
         limits = self.limits
         return self.model_calls >= limits.model_calls or self.nodes >= limits.nodes
 
     async def search_turn(self, dialogue: Dialogue) -> Dialogue:
-        """Return the dialogue after the current turn, on the kept branch."""
         path = [_Node(dialogue, self.trail, [])]
         last = path[0]
         while path and not self.exhausted:
@@ -180,7 +178,6 @@ class _Tree:
         return self._over(path[-1] if path else last, "exhausted" if path else "give_up")
 
     def _over(self, node: _Node, gone: Gone | None) -> Dialogue:
-        """Return the dialogue of a node after the end of its turn."""
         self.trail = node.trail
         dialogue = node.dialogue
         if gone is not None and not dialogue.episode.finished:
@@ -191,7 +188,6 @@ class _Tree:
         return dialogue
 
     async def _try(self, node: _Node) -> TriedAnswer:
-        """Ask for one answer at a node, and execute it in a new session."""
         asked = node.dialogue
         request = self._request(node)
         self.follows.asks(node.trail, asked)
@@ -240,7 +236,6 @@ class _Tree:
         return reply if dialogue.conversation.apart(reply, GIVE_UP).given is None else None
 
     def _request(self, node: _Node) -> Request:
-        """Return the request at a node: the next request with the texts of the search."""
         dialogue, texts = node.dialogue, self.texts
         dialogue.request()  # begins the turn, if need be
         notes = [texts["tried"].replace("{tried}", "\n".join(node.tried))] if node.tried else []
@@ -273,7 +268,6 @@ _FINISH_CALL = Call(FINISH, (), {"return_type": ANSWERS, "final_answer": "..."})
 
 
 def _in_words(text: str, reply: Reply | None = None) -> Reply:
-    """Return an answer that has the given text and the usage of the model's answer."""
     if reply is None:
         return Reply(text, (), None, None, Usage(), 0.0)
     return reply._replace(text=text, tool_calls=(), verbatim=None)

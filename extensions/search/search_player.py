@@ -115,7 +115,6 @@ class SearchPlayer(EpisodePlayer, SearchObserver):
         self.turn_ends.append(end)
 
     def _searched(self) -> SearchRecord:
-        """Return the tree and its usage."""
         limits = self._limits
         executed = sum(bool(step.calls) for step in self.steps)
         requests, standing = len(self.steps), frozenset(self._trail)

@@ -87,7 +87,6 @@ class _Signal:
         self._event = asyncio.Event()
 
     async def wait(self, seconds: float | None = None) -> None:
-        """Wait for the next signal or the timeout."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
 
@@ -301,7 +300,6 @@ class EpisodeBroker:
 
 
 def _read_claims(path: Path, restarted: Collection[Key]) -> list[StoredClaim]:
-    """Return the claims of an earlier start, and delete those of restarted episodes."""
     file = LineFile(path)
     lines = list(file.mended())
     file.close()

@@ -149,7 +149,6 @@ def episode_server(seat: Seat, *, hides_verdict: bool) -> Server[Any]:
 
 
 def _functions(episode: ServedEpisode) -> list[Tool]:
-    """Return the functions that the entry offers in the current turn."""
     tools = episode.request.tools.tools if episode.request and episode.request.tools else []
     return [
         Tool(
@@ -207,7 +206,6 @@ def _reply(text: str | None, *calls: ToolCall) -> Reply:
 
 
 def _said(episode: ServedEpisode) -> list[str]:
-    """Return the messages of the user in the current turn."""
     if episode.request is None:
         return []
     messages = episode.request.messages
@@ -222,7 +220,6 @@ def _said(episode: ServedEpisode) -> list[str]:
 def _turn_result(
     episode: ServedEpisode, hides_verdict: bool, before: list[str] | None = None
 ) -> CallToolResult:
-    """Return the user's message, or the end of the episode."""
     view = episode.view(with_tools=False, hides_verdict=hides_verdict)
     shown = {name: value for name, value in view.items() if name not in ("messages", "tools")}
     if episode.record is not None:

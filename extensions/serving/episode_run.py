@@ -132,7 +132,6 @@ class EpisodeServerSettings(NamedTuple):
             await running
 
     def _app(self, broker: EpisodeBroker, base_url: str) -> Starlette:
-        """Return the web application: MCP, and the JSON endpoint."""
         clients: dict[str, ClientEpisode] = {}
 
         def seat(context: Context) -> ClientEpisode:
@@ -173,7 +172,6 @@ def require_servable(entries: Sequence[Trajectory]) -> None:
 
 
 async def _interrupted() -> None:
-    """Wait for Ctrl-C or a request to end."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     signals = (signal.SIGINT, signal.SIGTERM)
     # Outside of the main thread, the caller cancels this task.

@@ -113,7 +113,6 @@ async def _number(request: Request) -> int:
 
 
 def _guarded(handler: _Handler, token: str) -> _Handler:
-    """Return a handler that checks the token and reports errors of the pool."""
     wanted = f"Bearer {token}".encode()
 
     async def answer(request: Request) -> JSONResponse:

@@ -172,7 +172,6 @@ class FragmentReader:
         return Conditions(_together(where), ordered)
 
     def _joined(self, given: Sequence[Token], *, first: bool) -> StatementPart:
-        """Parse one condition with its AND or OR."""
         joint = given[0].text.upper()
         named = joint in ("AND", "OR")
         piece = self._piece(given[named:], "conditions")
@@ -182,7 +181,6 @@ class FragmentReader:
         return StatementPart(f"{before}({piece.sql})", piece.values)
 
     def _piece(self, given: Sequence[Token], parameter: str) -> StatementPart:
-        """Return the tokens between two clauses as a part of the statement."""
         depth = 0
         pieces = []
         for token, after in zip_longest(given, given[1:]):
@@ -194,7 +192,6 @@ class FragmentReader:
     def _written(
         self, token: Token, parameter: str, *, is_called: bool, inside: bool
     ) -> StatementPart:
-        """Return a token as a part of the statement."""
         kind, text = token
         if kind == "text":
             return StatementPart("?", (text[1:-1].replace("''", "'"),))

@@ -204,7 +204,6 @@ class _Authorizer:
     def authorize(
         self, action: int, first: str | None, second: str | None, _: str | None, __: str | None
     ) -> int:
-        """Return SQLite's code for allowing or denying an action."""
         changes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
         named, used = (first or "").casefold(), "what it does besides"
         if action == sqlite3.SQLITE_SELECT:
@@ -226,7 +225,6 @@ class _Authorizer:
         return self._left < 0
 
     def explain(self, error: Exception, tables: Mapping[str, SqlTable]) -> str:
-        """Return the reason for a refusal as a message."""
         if self._left < 0:
             return f"The statement takes more than {_STEPS} steps: simplify it."
         if self._refused:

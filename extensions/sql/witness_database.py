@@ -114,7 +114,6 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
 
 
 def _columns(question: str, given: Mapping[str, Any]) -> list[str]:
-    """Return the columns named in the question, then the columns in the answer."""
     values = {str(value) for row in given.get("insert_values") or () for value in row}
     values |= {str(value) for value in given.get("update_values") or ()}
     named = [text for text in given.get("columns") or () if text != "*"]
@@ -181,7 +180,6 @@ def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]
 
 
 def _near(token: Token) -> list[Cell]:
-    """Return a token's value, a smaller value and a larger value."""
     if token.kind in ("text", "either"):
         text = token.text[1:-1]
         return [text, text[:-1], f"{text}x"]

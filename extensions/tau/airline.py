@@ -569,7 +569,6 @@ class AirlineDesk(Desk):
         return found
 
     def _book(self, wanted: Any, cabin: str, count: int) -> dict[str, Any]:
-        """Return a flight of a reservation after checking its seats."""
         number, date = _member(wanted, "flight_number"), _member(wanted, "date")
         day = self._instance(number, date)
         if day["status"] != "available":
@@ -587,7 +586,6 @@ class AirlineDesk(Desk):
         }
 
     def _reserve(self, wanted: Sequence[Any], given: Mapping[str, Any]) -> dict[str, Any]:
-        """Book flights with validated passengers and payments."""
         user, count = self._user(given["user_id"]), len(given["passengers"])
         free = [id for id in _NEW_RESERVATIONS if id not in self.reservations]
         if not free:
@@ -619,7 +617,6 @@ class AirlineDesk(Desk):
             self.flights = {**self.flights, each["flight_number"]: {**flight, "dates": dates}}
 
     def _pay(self, user: dict[str, Any], id: str, price: int) -> list[dict[str, Any]]:
-        """Charge a price or pay it back, and return the entries for the payment history."""
         method = find(user["payment_methods"], id, "Payment method not found")
         if method["source"] == "certificate":
             raise Refused("Certificate cannot be used to update reservation")
@@ -660,7 +657,6 @@ def _check_payments(user: Mapping[str, Any], payments: Sequence[Any], total: Any
 
 
 def _charge(user: dict[str, Any], payments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return a customer after payments. A payment uses up the whole certificate."""
     methods = dict(user["payment_methods"])
     for payment in payments:
         id = payment["payment_id"]

@@ -108,7 +108,6 @@ def load(name: str) -> TaskDataset:
 
 
 def _load_own(recording: SimulationFile) -> TaskDataset:
-    """Return the tasks of a recording as a data set."""
     files = fetching.find_checkout()
     tasks = {recording.domain: choose_tasks(recording, files)}
     name = f"{NAME}:{recording.path}"

@@ -99,7 +99,6 @@ def fetch(source: Path | None, notify: Notify) -> Path:
 
 
 def _read_members(source: Path | None, notify: Notify) -> Iterator[tuple[str, bytes]]:
-    """Yield name and content of the files of the three domains."""
     if source is None:
         notify(f"downloading tau2-bench {revision()[:8]}")
         yield from _read_tar(io.BytesIO(_download()), "the download")

@@ -213,7 +213,6 @@ def list_state_differences(expected: Desk, actual: Desk) -> list[Difference]:
 
 
 def _compare(one: Any, other: Any, path: str, found: list[Difference]) -> None:
-    """Collect the differences of two values. Numbers of different types differ."""
     if one is other:
         return
     if isinstance(one, dict) and isinstance(other, dict):

@@ -588,7 +588,6 @@ class RetailDesk(Desk):
     def _price_pair(
         self, order: Mapping[str, Any], old: str, new: str
     ) -> tuple[Mapping[str, Any], float]:
-        """Return the new variant and the difference of prices of an exchange."""
         item = order["items"][_find_item(order["items"], old)]
         product = find(self.products, item["product_id"], "Product not found")
         variant = find(product["variants"], new, "Variant not found")

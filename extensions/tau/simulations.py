@@ -240,7 +240,6 @@ def _parse(node: JsonPlace) -> Mapping[str, Any]:
 
 
 def _flags(node: JsonPlace, name: str) -> tuple[bool, ...] | None:
-    """Return a list of verdicts: booleans, or objects with a named boolean."""
     items = node.items()
     if items is None:
         return None
@@ -293,7 +292,6 @@ def fits(simulation: Simulation, task: ServiceTask) -> bool:
 
 
 def _repair_ids(recording: SimulationFile) -> SimulationFile:
-    """Return a recording in which each simulation names the task that its judgement repeats."""
     tasks, mended, repaired = recording.tasks, 0, []
     for each in recording.simulations:
         task = tasks.get(each.task_id)

@@ -190,7 +190,6 @@ class TelecomDesk(Phone):
         return record
 
     def _line(self, customer_id: str, line_id: str) -> dict[str, Any]:
-        """Return a line of a customer."""
         customer = self.find("C", customer_id)
         if line_id not in customer["line_ids"]:
             raise NotFound(f"Line {line_id} not found for customer {customer_id}")

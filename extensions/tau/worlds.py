@@ -120,8 +120,6 @@ def _read_state(folder: Path, domain: str) -> Mapping[str, Any]:
 
 
 def _plain(node: JsonPlace) -> Any:
-    """Return a value in which TOML's dates are strings."""
-
     def convert(value: Any) -> Any:
         if isinstance(value, Mapping):
             return {key: convert(each) for key, each in value.items()}
@@ -133,7 +131,6 @@ def _plain(node: JsonPlace) -> Any:
 
 
 def _fill(default: Any, given: Any) -> Any:
-    """Return a value with its missing fields filled in, in the default's order."""
     if given is None and default is not None:
         return default
     if isinstance(default, Mapping) and isinstance(given, Mapping):

@@ -120,7 +120,6 @@ def add_results(chats: list[ChatMessage], results: Mapping[str, str]) -> list[Ch
 
 
 def _groups(chats: Sequence[ChatMessage]) -> list[tuple[object, list[ChatMessage]]]:
-    """Return messages with role and calls. Adjacent messages of the model are merged."""
     found: list[tuple[Any, list[ChatMessage]]] = []
     for chat in chats:
         names = [call["function"]["name"] for call in chat.get("tool_calls") or ()]

@@ -62,7 +62,6 @@ def _trace(sample: JsonNode, model: str | None) -> RecordedTrace:
 
 
 def _plain(message: object, about: Mapping[str, Any]) -> object:
-    """Return a message with tool errors as text, and with usage data of its model event."""
     if not isinstance(message, Mapping):
         return message
     error = message.get("error")
@@ -82,7 +81,6 @@ def _plain(message: object, about: Mapping[str, Any]) -> object:
 
 
 def _model_answers(sample: JsonNode) -> list[dict[str, Any]]:
-    """Return usage, stop reason and latency of the answers in the model events, in order."""
     found = []
     for event in sample.items("events"):
         if event.require_object().get("event") != "model":

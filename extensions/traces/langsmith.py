@@ -55,7 +55,6 @@ def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
 
 
 def _runs(node: JsonNode, depth: int = 0) -> Iterator[JsonNode]:
-    """Yield the runs of a document, and their child runs."""
     if depth > _MAX_DEPTH:
         node.refuse("is nested too deep")
     if isinstance(node.value, list):
@@ -102,7 +101,6 @@ def _trace(runs: Sequence[JsonNode]) -> RecordedTrace:
 
 
 def _tag(runs: Sequence[JsonNode]) -> str | None:
-    """Return the entry that a tag names."""
     tags = [tag.value for run in runs for tag in run.items("tags")]
     named = [tag for tag in tags if isinstance(tag, str) and tag.startswith(ENTRY_TAG)]
     return named[0].removeprefix(ENTRY_TAG) if named else None
@@ -118,7 +116,6 @@ def _exchange(run: JsonNode) -> Exchange:
 
 
 def _answer(run: JsonNode) -> JsonNode | None:
-    """Return the node of a run's answer: a message, or a list of messages."""
     outputs = run.get("outputs")
     if outputs is None:
         return None
@@ -182,7 +179,6 @@ def _seconds(run: JsonNode) -> float:
 
 
 def _results(runs: Sequence[JsonNode]) -> dict[str, str]:
-    """Return the results of tool runs, by the ids of calls."""
     found = {}
     for run in runs:
         if run.text("run_type") == "tool":

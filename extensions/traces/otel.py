@@ -104,7 +104,6 @@ def _span(node: JsonNode, shared: Mapping[str, JsonNode]) -> Span:
 
 
 def _attributes(node: JsonNode) -> dict[str, JsonNode]:
-    """Return the nodes of the attributes of a span, an event or a resource."""
     found = {}
     for each in node.items("attributes"):
         key, value = each.text("key"), each.get("value")
@@ -117,7 +116,6 @@ def _attributes(node: JsonNode) -> dict[str, JsonNode]:
 
 
 def _plain(node: JsonNode, depth: int = 0) -> Any:
-    """Return the value of an attribute."""
     if depth > _MAX_DEPTH:
         node.refuse("is nested too deep")
     for kind, value in node.require_object().items():
@@ -186,7 +184,6 @@ def _exchange(span: Span) -> Exchange:
 
 
 def _messages(span: Span, name: str) -> list[ChatMessage]:
-    """Return the messages in an attribute: JSON text, or structured."""
     value = span.attributes.get(name)
     if value is None:
         return []
@@ -208,7 +205,6 @@ def _messages(span: Span, name: str) -> list[ChatMessage]:
 
 
 def _from_parts(message: object) -> Iterator[object]:
-    """Yield a message with parts as messages of chat completions."""
     if not isinstance(message, dict) or "parts" not in message:
         yield message
         return
@@ -238,7 +234,6 @@ def _from_parts(message: object) -> Iterator[object]:
 
 
 def _results(spans: Sequence[Span]) -> dict[str, str]:
-    """Return the results in the spans of executed tools, by the ids of calls."""
     found = {}
     for span in spans:
         id, result = (span.attributes.get(f"gen_ai.tool.call.{n}") for n in ("id", "result"))

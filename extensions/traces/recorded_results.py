@@ -95,7 +95,6 @@ class RecordedSession(Session):
 
 
 def _is_alike(text: str, value: object, theirs: str) -> bool:
-    """Tell whether a recorded result has the same text or the same JSON value."""
     if theirs.strip() == text.strip():
         return True
     found = _parse(theirs)
@@ -113,7 +112,6 @@ def _parse(text: str) -> Any:
 
 
 def _recorded(ours: Result, text: str) -> RecordedResult:
-    """Return a recorded result, with the effect of our call on the state."""
     value = _parse(text)
     error: ToolError | None = None
     if isinstance(value, dict) and value.keys() == {_ERROR}:

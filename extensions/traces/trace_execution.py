@@ -101,7 +101,6 @@ class _Player:
         self._before = prepared.template.snapshot()
 
     def play(self, turns: Sequence[RecordedTurn]) -> None:
-        """Execute the answers to all turns of the entry."""
         expected, given = len(self._prepared.trajectory.turns), len(turns)
         if given != expected:
             self.warnings.append(f"has {given} user messages, but the entry has {expected} turns")
@@ -111,7 +110,6 @@ class _Player:
             self._play_turn(number, turn)
 
     def ended(self, turns: Sequence[RecordedTurn], error: str | None) -> EpisodeRecord:
-        """Return the record with the verdict."""
         trajectory = self._prepared.trajectory
         if error is not None:
             return EpisodeRecord.of(trajectory, None, error)

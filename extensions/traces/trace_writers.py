@@ -78,7 +78,6 @@ def _requests(record: EpisodeRecord) -> Iterator[_Request]:
 
 
 def _chat(record: EpisodeRecord, place: int) -> Json:
-    """Return a message. An answer contains its calls in the model's notation."""
     message = dict(record.messages[place])
     step = next((each for each in record.steps if each.request_messages == place), None)
     if step is None:
@@ -99,7 +98,6 @@ def _chat(record: EpisodeRecord, place: int) -> Json:
 
 
 def _digest(record: EpisodeRecord, *more: object, size: int = 32) -> str:
-    """Return a hexadecimal id that follows from the episode."""
     return sha256(json.dumps([record.id, record.trial, *more]).encode()).hexdigest()[:size]
 
 
@@ -140,7 +138,6 @@ def _tool_spans(record: EpisodeRecord, request: _Request, trace: str, top: str) 
 
 
 def _results(record: EpisodeRecord, request: _Request) -> Iterator[tuple[Json, Mapping[str, Any]]]:
-    """Yield the calls of an answer with the messages of their results."""
     calls = {call["id"]: call for call in request.answer.get("tool_calls", ())}
     for message in record.messages[request.step.request_messages + 1 :]:
         if message["role"] != "tool":
@@ -176,7 +173,6 @@ def _value(value: Any) -> Json:
 
 
 def _parts(chat: Mapping[str, Any]) -> Json:
-    """Return a message with parts."""
     role, content = chat["role"], chat.get("content")
     if role == "tool":
         part = {"type": "tool_call_response", "id": chat["tool_call_id"], "response": content}
@@ -192,7 +188,6 @@ def _parts(chat: Mapping[str, Any]) -> Json:
 
 
 def _counts(usage: Usage) -> tuple[int | None, ...]:
-    """Return the tokens in the order of the attributes."""
     return usage.prompt, usage.completion, usage.cached, usage.written, usage.reasoning
 
 

@@ -185,7 +185,6 @@ def list_events(steps: Sequence[ExecutedStep]) -> Iterator[ConductEvent]:
 
 
 def _with_answers(prepared: PreparedTrajectory, said: Sequence[str]) -> PreparedTrajectory:
-    """Return an entry whose user said all answers, so that their values count as told."""
     entry = prepared.trajectory
     (turn,) = entry.turns
     messages = (*turn.messages, *[Message("user", text) for text in said])

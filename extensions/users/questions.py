@@ -136,7 +136,6 @@ def hear(text: str) -> Hearing:
 
 
 def _with_items(lines: list[str]) -> list[str]:
-    """Return the sentences that ask, with the list items below a line that asks."""
     found: list[str] = []
     listing = False
     for line in lines:

@@ -137,7 +137,6 @@ class RuleUser:
         return self._end(heard)
 
     def _give_facts(self, heard: Hearing) -> list[str]:
-        """Return the facts that the agent asked for, and what the user does not know."""
         scenario = self._scenario
         found: list[str] = []
         again: list[str] = []
@@ -172,7 +171,6 @@ class RuleUser:
         return found or (again if heard.asks and not heard.proposes else [])
 
     def _is_named(self, fact: Fact, heard: Hearing) -> bool:
-        """Tell whether a question has the words of a fact that is of no common kind."""
         words = content_words(fact.name)
         return bool(words) and any(words <= content_words(each) for each in heard.questions)
 
@@ -322,7 +320,6 @@ def normalize(text: str) -> str:
 
 
 def _is_wanted(wish: Wish) -> bool:
-    """Tell whether a wish asks for something, so that the dialogue does not end before it."""
     return re.search(r"\b(?:want|need|like|wonder|ask|can|could)", wish.text, re.I) is not None
 
 

@@ -73,7 +73,6 @@ def recorded_verdicts(run: Run, path: Path | None) -> Verdicts:
 
 
 def _beside(path: Path) -> list[Path]:
-    """Return the files of verdicts beside result files, including subfolders."""
     folder = path if path.is_dir() else path.parent
     file = folder / bfcl_result_file.VERDICTS_FILE
     files = sorted(path.rglob(file.name)) if path.is_dir() else [file] if file.exists() else []
@@ -106,7 +105,6 @@ def changes(run: Run, profile: Profile, verdicts: Verdicts) -> Iterator[str]:
 
 
 def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
-    """Return the recorded fields in which verdicts differ."""
     # Compared as text, in which NaN equals itself.
     written = {member: json.dumps(_present(value)) for member, value in now.to_json().items()}
     return tuple(
@@ -119,7 +117,6 @@ def _differing(then: Mapping[str, Any], now: Verdict) -> tuple[str, ...]:
 
 
 def _present(value: Any) -> Any:
-    """Drop messages, whose words may change, and absent values, which early runs recorded."""
     if isinstance(value, list):
         return [_present(member) for member in value]
     if not isinstance(value, dict):

@@ -57,7 +57,6 @@ def keep_examination(path: Path | None, text: str) -> None:
 
 @cache
 def _hash_code() -> str:
-    """Return a hash of the sizes and times of code files and built-in data files."""
     files = [path for name in _PACKAGES for path in (_ROOT / name).rglob("*.py")]
     return sha256("\n".join(_stamps(sorted([*files, *DATA.iterdir()]))).encode()).hexdigest()
 

@@ -95,7 +95,6 @@ class RunRow(NamedTuple):
 
 
 def _series(definition: RunDefinition) -> str:
-    """Return the hash that runs of one score history share."""
     same = definition._replace(simulator="", prompts_sha256="", settings=_NOTHING_ASKED)
     return sha256(f"{definition.settings.mode} {same!r}".encode(*_NOT_IN_TEXT)).hexdigest()[:12]
 

@@ -141,7 +141,6 @@ class _Guard:
         await (refusal or self._app)(scope, receive, with_headers)
 
     def _refusal(self, request: Request) -> Response | None:
-        """Return the error response for a refused request."""
         if request.headers.get("host", "").lower() not in self._hosts:
             text = "Wrong host; open the URL that turnwise view printed.\n"
             return Response(text, 421, media_type="text/plain")
@@ -415,13 +414,11 @@ def _seen(stamp: tuple[int, ...]) -> str:
 
 
 def _key(request: Request) -> Key | None:
-    """Return the requested episode."""
     id, trial = (request.query_params.get(name) for name in ("id", "trial"))
     return None if id is None else (id, _trial(trial or "0"))
 
 
 def _trial(text: str) -> int:
-    """Parse the number of a trial."""
     if not (text.isascii() and text.isdecimal()) or len(text) > _MAX_DIGITS:
         raise DataError("trial", f"{text!r:.40} must be a whole number of at least 0")
     return int(text)
@@ -430,8 +427,6 @@ def _trial(text: str) -> int:
 def _answering(
     handler: _Handler, respond: Callable[[Any], Response], refuse: Callable[[str], Response]
 ) -> Callable[[Request], Response]:
-    """Return an endpoint that responds with a handler's result or its error message."""
-
     def answer(request: Request) -> Response:
         try:
             found = handler(request)
@@ -457,7 +452,6 @@ def _problem(problem: str) -> Response:
 
 
 def _attached(named: tuple[str, str]) -> Response:
-    """Return a page as a download."""
     name, text = named
     plain = "".join(each if each.isalnum() and each.isascii() else "-" for each in name)[:100]
     kept = f'attachment; filename="turnwise-{plain.strip("-") or "page"}.html"'

@@ -167,7 +167,6 @@ class WorldClock(World):
         self._pass(session, shift(self._now, self.minutes_per_turn))
 
     def _pass(self, session: WorldSession, until: str) -> None:
-        """Execute the events up to a time, in order."""
         self._until = ""
         for _ in range(_MAX_EVENTS):
             due = [
@@ -198,7 +197,6 @@ class WorldClock(World):
         return self._now if "after" not in event and holds(event, session) else None
 
     def _delayed(self, event: Event) -> Event:
-        """Convert a triggered event to an event at a time."""
         kept = {name: v for name, v in event.items() if name not in ("after", "when", "delay")}
         return cast(Event, {**kept, "at": shift(self._now, event.get("delay", 0))})
 

@@ -32,8 +32,6 @@ MAX_EXPERIMENTS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class _ParaphraseOptions:
-    """Draft of descriptions=FILE."""
-
     paraphrase: str | None = option(
         "draft paraphrased descriptions with this live model", "MODEL", needs="--output"
     )
@@ -88,7 +86,6 @@ def run(options: Options) -> int:
 
 
 def _draft(options: Options, model: str) -> int:
-    """Write paraphrased descriptions of the functions of a data set."""
     if options.folders:
         raise DataError("--paraphrase", "cannot be combined with FOLDER; leave one of them out")
     dataset = dataset_choice.load_named(options.dataset, options.category, note)
@@ -124,7 +121,6 @@ def _draft(options: Options, model: str) -> int:
 
 
 def _documents(dataset: Dataset) -> dict[str, Document]:
-    """Return the documents of all functions that entries of a data set offer, by name."""
     found: dict[str, Document] = {}
     for trajectory in dataset.trajectories.values():
         for document in documents_of(trajectory, dataset.folder):

@@ -96,7 +96,6 @@ def run(options: Options) -> int:
 def _transcripts(
     options: Options, form: TrainingFormat, kept: Sequence[Run]
 ) -> list[TranscriptsOfRun]:
-    """Return the transcripts of runs; for training, only those that the model itself ended."""
     if form == "openai-messages":
         found = [(run, tuning_transcripts(run, only_passed=options.only_passed)) for run in kept]
         for run, transcripts in found:
@@ -113,7 +112,6 @@ def _transcripts(
 
 
 def _check(options: Options) -> None:
-    """Check that the options fit the format. Raises DataError if one does not."""
     bfcl = options.format == "bfcl"
     given = {
         "--trial": ("bfcl", bfcl, options.trial is not None),

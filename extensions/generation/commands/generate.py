@@ -1,4 +1,4 @@
-"""Command ``turnwise generate``: lets a model write entries, and checks each entry."""
+"""Command ``turnwise generate``: generates entries with a model, and checks each entry."""
 
 from __future__ import annotations
 
@@ -187,7 +187,6 @@ class _Outcome(NamedTuple):
 
     @property
     def stopped(self) -> str | None:
-        """Reason for an early end, if any."""
         return self._engine.stop_reason or self.maker.short
 
     @property
@@ -196,7 +195,6 @@ class _Outcome(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether an error ended the generation."""
         return self._engine.failed or self.maker.short is not None
 
 
@@ -213,7 +211,6 @@ class _Figures(NamedTuple):
 
 
 def _check(options: Options) -> None:
-    """Check that the options fit together. Raises DataError if they do not."""
     if options.origin == "paths":
         for flag, value in (
             ("--solutions", options.solutions),
@@ -237,10 +234,6 @@ def _check(options: Options) -> None:
 
 
 def _read_kinds(names: str) -> list[InstructionKind]:
-    """Return the kinds in a comma-separated list, without duplicates.
-
-    Raises DataError if a kind does not exist.
-    """
     kinds = [name.strip().upper() for name in names.split(",")]
     for kind in kinds:
         if kind not in [*InstructionKind]:
@@ -252,10 +245,6 @@ def _read_kinds(names: str) -> list[InstructionKind]:
 def _make_order(
     options: Options, graph: Graph, own: Dataset, wishes: Sequence[str]
 ) -> GenerationOrder:
-    """Return the entries to make, and the models.
-
-    Raises DataError if a file cannot be used, or a kind has no tasks.
-    """
     kinds = _read_kinds(options.kind)
     if options.number < len(kinds):
         raise DataError("--number", f"must be at least {len(kinds)}, the number of kinds")
@@ -309,10 +298,6 @@ def _wishes(want: str | None, graph: Graph, ours: Coverage | None) -> Sequence[s
 
 
 def _find_work_folder(options: Options) -> Path:
-    """Return the folder of the answers, new or from an earlier run.
-
-    Raises DataError if the folder exists without ``--resume``, or is missing with ``--resume``.
-    """
     output = options.output
     work = output.with_name(f"{output.name}.work")
     definition, answers = work / DEFINITION_FILE, work / ANSWERS_FILE
@@ -331,7 +316,6 @@ def _find_work_folder(options: Options) -> Path:
 
 
 def _definition(options: Options, order: GenerationOrder) -> dict[str, Any]:
-    """Return all settings that determine the entries, as a JSON object."""
     how = order.tasks.how
     return {
         "model": order.model,
@@ -355,7 +339,6 @@ def _definition(options: Options, order: GenerationOrder) -> dict[str, Any]:
 
 
 def _changed_settings(settings: Settings) -> dict[str, Any]:
-    """Return the settings that differ from the defaults."""
     found = settings.defining().to_json()
     usual = Settings().defining().to_json()
     if found["base_url"] is not None:
@@ -364,7 +347,6 @@ def _changed_settings(settings: Settings) -> dict[str, Any]:
 
 
 def _write(options: Options, output: MadeEntries, secrets: SecretMask) -> None:
-    """Write the entries and the rejected answers."""
     with written(options.output) as file:
         file.write(lines(output.entries))
     if options.rejected is not None:
@@ -390,7 +372,6 @@ def _rejected_line(rejected: RejectedAnswer) -> dict[str, Any]:
 
 
 def _build(folder: Path | None, output: MadeEntries) -> Counter[str] | None:
-    """Write scenarios of entries; count the scenarios, and the reasons for missing scenarios."""
     if folder is None:
         return None
     counted: Counter[str] = Counter()
@@ -421,7 +402,6 @@ def _cover(graph: Graph, dataset: Dataset) -> Coverage:
 
 
 def _report(options: Options, order: GenerationOrder, outcome: _Outcome, figures: _Figures) -> None:
-    """Print the yield table and the coverage of the entries."""
     output, spent = outcome.maker.output, outcome.spent
     asked = {role: asker.requests for role, asker in outcome.models.askers.items()}
     walks = _count_walks(order)

@@ -1,4 +1,4 @@
-"""Checks of a whole generated entry: findings of the rules, and the scenario made from it."""
+"""Checks of a whole generated entry by the rules, and conversion of the entry to a scenario."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find_first_finding(entry: Trajectory) -> Finding | None:
 
 
 def make_scenario(entry: Trajectory, left_out: MissingParameter | None) -> Scenario:
-    """Return the scenario with an entry as its base and with sound variants.
+    """Return a scenario whose base is the entry and whose variants are sound.
 
     Raises:
         DataError: No value can be removed, no function can be held out, or a variant is not sound.
@@ -73,7 +73,6 @@ def _make_scenario(entry: Trajectory, notes: VariantNotes) -> Scenario:
 
 
 def _check_variant(scenario: Scenario, category: Category) -> str:
-    """Return the reason why a variant is not sound; empty if it is."""
     try:
         variant = make(scenario, category)
     except DataError as error:

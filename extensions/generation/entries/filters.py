@@ -39,7 +39,7 @@ _CALLED = re.compile(r"\b(\w+)\(")
 
 
 class Filter(StrEnum):
-    """Filters in the order of their checks; ``yield_table.MEANINGS`` explains them."""
+    """Names of the filters in the order of application, explained in ``yield_table.MEANINGS``."""
 
     FORM = "FORM"
     INVENTED = "INVENTED"
@@ -69,7 +69,7 @@ class WrittenTurn(NamedTuple):
 
 
 class Instruction(NamedTuple):
-    """The user's side of an entry, in a writer's words."""
+    """User messages of an entry, as a writer wrote them."""
 
     turns: tuple[WrittenTurn, ...]
     left_out: MissingParameter | None = None
@@ -140,7 +140,7 @@ def _check_text(text: str, where: str) -> None:
 
 
 class FilterChain:
-    """All filters, and the questions of ``own`` entries and of earlier output."""
+    """All filters, with the questions of ``own`` entries and of earlier generated entries."""
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
         self._own = QuestionIndex()
@@ -262,7 +262,6 @@ def _check_language(written: Instruction) -> str | None:
 
 
 def _find_unknown_value(said: Trajectory) -> str | None:
-    """Return a message on the first argument value without an origin."""
     for finding in check_provenance(Entry(make_dataset(said), said)):
         if finding.severity is not Severity.INFO:
             return f"turn {finding.turn}, {finding.field}: {finding.message}"
@@ -270,7 +269,7 @@ def _find_unknown_value(said: Trajectory) -> str | None:
 
 
 def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
-    """Return a message on the first value that user messages reveal before a result shows it."""
+    """Return a message on the first value that a user message reveals before a result shows it."""
     entry = Entry(make_dataset(said), said)
     words = [turn.words.casefold() for turn in said.turns]
     for value, step in find_revealed_values(entry, told):
@@ -283,7 +282,7 @@ def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
 
 
 def find_revealed_values(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[Any, TruthStep]]:
-    """Yield specific values that a result shows first, each with its step."""
+    """Yield each distinctive value that first occurs in a result, with the step of the result."""
     known = {_drop_sign(value) for value in told}
     for step in entry.steps:
         known.update(map(_drop_sign, list_literals(entry.arguments(step.call))))
@@ -295,12 +294,10 @@ def find_revealed_values(entry: Entry, told: frozenset[Any]) -> Iterator[tuple[A
 
 
 def _drop_sign(value: Any) -> Any:
-    """Return a value in the form of user messages, without the sign of a number."""
     return value if isinstance(value, str) else abs(value)
 
 
 def _list_values(value: Any) -> Iterator[Any]:
-    """Yield the values of a result, and its field names, which may be ids."""
     yield from list_literals(value)
     members = value.values() if isinstance(value, Mapping) else value
     if isinstance(value, Mapping):

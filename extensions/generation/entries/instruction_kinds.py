@@ -45,7 +45,7 @@ class Groups(NamedTuple):
         return self.categories if kind is InstructionKind.I2 else self.collections
 
     def hold(self, kind: InstructionKind, backends: Sequence[str]) -> bool:
-        """Tell whether an entry with these backends is of a kind."""
+        """Tell whether an entry with these backends belongs to a kind."""
         if kind is InstructionKind.I1:
             return len(backends) == 1
         return len(backends) in _SIZES and any(
@@ -54,7 +54,7 @@ class Groups(NamedTuple):
 
 
 class InstructionBackends(NamedTuple):
-    """The group and backends of an instruction."""
+    """Group and backends of an instruction."""
 
     group: str
     backends: tuple[str, ...]
@@ -116,7 +116,6 @@ def list_focuses(kind: InstructionKind, groups: Groups, graph: Graph) -> list[In
 
 
 def _is_apart(backends: Sequence[str], graph: Graph) -> bool:
-    """Tell whether the edges leave a backend unconnected to the first backend."""
     first, *others = backends
     if not others:
         return not graph.pairs[first, first]

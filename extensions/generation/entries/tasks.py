@@ -1,7 +1,7 @@
 """Writing tasks: a walk over the function graph, a persona, and example entries.
 
-Every walk is executable. A walk is used only if its entry is sound for any user messages. So no
-call may be superfluous or repeated, and the checker must notice every mutation.
+Every walk is executable. A walk is used only if its entry is sound for any user messages.
+Therefore, no call may be superfluous or repeated, and the checker must notice every mutation.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class WritingTask:
 
     @cached_property
     def played(self) -> Entry:
-        """Entry with executed calls."""
+        """Entry whose calls have been executed."""
         return Entry(make_dataset(self.bare), self.bare)
 
     @cached_property
@@ -112,7 +112,7 @@ class WritingTask:
         return [wish for wish in wishes if wish not in reached]
 
     def said(self, words: Sequence[str]) -> Trajectory:
-        """Return the entry with these user messages for its turns."""
+        """Return the entry of the walk with these user messages."""
         turns = [
             replace(turn, messages=(Message("user", text),))
             for turn, text in zip(self.bare.turns, words, strict=True)
@@ -164,7 +164,8 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts the walks by kind and by reason of refusal. The empty reason counts all walks.
+    ``drawn`` counts walks by kind and by reason of refusal. The count for the empty reason is that
+    of all walks.
 
     Raises DataError if a kind has no backends to draw from.
     """
@@ -181,7 +182,7 @@ class TaskSource:
         self._rules = select_rules(_RULES)
 
     def draw(self, kind: InstructionKind, number: int, wishes: Sequence[str] = ()) -> WritingTask:
-        """Draw the task of a number; its walk covers as many wishes as there is room for.
+        """Draw the task with a number, whose walk covers as many wishes as possible.
 
         Raises DataError if no walk of the kind is suitable.
         """
@@ -249,7 +250,6 @@ class TaskSource:
         return Trajectory(id, Category.BASE, walk.environments, config, turns)
 
     def _refuse(self, kind: InstructionKind, walk: Walk, bare: Trajectory) -> str:
-        """Return the reason for refusing a walk; empty for a suitable one."""
         if len(walk.turns) < self.how.turns:
             return "SHORT"
         if not self._is_of(kind, walk):
@@ -277,7 +277,6 @@ class TaskSource:
         return any(finding.severity is not Severity.INFO for finding in found)
 
     def _list_told(self, step: PathStep) -> Iterator[Any]:
-        """Yield the argument values of a call that the user has to state."""
         arguments = parse_call(step.text).kwargs
         for binding in step.bindings:
             if binding.origin is Origin.RESULT:
@@ -287,7 +286,6 @@ class TaskSource:
                 yield from list_literals(arguments[binding.argument])
 
     def _is_of(self, kind: InstructionKind, walk: Walk) -> bool:
-        """Tell whether a walk has an edge; kinds of several backends need an edge between them."""
         edges = [self.how.graph.by_name[name].backends for name in walk.edges]
         if kind is InstructionKind.I1:
             return bool(edges) and len(walk.environments) == 1
@@ -295,7 +293,7 @@ class TaskSource:
 
 
 def blank_result_part(graph: Graph, binding: Binding) -> Any:
-    """Return the argument of a binding with a placeholder for the value from a result."""
+    """Return the argument of a binding, in which a placeholder replaces the value from a result."""
     template = graph.by_name[binding.place].template
     return blank_argument(template.kwargs[binding.argument], BLANK)
 

@@ -64,7 +64,6 @@ def _suites() -> ModuleType:
 
 @contextmanager
 def _without_clients() -> Iterator[None]:
-    """Replace the package's modules that import clients of providers, during an import."""
     if _PIPELINE in sys.modules:
         yield
         return
@@ -83,7 +82,6 @@ def _without_clients() -> Iterator[None]:
 
 
 def _make_deterministic() -> None:
-    """Freeze the clock, keep the order of participants, and read and compare states faster."""
     frozen = SimpleNamespace(**vars(datetime))
     frozen.datetime = _FrozenDatetime
     for name in _CLOCK_MODULES:

@@ -23,7 +23,6 @@ class TaskTexts(NamedTuple):
 
 @cache
 def _versions_by_text(suite: str, task: str) -> Mapping[str, frozenset[str]]:
-    """Return the versions of each known text of a task."""
     found: dict[str, set[str]] = {}
     for version in agentdojo_package.VERSIONS:
         try:

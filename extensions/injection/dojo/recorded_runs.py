@@ -181,7 +181,6 @@ def _find(path: Path) -> tuple[str, Iterator[RecordedFile]] | None:
 
 
 def _is_episode(path: Path) -> bool:
-    """Tell whether a file begins like AgentDojo's file of one episode."""
     try:
         with open(path, encoding="utf-8") as file:
             begin = file.read(_MAX_BEGIN_CHARS)
@@ -225,7 +224,6 @@ def _parsed(text: str, where: str) -> JsonObject:
 def _unpacked(
     header: JsonObject, lines: Iterable[tuple[str, JsonObject]]
 ) -> Iterator[RecordedFile]:
-    """Yield the episodes of a packed file, with the shared texts filled in."""
     texts, system = header["texts"], next(iter(header.get("system") or ()), None)
 
     def whole(value: Any) -> Any:
@@ -263,7 +261,6 @@ def _unpacked(
 
 
 def _of_file(path: Path, line: JsonObject) -> RecordedFile:
-    """Return the episode of one of AgentDojo's own files."""
     where = str(path)
     with _Reading(where):
         messages = line["messages"] or []
@@ -323,7 +320,6 @@ def _texts(
 
 
 def _content(message: JsonObject) -> str:
-    """Return the text of a message, which may be a list of blocks."""
     content = message.get("content")
     if isinstance(content, list):
         return "\n".join(str(block.get("content") or "") for block in content)
@@ -331,7 +327,6 @@ def _content(message: JsonObject) -> str:
 
 
 def _answers(messages: Sequence[JsonObject]) -> list[DojoAnswer]:
-    """Return the model's answers, each call with the result or error of its tool message."""
     found: list[DojoAnswer] = []
     waiting: list[dict[str, Any]] = []
     for message in messages:
@@ -360,7 +355,6 @@ def _answers(messages: Sequence[JsonObject]) -> list[DojoAnswer]:
 def _episode(
     file: RecordedFile, version: str | None, *, is_named: bool
 ) -> tuple[Trajectory, RecordedEpisode]:
-    """Return an episode with its entry."""
     texts = file.texts
     if version not in agentdojo_package.VERSIONS:
         fits = (
@@ -421,12 +415,10 @@ def _step(answer: DojoAnswer) -> Step:
 
 
 def _shown(call: JsonObject) -> str:
-    """Return the text that the model read for a call."""
     return str(call["error"] if call.get("error") is not None else call.get("result", ""))
 
 
 def _messages(file: RecordedFile) -> Iterator[dict[str, Any]]:
-    """Yield the conversation as chat messages."""
     if file.system is not None:
         yield {"role": "system", "content": file.system}
     if file.texts.prompt is not None:
@@ -447,7 +439,6 @@ def _messages(file: RecordedFile) -> Iterator[dict[str, Any]]:
 
 
 def _records(answers: Sequence[DojoAnswer]) -> Iterator[StepRecord]:
-    """Yield the steps with the recorded texts."""
     sent = 2
     for answer in answers:
         calls = [

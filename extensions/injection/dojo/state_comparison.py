@@ -66,7 +66,6 @@ def _pruned_members(
 
 
 def _with(model: Any, members: Mapping[str, Any]) -> Any:
-    """Return a pydantic model of the same class with other field values, unchecked."""
     made = model.model_copy()
     made.__dict__.clear()
     made.__dict__.update(members)

@@ -116,7 +116,6 @@ def register(suite: str) -> str:
 
 
 def _method(tool: Any) -> Callable[..., Any]:
-    """Return a tool as a method with its parameters as signature and its texts as docstring."""
     fields = tool.parameters.model_fields
 
     def call(live: DojoBackend, *args: Any, **kwargs: Any) -> str:

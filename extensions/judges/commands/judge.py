@@ -98,12 +98,10 @@ class _JudgeCommand:
         self.session = JudgingSession(setting, sys.argv, resumes=options.resume)
 
     def cases(self, found: Iterable[JudgedEpisode]) -> list[EpisodeCase]:
-        """Return the cases to vote on."""
         judge = self.setting.judge()
         return [EpisodeCase(exhibit, judge, self.terms, self.count) for exhibit in found]
 
     def label(self, judged: JudgedRun, people: Mapping[Key, bool] | None) -> RunLabels:
-        """Collect votes on the episodes of a run and return their labels."""
         source = judged.source
         model = source.definition.model if source.definition else source.name
         if model.rpartition("/")[2] == self.setting.name.rpartition("/")[2]:
@@ -132,7 +130,6 @@ class _JudgeCommand:
         return compute_win_rate(str(second.source.path), pairs, heard, self.count)
 
     def estimate(self, runs: Sequence[JudgedRun]) -> int:
-        """Print the estimated requests."""
         for judged in runs:
             folder = self.options.keep or find_votes_folder(judged.source.path)
             what = f"{judged.source.path}: {len(judged.exhibits)} episodes"
@@ -144,7 +141,6 @@ class _JudgeCommand:
     def say_guess(
         self, what: str, found: Sequence[JudgedEpisode], folder: Path, definition: JudgeDefinition
     ) -> None:
-        """Print the estimated requests on episodes."""
         guessed = estimate_votes(self.cases(found), self.session.kept(folder, definition, Vote))
         say(
             f"{what}, {guessed.episodes} of them without a label; {guessed.requests} requests "
@@ -156,7 +152,6 @@ class _JudgeCommand:
             say(cost_line(name, self.setting.settings.request_options(), usage, "reasoning"))
 
     def status(self) -> int:
-        """Print errors and the reason of an early end, and return the exit status."""
         for place, why in [*self.session.failed.items()][:3]:
             note(f"{place}: {why}")
         failed = bool(self.session.failed)
@@ -170,7 +165,6 @@ class _JudgeCommand:
 
 
 def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
-    """Judge episodes with known errors, and print the judge model's errors."""
     name = options.dataset
     dataset = dataset_choice.dataset(
         name, dataset_choice.categories(options.category or "multi_turn", name), note
@@ -291,7 +285,6 @@ def _load_people(options: JudgeOptions, runs: Sequence[JudgedRun]) -> Mapping[Ke
 def _compare_with_people(
     options: JudgeOptions, judged: JudgedRun, people: Mapping[Key, bool] | None
 ) -> int:
-    """Print the agreement between verdicts and labels of people."""
     found = verdicts_with_people(judged.exhibits, people or {})
     if found is None:
         raise DataError(str(options.labels), "has no labels of episodes with verdicts")
@@ -329,7 +322,6 @@ def _print(
 
 
 def _describe(command: _JudgeCommand) -> str:
-    """Return a line on the judge model, the settings and the cost."""
     setting, terms, count = command.setting, command.terms, command.count
     used = command.session.used
     cost = "" if used.cost is None else f", ${used.cost:.2f}"
@@ -348,7 +340,6 @@ def _document(
     tallies: Sequence[RunLabels],
     rates: Sequence[WinRate],
 ) -> dict[str, Any]:
-    """Return all figures as a JSON object."""
     return {
         "judge": command.setting.name,
         "show": command.setting.show,

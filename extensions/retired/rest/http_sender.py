@@ -170,7 +170,6 @@ def _send(
 
 @cache
 def _trusted() -> SSLContext:
-    """Return the trusted certificates, which take longer to load than a request."""
     return httpx.create_ssl_context(trust_env=False)
 
 
@@ -215,7 +214,6 @@ class _Watch:
 
     @contextmanager
     def in_time(self) -> Iterator[None]:
-        """Close the connection at the deadline, even while data arrives."""
         timer = Timer(_DEADLINE, self._cut)
         timer.daemon = True
         timer.start()
@@ -232,7 +230,6 @@ class _Watch:
 
 
 def _denied(host: str, port: int) -> AccessDenied:
-    """Return the error for a service that is not allowed."""
     if _is_local(host):
         what = "on this machine, requests may only go to the fixture"
         return AccessDenied(f"{what}; allow other requests by --allow-host {host[:100]}:{port}.")
@@ -241,7 +238,6 @@ def _denied(host: str, port: int) -> AccessDenied:
 
 
 def _not_public(host: str, port: int) -> AccessDenied:
-    """Return the error for a service that --allow-network does not include."""
     named = host[:100]
     return AccessDenied(f"{named} has no public address; it needs --allow-host {named}:{port}.")
 
@@ -270,7 +266,6 @@ def is_public(text: str) -> bool:
 
 
 def _peer(connected: socket.socket) -> str:
-    """Return the address of the peer."""
     return str(connected.getpeername()[0])
 
 
@@ -373,7 +368,6 @@ def _url_of(call: Call) -> str | None:
 
 
 def _requests(trajectory: Trajectory, *, changing: bool) -> Iterator[Call]:
-    """Yield the valid requests of a ground truth."""
     if {*ASKING}.isdisjoint(trajectory.environments):
         return
     tools = list_tools(ASKING)

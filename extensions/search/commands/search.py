@@ -206,8 +206,6 @@ def _make_plan(options: Options) -> tuple[RunPlan, list[Trajectory]]:
 
 
 def _methods(options: Options, plan: RunPlan) -> list[_Method]:
-    """Return the methods in the order of their runs."""
-
     def searching(children: int, repeat: int | None = None) -> RunPlan:
         limits = children, options.max_calls, options.max_nodes
         texts = plan.settings.prompts and Path(plan.settings.prompts)
@@ -254,7 +252,6 @@ def _search(
     *,
     told: bool,
 ) -> tuple[RunEnding, str] | None:
-    """Run all methods in order. Return ending and name of a method that stopped early."""
     _check_definitions(methods, folder, options)
     settings = methods[0].plan.settings
     left = settings.max_requests, settings.max_cost
@@ -289,7 +286,6 @@ def _check_definitions(methods: Sequence[_Method], folder: Path, options: Option
 def _play_once(
     plan: RunPlan, trajectories: Sequence[Trajectory], options: Options, told: bool, store: RunStore
 ) -> RunEnding:
-    """Run one episode per entry."""
     jobs = open_jobs(store, trajectories, 1, options.only, plan.order_seed)
     return _conduct(plan, store, jobs, told=told)
 
@@ -369,7 +365,6 @@ def _shorten_records(folder: Path) -> Iterator[EpisodeRecord]:
 def _report(
     found: Sequence[SearchMethod], plan: RunPlan, options: Options, folder: Path | None
 ) -> int:
-    """Print the scores of the methods and return the exit status."""
     if options.output:
         with written(options.output) as file:
             for method in found:
