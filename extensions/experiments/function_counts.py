@@ -99,7 +99,7 @@ class _DistractorPool:
     def nearness(
         self, kind: str, documents: Sequence[Document], need: Iterable[str]
     ) -> Callable[[str], float]:
-        """Return a function that scores a function by its similarity to the nearest needed function.
+        """Return a scorer of function names by similarity to the nearest needed function.
 
         ``kind`` identifies the documents in the cache.
         """
