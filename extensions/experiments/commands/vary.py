@@ -32,6 +32,8 @@ MAX_EXPERIMENTS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class _ParaphraseOptions:
+    """Draft of descriptions=FILE."""
+
     paraphrase: str | None = option(
         "draft paraphrased descriptions with this live model", "MODEL", needs="--output"
     )
