@@ -35,14 +35,15 @@ _ABREAST = 3
 
 def summary(figures: RunFigures, trials: int, population: int, *, field: bool) -> Iterator[str]:
     """Yield the summary of a run; with ``field``, the table of groups also has BFCL's scores."""
-    heading = ["category", "entries", "passed", "failed", "errors", "not run", "score", "95%"]
+    heading = ["category", "entries", "episodes", "passed", "failed", "errors", "not run"]
     beside = beside_scores([score.figures for score in figures.scores])
     scores = [
         [*_cells(score, trials), *(figure_text(row, score.figures) for row in beside)]
         for score in figures.scores
     ]
-    heading = [*heading, "turns", *(row.label for row in beside)]
-    yield table(_without_zeros([heading, *scores], "not run"))
+    heading = [*heading, "score", "95%", "turns", *(row.label for row in beside)]
+    rows = _without_zeros([heading, *scores], "not run")
+    yield table(rows if trials > 1 else [[*row[:2], *row[3:]] for row in rows])
     yield from _tag_lines(figures)
     yield headline(figures)
     yield from lines(figures)
@@ -327,7 +328,8 @@ def _tag_lines(figures: RunFigures) -> Iterator[str]:
 def _cells(score: CategoryScore, trials: int) -> list[str]:
     ended = score.passed, score.failed, score.errors
     entries, *rated = _short(score)
-    counts = map(str, [*ended, score.entries * trials - sum(ended)])
+    episodes = score.entries * trials
+    counts = map(str, [episodes, *ended, episodes - sum(ended)])
     return [score.name, entries, *counts, *rated, f"{score.turns_passed} of {score.turns}"]
 
 

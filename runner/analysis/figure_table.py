@@ -284,7 +284,9 @@ FIGURES = (
         "{value.judged} episodes ({value.share:.1%})",
     ),
     _hallucination(
-        "invented_functions", "invented functions", "hallucinations ({value.judged} episodes): "
+        "invented_functions",
+        "invented functions",
+        "hallucinations (calls, and share of {value.judged} episodes): ",
     ),
     _hallucination("invented_parameters", "invented parameters"),
     _hallucination("calls_where_none_fits", "unneeded calls"),
@@ -306,7 +308,7 @@ FIGURES = (
         value=_member("selection", "distractor_calls"),
         form="acts",
         json=_members("selection", "distractors", "episodes", "judged"),
-        phrase="; {label}: {text}",
+        phrase="; {label}: {value.acts}, in {value.share:.1%} of episodes",
     ),
     FigureRow(
         name="redundancy",

@@ -135,7 +135,7 @@ def test_what_was_made_up_is_counted_over_all_judged_entries():
         "calls_where_none_fits": ActCounts(1, 1, 4),
     }
     assert list(lines(figures)) == [
-        "hallucinations (4 episodes): invented functions 3 (50.0%), "
+        "hallucinations (calls, and share of 4 episodes): invented functions 3 (50.0%), "
         "invented parameters 1 (25.0%), unneeded calls 1 (25.0%)"
     ]
     scores = RunScores("a", Path("a"), "strict", figures)
