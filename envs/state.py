@@ -212,7 +212,7 @@ def write_canonical(value: Any) -> str:
 def brief(value: Any, limit: int = 120) -> str:
     """Return the ``repr`` of a value, cut to a maximum length."""
     try:
-        text = repr(value)
+        text = repr(to_json(value) if isinstance(value, (set, frozenset)) else value)
     except (RecursionError, ValueError):
         return "a value that is too deep or too long to show"
     return cut(text, limit)

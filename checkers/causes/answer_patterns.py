@@ -21,7 +21,7 @@ _COURTESY = re.compile(
         (any|some)thing\ else | any\ (other|further|more|additional)
       | if\ you\ (need|have|want(?!\ me\ to\ (go|proceed|continue)))
       | further\ (assistance|help|questions?) | feel\ free | how\ else | more\ help
-    )\b""",
+    )\b | ^\s*(maybe|perhaps)\ (?!you)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _REQUEST = re.compile(
@@ -70,8 +70,9 @@ _DECLINE = re.compile(
 _PRINCIPLE = re.compile(
     r"""\b(
         (security|safety|privacy|legal|ethical|policy)\ (reasons|concerns|grounds)
+      | for\ (your|their|his|her)\ (own\ )?(security|safety|privacy|protection)
       | (against|violat\w+|breach\w*)\ (\w+\ ){0,3}
-        (guidelines?|polic(y|ies)|terms|principles?|rules|law|privacy)
+        (guidelines?|practices?|polic(y|ies)|terms|principles?|rules|law|privacy)
       | polic(y|ies)\ (do(es)?(n't|\ not)|forbids?|prohibits?)
       | (un|not\ )(ethical|comfortable|lawful) | comfortable\ (with|\w+ing) | illegal(ly)?
       | (in|not\ )appropriate | harm(s|ful|ing)? | fraud(ulent)? | harass\w* | defam\w* | dangerous

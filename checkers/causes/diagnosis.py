@@ -36,6 +36,7 @@ from checkers.causes.missing_calls import (
     IMPLICIT,
     UNFINISHED,
     WHOLE_TURN,
+    forbids,
     is_implicit,
     is_login,
     is_telling,
@@ -446,6 +447,9 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
     cause = Cause.ACTED_INSTEAD_OF_ASKING if idle else Cause.WRONG_ARGUMENT
     given = (act for act in acts if repr(act.arguments.get(wrong.parameter or "")) == wrong.actual)
     act = next(given, acts[0])
+    changed = next((each for each in case.acts if each.changes), act)
+    if idle and changed.step < act.step:
+        return _report_idle_act(case, case.turn, changed)
     detail = f"invented the value of {wrong.parameter}: {_shorten(act)}"
     return case.found(cause, detail, act, parameter=wrong.parameter, got=wrong.actual)
 
@@ -516,6 +520,9 @@ def _find_wrong_change(case: _FailedTurn) -> Diagnosis | None:
     if (there := _find_duplicate(case, act)) is not None:
         detail = f"recreated {brief(there, 60)}, which exists but was not read: {_shorten(act)}"
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, paths=_list_paths(act))
+    if any(forbids(text, act.name) for text in case.said[-1:]):
+        detail = f"made a call that the user had ruled out: {_shorten(act)}"
+        return case.found(Cause.PROHIBITED_CALL, detail, act, paths=_list_paths(act))
     detail = f"changed the state by an unneeded call: {_shorten(act)}"
     return case.found(Cause.EXTRA_CALL, detail, act, paths=_list_paths(act))
 
@@ -939,12 +946,14 @@ def _report_wrong_argument(
     parameter, value, got = evidence["parameter"], evidence["expected"], evidence["got"]
     acted = act.changes or (expected.changes and not act.ok)
     is_guess = acted and got is not ABSENT
-    source = _find_unread_source(case, expected, act, value) if is_guess else None
+    source = _find_unread_source(case, expected, act, value, got) if is_guess else None
     made = source and find_closest(source, [each for each in case.extra if each.ok])
     if source is not None and made is not None and made is not act:
         # The value comes from a call that was made with wrong arguments.
         return _report_wrong_argument(case, source, made)
     if source is not None:
+        tries = [each for each in case.extra if each.name == act.name and not each.ok]
+        act = min([*tries, act], key=lambda each: (each.step, each.position))
         detail = f"{act.name}: needed {parameter} from {_shorten(source)}, which was never called"
         evidence["expected_call"] = source.text
         return case.found(Cause.ACTED_WITHOUT_LOOKING, detail, act, **evidence)
@@ -970,23 +979,28 @@ def _collect_argument_evidence(expected: CallEffect, act: CallEffect) -> dict[st
 
 
 def _find_unread_source(
-    case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object
+    case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object, got: object
 ) -> CallEffect | None:
-    """Return the ground truth's read call that shows a value, if the model has not seen the value.
+    """Return the ground truth's read call that shows a value, if the model guessed the value.
 
-    A value that only the refusal of the wrong call shows counts as not seen.
+    The model guessed if it has not seen the right value, or has not seen its own value. A value
+    that only the refusal of the wrong call shows counts as not seen.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None
     is_shown = _make_value_test(value)
-    seen = [each.result for turn in case.model.turns[: case.turn] for each in list_effects(turn)]
+    turns = case.model.turns[: case.turn]
+    earlier = [*case.said, *(each.result for turn in turns for each in list_effects(turn))]
     here = (act.step, act.position)
-    seen += [each.result for each in case.acts if each.ok or (each.step, each.position) < here]
-    if any(map(is_shown, [*seen, *case.said])):
+    earlier += [each.result for each in case.acts if (each.step, each.position) < here]
+    later = [each.result for each in case.acts if (each.step, each.position) > here and each.ok]
+    is_known = any(map(is_shown, [*earlier, *later]))
+    is_guess = isinstance(got, str) and is_telling(got) and got not in " ".join(earlier)
+    if is_known and not is_guess:
         return None
     reads = [each for each in case.missing if each is not expected and each.ok and not each.changes]
     source = next((each for each in reads if is_shown(each.result)), None)
-    if source is None and not isinstance(value, str) and expected in case.planned:
+    if source is None and not is_known and not isinstance(value, str) and expected in case.planned:
         # The value may be computed from a read that was never made.
         called = {each.name for each in case.acts}
         before = case.planned[: case.planned.index(expected)]

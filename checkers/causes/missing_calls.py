@@ -18,6 +18,10 @@ _LOGIN_SAID = re.compile(
     r"\b(?:log|logged|logging|sign|signed|signing)[ -](?:\w{1,20} )?in\b|\blogin\b|\bauthenticat",
     re.IGNORECASE,
 )
+_PROHIBITION = re.compile(
+    r"\b(?:don'?t|do not|never|must not|mustn'?t|not to)(?! forget)\b([^.!?;,\n]{1,60})",
+    re.IGNORECASE,
+)
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COMMON = frozenset(stems("get set is to of by for a the and"))
 """Words without meaning in function names."""
@@ -60,6 +64,15 @@ def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool
         named = 2 * len(spoken & own) >= len(own) + (not act.moved)
     given = [value for value in _list_values(act) if isinstance(value, str) and is_telling(value)]
     return named or (bool(act.changes) and any(value.lower() in words.lower() for value in given))
+
+
+def forbids(text: str, name: str) -> bool:
+    """Tell whether a sentence of a message rules out calls of a function, by half of its name."""
+    own = split_name(name)
+    return any(
+        0 < len(own) <= 2 * len(own.intersection(stems(found[1])))
+        for found in _PROHIBITION.finditer(text)
+    )
 
 
 def split_name(name: str) -> frozenset[str]:

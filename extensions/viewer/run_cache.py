@@ -94,6 +94,10 @@ class RunCache:
 
         return self._runs.get(folder, lambda: stamp_of(folder), make)
 
+    def is_open(self, folder: Path) -> bool:
+        """Tell whether the run is in memory, perhaps without its latest episodes."""
+        return self._runs.peek(folder) is not None
+
     def recorded(self, folder: Path) -> OpenedRun | None:
         """Return a run with its recorded outcomes, without executing its episodes again.
 

@@ -363,7 +363,7 @@ class Viewer:
     def _about_whole(self, listed: RunRow, first: bool) -> str:
         """Return the data of a run as JSON; unchanged runs are kept in the cache folder.
 
-        For the ``first`` view of a run that is not kept, return the recorded outcomes only.
+        For the ``first`` view of a run that is neither kept nor open, return the recorded outcomes.
         """
         folder, data = listed.run.folder, None
         if (definition := listed.run.definition) is not None:
@@ -373,7 +373,8 @@ class Viewer:
         if listed.run.state == "running":
             path = None
         text = read_examination(path)
-        if text is None and first and (recorded := self._library.recorded(folder)) is not None:
+        first = first and text is None and not self._library.is_open(folder)
+        if first and (recorded := self._library.recorded(folder)) is not None:
             return json.dumps(self._about(listed, recorded, is_partial=True), allow_nan=False)
         if text is None:
             text = json.dumps(self._about(listed, self._library.whole(folder)), allow_nan=False)

@@ -70,8 +70,9 @@ class ProgressDisplay:
         self._shown_at = now
         line = visible("; ".join(self._format_parts(now, spent)))
         is_partial = moving and not is_over
-        shown = cut(line, self._width() - 1) if is_partial else f"{line}\n"
-        tell(f"{self._clear_line()}{shown}", self._stream)
+        shown = cut(line, self._width() - 1) if moving else line
+        end = "" if is_partial else "\n"
+        tell(f"{self._clear_line()}{shown}{end}", self._stream)
         self._unfinished_line = is_partial
 
     def _clear_line(self) -> str:

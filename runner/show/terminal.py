@@ -110,9 +110,7 @@ def table(rows: Sequence[Sequence[str]], *, split: bool = True) -> str:
     """
     shown = [[*map(visible, row)] for row in rows]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    room = WIDTH
-    if sum(widths) + 2 * len(widths) > room:
-        room = max(room, shutil.get_terminal_size().columns)
+    room = shutil.get_terminal_size().columns
     blocks: list[list[int]] = [[0]]
     for column in range(1, len(widths)):
         taken = sum(widths[each] + 2 for each in blocks[-1]) + widths[column]

@@ -479,7 +479,7 @@ def test_a_loop_is_folded_and_says_why_it_failed(visit: Visit, dataset_of, help_
     expect(folded.locator("summary").first).to_have_text(
         "19 more steps with the same calls and results"
     )
-    expect(page.locator(".turn .verdict")).to_contain_text("Turn failed: loop at turn 1, step 3")
+    expect(page.locator(".turn .verdict")).to_contain_text("Turn failed: loop at turn 1, step 2")
     expect(page.locator(".outline a.failed")).to_have_text("Turn 1")
     expect(page.locator("#t0s7")).to_be_hidden()
     page.evaluate("location.hash = '#e/help_desk_0/0/0/7'")

@@ -68,7 +68,7 @@ def test_a_call_that_is_missing_stands_with_its_result(visit: Visit, run) -> Non
 
 def test_words_where_no_call_is_right(visit: Visit, run) -> None:
     page = visit(run, at="#e/irrelevance_0/0")
-    expect(page.locator(".answered")).to_contain_text("it is right to call none")
+    expect(page.locator(".answered")).to_contain_text("making no call is right")
     expect(page.locator(".answer")).to_have_text("I cannot wait.")
     page.locator("summary", has_text="1 function offered").click()
     expect(page.locator(".answered footer pre")).to_contain_text("clock.wait")

@@ -360,6 +360,7 @@ def test_a_hostile_text_is_shown_and_does_nothing(
     page.locator(".of-runs .run-name > a").first.click()
     page.locator("td.id a").click()
     page.wait_for_selector(".others")
+    expect(page.locator("#said")).to_have_text("The list shows the causes.")
     page.keyboard.press("e")
     expect(page.locator(".others tbody tr")).to_have_count(2)
     for box in page.locator(".others input").all():

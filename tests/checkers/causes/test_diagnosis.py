@@ -763,6 +763,21 @@ def test_a_computed_amount_without_the_read_is_a_guess():
     assert read.cause is named.cause is Cause.WRONG_ARGUMENT
 
 
+def test_the_first_refused_attempt_is_the_place_of_a_guess():
+    truth, tries = [[READ_FUEL, "fillFuelTank(fuelAmount=15)"]], ["fillFuelTank(fuelAmount=100)"]
+    model = [[*tries, "fillFuelTank(fuelAmount=25)"]]
+    found = said_of(truth, model, ["Fill it up to half."], CAR)
+    assert (found.cause, found.call) == (Cause.ACTED_WITHOUT_LOOKING, 0)
+
+
+@pytest.mark.parametrize("said", ["But don't post anything yet.", "Never post without asking me."])
+def test_an_unneeded_call_that_the_user_ruled_out(said):
+    model, words = [["ls()", TWEET]], [f"List the files. {said}"]
+    assert said_of([["ls()"]], model, words).cause is Cause.PROHIBITED_CALL
+    forgot = ["List the files, and don't forget to post on Friday."]
+    assert said_of([["ls()"]], model, forgot).cause is Cause.EXTRA_CALL
+
+
 def test_a_call_without_its_argument_is_refused_for_that_and_not_for_a_step_before_it():
     found = said_of([[BRAKE, START]], [["startEngine()"]], ["Start the engine, please."], CAR)
     assert (found.cause, found.evidence["parameter"]) == (Cause.WRONG_ARGUMENT, "ignitionMode")

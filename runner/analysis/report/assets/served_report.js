@@ -48,13 +48,25 @@ async function renew() {
   const link = document.activeElement && document.activeElement.closest("td.id, td.place");
   const at = [scrollX, scrollY];
   const href = link && document.activeElement.getAttribute("href");
+  const opened = new Set(allDetails().filter(([node]) => node.open).map(([, name]) => name));
   place = {};
   await arrive();
+  for (const [node, name] of allDetails()) if (opened.has(name)) node.open = true;
   scrollTo(...at);
   if (typed) document.getElementById("search").focus();
   const again = href && [...main.querySelectorAll("td a")].find((a) => a.getAttribute("href") === href);
   if (again) again.focus({ preventScroll: true });
   say(wasPartial ? "The list shows the causes." : "New episodes in the list.");
+}
+
+/** Return everything that opens, each with its title and its number among equal titles. */
+function allDetails() {
+  const times = {};
+  return [...main.querySelectorAll("details")].map((node) => {
+    const title = node.querySelector("summary").textContent;
+    times[title] = (times[title] || 0) + 1;
+    return [node, `${title} ${times[title]}`];
+  });
 }
 
 function stateOfRun() {

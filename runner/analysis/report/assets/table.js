@@ -230,7 +230,9 @@ function listView(run) {
 
   /** Read all transcripts, once, so that they can be searched too. */
   async function readTranscripts() {
+    texts.length = run.rows.length;
     count.append(", reading transcripts …");
+    if (left.length === 0) more.textContent = "Searching transcripts …";
     for (let index = 0; index < run.rows.length; index += 1) {
       const found = allTexts(await unpack(run.first_pack + index));
       texts[index] = found.join("\n").toLowerCase();

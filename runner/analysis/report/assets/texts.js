@@ -48,7 +48,7 @@ function folded(node, text) {
 function laidOut(text) {
   if (text.length < 70 || !/^[{[]/.test(text)) return text;
   let depth = 0;
-  return text.replace(/"(?:[^"\\]|\\.)*"|\{\}|\[\]|[{}[\]]|, /g, (part) => {
+  return text.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\{\}|\[\]|[{}[\]]|, /g, (part) => {
     if (part === "{" || part === "[") {
       depth += 1;
       return depth <= 2 ? `${part}${newLine(depth)}` : part;
